@@ -1,0 +1,94 @@
+#include "command.h"
+
+#include "base/linalg.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const command table[] = {
+#define COMMAND(identifier, arguments, newcomer, help) {#identifier, arguments, help, newcomer, command_##identifier},
+#include "commands.def"
+#undef COMMAND
+};
+
+const command *command_row(size_t i)
+{
+    return i < sizeof table / sizeof *table ? &table[i] : NULL;
+}
+
+int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "gess %s", argv[0]);
+    argv[0] = name;
+    argp_err_exit_status = GESS_ERR_USAGE;
+    return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? GESS_OK : GESS_ERR_USAGE;
+}
+
+int print_json(json_t *root, gess_error *err)
+{
+    int code = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write the JSON to standard output");
+    putchar('\n');
+    return finish_output(err);
+}
+
+int finish_output(gess_error *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout)) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE, "cannot write to standard output");
+}
+
+static void print_commands(FILE *out, int newcomers)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (table[i].newcomer || !newcomers) fprintf(out, "  gess %-8s %s\n", table[i].name, table[i].help);
+}
+
+static int print_version(gess_error *err)
+{
+    const char *cpu = "this build's baseline";
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    cpu = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                  __builtin_cpu_supports("avx512bw")
+              ? "x86-64-v4 (AVX-512)"
+          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3 (AVX2, FMA)"
+                                                                            : "x86-64";
+#endif
+    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\n", gess_version(), gess__blas_name(), cpu, __VERSION__);
+    return finish_output(err);
+}
+
+static int print_help(FILE *out, gess_error *err)
+{
+    fprintf(out, "gess draws samples from any probability density that can be evaluated.\n\n");
+    print_commands(out, 0);
+    fprintf(out, "\n`gess COMMAND --help` tells more of each; `gess --version` what this build is.\n");
+    return finish_output(err);
+}
+
+static int run_command(int argc, char **argv, gess_error *err)
+{
+    if (argc < 2) {
+        printf("gess draws samples from any probability density that can be evaluated.\n\n");
+        print_commands(stdout, 1);
+        printf("  gess --help   all commands\n\nTry: gess sample german-credit\n");
+        return finish_output(err);
+    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) return print_version(err);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+        return print_help(stdout, err);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, argv[1]) == 0) return table[i].run(argc - 1, argv + 1, err);
+    return gess__fail(err, GESS_ERR_USAGE, "no command `%s`; `gess --help` lists them", argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+    gess_error err = {0};
+    int status = run_command(argc, argv, &err);
+    if (status != GESS_OK && err.text[0] != '\0') fprintf(stderr, "gess: %s\n", err.text);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* The manual page, made from the tables, so that it cannot lag behind them. */
+#include "base/options.h"
+#include "command.h"
+#include "ensemble/ensemble.h"
+#include "kernel/kernel.h"
+#include "model/model.h"
+
+/* Text with what man(7) would take for a request or an escape made harmless. */
+static void put(FILE *out, const char *text)
+{
+    for (int start = 1; *text != '\0'; start = *text == '\n', text++) {
+        if (start && (*text == '.' || *text == '\'')) fputs("\\&", out);
+        if (*text == '-')
+            fputs("\\-", out);
+        else if (*text == '\\')
+            fputs("\\e", out);
+        else
+            fputc(*text, out);
+    }
+}
+
+static void put_item(FILE *out, const char *bold, const char *rest, const char *help)
+{
+    fputs(".TP\n\\fB", out);
+    put(out, bold);
+    fputs("\\fR", out);
+    if (rest != NULL && rest[0] != '\0') {
+        fputc(' ', out);
+        put(out, rest);
+    }
+    fputc('\n', out);
+    put(out, help);
+    fputc('\n', out);
+}
+
+static void put_options(FILE *out)
+{
+    const gess__option *row;
+    for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
+        char name[64], help[512];
+        snprintf(name, sizeof name, "--%s", row->name);
+        if (row->type == GESS__OPTION_COUNT)
+            snprintf(help, sizeof help, "%s (default: %llu)", row->help, (unsigned long long)row->count);
+        else if (row->text != NULL)
+            snprintf(help, sizeof help, "%s (default: %s)", row->help, row->text);
+        else
+            snprintf(help, sizeof help, "%s", row->help);
+        put_item(out, name, row->unit, help);
+    }
+}
+
+int print_manual(FILE *out)
+{
+    fprintf(out, ".\\\" Made by `gess manual` from the program's own tables.\n.TH GESS 1 \"\" \"gess %s\" \"User Commands\"\n",
+            gess_version());
+    fputs(".SH NAME\ngess \\- samples from any probability density that can be evaluated\n.SH SYNOPSIS\n", out);
+    for (size_t i = 0; command_row(i) != NULL; i++) {
+        fprintf(out, ".B gess %s\n", command_row(i)->name);
+        put(out, command_row(i)->arguments);
+        fputs("\n.br\n", out);
+    }
+    fputs(".SH COMMANDS\n", out);
+    for (size_t i = 0; command_row(i) != NULL; i++) put_item(out, command_row(i)->name, NULL, command_row(i)->help);
+    fputs(".SH OPTIONS OF SAMPLE\n", out);
+    put_item(out, "-o", "DIR", "run directory (default: gess-runs/MODEL-SEED)");
+    put_item(out, "-q", NULL, "no progress and no summary");
+    put_options(out);
+    fputs(".SH KERNELS\n", out);
+    for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
+        put_item(out, gess__kernel_row(i)->name, NULL, gess__kernel_row(i)->help);
+    fputs(".SH SCHEDULES\n", out);
+    for (size_t i = 0; gess__schedule_row(i) != NULL; i++)
+        put_item(out, gess__schedule_row(i)->name, NULL, gess__schedule_row(i)->help);
+    fputs(".SH MODELS\n", out);
+    for (size_t i = 0; gess__builtin_row(i) != NULL; i++)
+        put_item(out, gess__builtin_row(i)->name, gess__builtin_row(i)->dimension, gess__builtin_row(i)->help);
+    fputs(".SH EXIT STATUS\n", out);
+#define GESS_STATUS(name, value, text) put_item(out, #value, NULL, text);
+#include <gess/status.def>
+#undef GESS_STATUS
+    fputs(".SH ENVIRONMENT\n", out);
+    put_item(out, "GESS_DATA", NULL, "folder in which the data of built-in models are looked for first");
+    return ferror(out) ? GESS_ERR_FILE : GESS_OK;
+}
+
+int command_manual(int argc, char **argv, gess_error *err)
+{
+    static const struct argp argp = {.doc = "Prints the manual page of gess, for man(1)."};
+    GESS_TRY(parse_arguments(&argp, argc, argv, NULL));
+    print_manual(stdout);
+    return finish_output(err);
+}

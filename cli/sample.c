@@ -1,0 +1,228 @@
+#include "base/options.h"
+#include "command.h"
+#include "ensemble/ensemble.h"
+#include "report/summary.h"
+#include "run/run.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- arguments ---- */
+
+struct arguments {
+    const char *model, *directory;
+    int quiet;
+    gess_options options;
+};
+
+enum { FIRST_KEY = 0x1000 }; /* of the rows of options.def */
+
+static error_t take(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    gess_error err;
+    if (key >= FIRST_KEY && key < FIRST_KEY + 0x1000) {
+        const gess__option *row = gess__option_row((size_t)(key - FIRST_KEY));
+        if (row == NULL) return ARGP_ERR_UNKNOWN;
+        if (gess_options_set(&a->options, row->name, argument, &err) != GESS_OK) USAGE(state, "%s", err.text);
+        return 0;
+    }
+    switch (key) {
+    case 'o': a->directory = argument; return 0;
+    case 'q': a->quiet = 1; return 0;
+    case ARGP_KEY_ARG:
+        if (a->model != NULL) USAGE(state, "one model only, not `%s` as well", argument);
+        a->model = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->model == NULL) USAGE(state, "which model? `gess models` lists them");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The rows of options.def as argp's options, with their defaults in the help. */
+static struct argp_option *argp_options(void)
+{
+    size_t rows = 0;
+    while (gess__option_row(rows) != NULL) rows++;
+    struct argp_option *options = calloc(rows + 3, sizeof *options);
+    if (options == NULL) return NULL;
+    options[0] = (struct argp_option){"output", 'o', "DIR", 0, "run directory (default: gess-runs/MODEL-SEED)", 0};
+    options[1] = (struct argp_option){"quiet", 'q', NULL, 0, "no progress and no summary", 0};
+    for (size_t i = 0; i < rows; i++) {
+        const gess__option *row = gess__option_row(i);
+        char *help = malloc(strlen(row->help) + 64);
+        if (help == NULL) break;
+        if (row->type == GESS__OPTION_COUNT)
+            sprintf(help, "%s (default: %llu)", row->help, (unsigned long long)row->count);
+        else if (row->text != NULL)
+            sprintf(help, "%s (default: %.30s)", row->help, row->text);
+        else
+            strcpy(help, row->help);
+        options[i + 2] = (struct argp_option){row->name, FIRST_KEY + (int)i, row->unit, 0, help, 0};
+    }
+    return options;
+}
+
+static void free_options(struct argp_option *options)
+{
+    for (struct argp_option *o = options + 2; o->name != NULL; o++) free((char *)(uintptr_t)o->doc);
+    free(options);
+}
+
+/* Appends the tables of kernels and schedules to the help. */
+static char *filter(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
+    char *all = malloc(8192);
+    if (all == NULL) return NULL;
+    size_t used = (size_t)snprintf(all, 8192, "Kernels:\n");
+    for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
+        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__kernel_row(i)->name, gess__kernel_row(i)->help);
+    used += (size_t)snprintf(all + used, 8192 - used, "\nSchedules:\n");
+    for (size_t i = 0; gess__schedule_row(i) != NULL; i++)
+        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__schedule_row(i)->name,
+                                 gess__schedule_row(i)->help);
+    return all;
+}
+
+/* gess-runs/MODEL-SEED, with anything a file name should not have replaced. */
+static void default_directory(const struct arguments *a, char *path, size_t size)
+{
+    int prefix = snprintf(path, size, "gess-runs/");
+    snprintf(path + prefix, size - (size_t)prefix, "%s-%llu", a->model, (unsigned long long)a->options.seed);
+    for (char *c = path + prefix; *c != '\0'; c++)
+        if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL) *c = '_';
+}
+
+/* ---- progress ---- */
+
+struct progress {
+    int terminal;
+    double last;         /* seconds at which a line was shown */
+    gess_stats previous; /* at that moment */
+};
+
+static void show_time(char *text, size_t size, double seconds)
+{
+    if (seconds < 60.0)
+        snprintf(text, size, "%.0f s", seconds);
+    else if (seconds < 3600.0)
+        snprintf(text, size, "%d min %d s", (int)seconds / 60, (int)seconds % 60);
+    else
+        snprintf(text, size, "%d h %d min", (int)(seconds / 3600.0), (int)seconds % 3600 / 60);
+}
+
+static void show_progress(void *user, const gess_stats *s, uint64_t planned)
+{
+    struct progress *p = user;
+    double wait = p->terminal ? 0.1 : 10.0;
+    if (s->iterations == 0 || s->seconds - p->last < wait) return;
+    double updates = (double)(s->updates - p->previous.updates);
+    double each = updates > 0.0 ? (double)(s->evals - p->previous.evals) / updates : NAN;
+    char left[40], nu[40] = "inf";
+    show_time(left, sizeof left, s->seconds / (double)s->iterations * (double)(planned - s->iterations));
+    if (isfinite(s->nu)) snprintf(nu, sizeof nu, "%.3g", s->nu);
+    fprintf(stderr, "%siteration %llu of %llu (%d %%)  %.2f evaluations an update  nu %s  %s left%s", p->terminal ? "\r" : "",
+            (unsigned long long)s->iterations, (unsigned long long)planned,
+            (int)(100.0 * (double)s->iterations / (double)planned), each, nu, left, p->terminal ? "\033[K" : "\n");
+    fflush(stderr);
+    p->last = s->seconds;
+    p->previous = *s;
+}
+
+/* ---- signals: the first ends the run after its sweep, the second at once ---- */
+
+static gess_run *signalled;
+
+static void on_signal(int number)
+{
+    gess_stop(signalled);
+    signal(number, SIG_DFL);
+}
+
+/* ---- the command ---- */
+
+static int write_summary(const gess_run *run, const struct arguments *a, gess_error *err)
+{
+    char path[4096];
+    gess_stats stats;
+    gess__draws draws = {0};
+    gess__summary summary = {0};
+    gess_run_stats(run, &stats);
+    int status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
+    if (status == GESS_OK) status = gess__draws_read(&draws, path, err);
+    if (status == GESS_OK) status = gess__summarise(&summary, &draws, err);
+    if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
+    if (status == GESS_OK) status = gess__directory_path(run->directory, "summary.json", path, sizeof path, err);
+    if (status == GESS_OK) {
+        json_t *root = gess__summary_json(&summary);
+        if (json_dump_file(root, path, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
+            status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+        json_decref(root);
+    }
+    if (status == GESS_OK && !a->quiet) {
+        gess__summary_print(&summary, stdout);
+        printf("\nDraws and summary are in %s\n", run->directory);
+        status = finish_output(err);
+    }
+    gess__summary_free(&summary);
+    gess__draws_free(&draws);
+    return status;
+}
+
+static int sample(gess_run *run, const struct arguments *a, gess_error *err)
+{
+    struct progress progress = {.terminal = isatty(STDERR_FILENO)};
+    if (!a->quiet) gess_run_on_progress(run, show_progress, &progress);
+    signalled = run;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    int status = gess_run_go(run, err);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (progress.terminal && progress.last > 0.0) fputc('\n', stderr);
+    if (status == GESS_ERR_STOPPED) {
+        gess_stats stats;
+        gess_run_stats(run, &stats);
+        if (stats.draws > 0) GESS_TRY(write_summary(run, a, err));
+        return gess__fail(err, GESS_ERR_STOPPED, "stopped after %llu draws of each chain; they are in %s",
+                          (unsigned long long)stats.draws, run->directory);
+    }
+    GESS_TRY(status);
+    return a->options.draws > 0 ? write_summary(run, a, err) : GESS_OK;
+}
+
+int command_sample(int argc, char **argv, gess_error *err)
+{
+    struct argp_option *options = argp_options();
+    if (options == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
+    struct argp argp = {.options = options,
+                        .parser = take,
+                        .args_doc = "MODEL",
+                        .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3, and "
+                               "writes them to a run directory.\v(tables)",
+                        .help_filter = filter};
+    struct arguments a = {0};
+    gess_options_init(&a.options);
+    int status = parse_arguments(&argp, argc, argv, &a);
+    char directory[4096];
+    default_directory(&a, directory, sizeof directory);
+    const gess_model *model = NULL;
+    gess_run *run = NULL;
+    if (status == GESS_OK) status = gess_model_open(&model, a.model, err);
+    if (status == GESS_OK)
+        status = gess_run_new(&run, model, &a.options, a.directory != NULL ? a.directory : directory, err);
+    if (status == GESS_OK) status = sample(run, &a, err);
+    gess_run_free(run);
+    gess_model_close(model);
+    free_options(options);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* gess: draws samples from any probability density that can be evaluated.
+ *
+ * The whole public interface. Options go in as a plain struct, a run is an opaque handle,
+ * statistics come out separately. Every function that can fail returns a status (0 is good) and
+ * writes a message into a gess_error of the caller's. There is no global state, with one
+ * exception: OpenBLAS's own thread count is set to one around fits and restored.
+ * The library installs no signal handlers. */
+#ifndef GESS_GESS_H
+#define GESS_GESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GESS_API __attribute__((visibility("default")))
+#else
+#define GESS_API
+#endif
+
+/* ---- status and messages ---- */
+
+enum gess_status {
+#define GESS_STATUS(name, value, text) GESS_STATUS_##name = (value),
+#include <gess/status.def>
+#undef GESS_STATUS
+    GESS_STATUS_COUNT
+};
+
+#define GESS_OK GESS_STATUS_OK
+#define GESS_ERR_USAGE GESS_STATUS_USAGE
+#define GESS_ERR_MODEL GESS_STATUS_MODEL
+#define GESS_ERR_STOPPED GESS_STATUS_STOPPED
+#define GESS_ERR_INTERNAL GESS_STATUS_INTERNAL
+#define GESS_ERR_FILE GESS_STATUS_FILE
+#define GESS_ERR_DOUBT GESS_STATUS_DOUBT
+
+/* A message in the caller's memory: what was wrong, where, and what to do. */
+typedef struct gess_error {
+    int status;
+    char text[1024];
+} gess_error;
+
+GESS_API const char *gess_version(void);
+GESS_API const char *gess_status_text(int status);
+
+/* ---- a density ---- */
+
+#define GESS_ABI 1u
+
+/* Log densities of n points of `dim` coordinates (x is n × dim, row-major) into logp[0..n-1].
+ * -INFINITY is outside the support; NaN counts as outside and is counted; +INFINITY ends the run.
+ * `worker` numbers the calling thread, 0 .. threads-1. Returns 0, or anything else to end the run. */
+typedef int gess_logp_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp);
+
+/* The same with gradients (n × dim, row-major). */
+typedef int gess_gradient_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                             double *gradient);
+
+/* A starting point from `dim` independent standard normals; must depend on nothing else. */
+typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
+
+typedef struct gess_model {
+    unsigned abi;                  /* GESS_ABI */
+    const char *name;              /* for files and messages, or NULL */
+    size_t dim;                    /* number of parameters, at least 1 */
+    gess_logp_fn *logp;
+    gess_gradient_fn *gradient;    /* or NULL */
+    gess_start_fn *start;          /* or NULL: standard normals */
+    const char *const *names;      /* dim names, or NULL: x1, x2, … */
+    void *user;                    /* handed to the functions above */
+} gess_model;
+
+/* Opens a model by its specification: a built-in name, with parameters as `wishart:dim=50,seed=3`.
+ * Close it with gess_model_close(), after every run that uses it. */
+GESS_API int gess_model_open(const gess_model **model, const char *specification, gess_error *err);
+GESS_API void gess_model_close(const gess_model *model);
+
+/* ---- options ---- */
+
+/* One field for each row of <gess/options.def>. Text fields are borrowed. */
+typedef struct gess_options {
+#define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
+#define GESS_TEXT(name, flag, value, unit, help) const char *name;
+#define GESS_FLAG(name, flag, help) int name;
+#include <gess/options.def>
+#undef GESS_COUNT
+#undef GESS_TEXT
+#undef GESS_FLAG
+} gess_options;
+
+GESS_API void gess_options_init(gess_options *options);
+
+/* Sets one option from text, by its name with or without dashes (`max-evals`). Text values are
+ * borrowed, so `value` must live as long as the options. */
+GESS_API int gess_options_set(gess_options *options, const char *name, const char *value, gess_error *err);
+
+/* ---- a run ---- */
+
+typedef struct gess_run gess_run;
+
+typedef struct gess_stats {
+    size_t dim, chains;
+    uint64_t draws;             /* stored, for each chain */
+    uint64_t iterations;        /* updates that every chain has had, warm-up included */
+    uint64_t evals;             /* density evaluations in all */
+    uint64_t evals_sampling;    /* of these, after warm-up */
+    uint64_t evals_speculative; /* beyond `evals`: evaluated in advance and not used */
+    uint64_t updates;           /* slice updates of all chains, warm-up included */
+    uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
+    uint64_t nans;              /* evaluations that gave NaN, counted as outside */
+    double seconds, seconds_sampling;
+    double nu;                  /* degrees of freedom of the newest fit; INFINITY: Gaussian */
+} gess_stats;
+
+/* Called with draws as they are stored: a rectangle of consecutive chains and draws. A row has
+ * 1 + dim numbers, the log density and the parameters: rows[(chain · draws + draw) · (1 + dim)]. */
+typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
+                          const double *rows);
+
+/* Called now and then, with what has been done so far and the iterations planned in all. */
+typedef void gess_progress_fn(void *user, const gess_stats *stats, uint64_t planned);
+
+/* Makes a run of `model`, which stays the caller's. `directory` is where its files go; NULL writes
+ * none. gess_run_free() releases it, also after a failure. */
+GESS_API int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options,
+                          const char *directory, gess_error *err);
+GESS_API void gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user);
+GESS_API void gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user);
+GESS_API int gess_run_go(gess_run *run, gess_error *err);
+GESS_API void gess_run_stats(const gess_run *run, gess_stats *stats);
+GESS_API void gess_run_free(gess_run *run);
+
+/* Asks a run to end after the sweep it is in. May be called from any thread or signal handler. */
+GESS_API void gess_stop(gess_run *run);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

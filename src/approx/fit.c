@@ -1,0 +1,110 @@
+/* What both fits share: the workspace, the rule that chooses between them, and the ridge. */
+#include "approx/fit.h"
+
+#include "base/linalg.h"
+#include "base/mem.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+{
+    GESS_ALLOC(fitter, 1, err);
+    gess__fitter *f = *fitter;
+    f->dim = dim;
+    f->points = points;
+    GESS_ALLOC(&f->weights, points, err);
+    GESS_ALLOC(&f->deltas, points, err);
+    GESS_ALLOC(&f->centred, points * dim, err);
+    GESS_ALLOC(&f->solved, points * dim, err);
+    GESS_ALLOC(&f->square, dim * dim, err);
+    GESS_ALLOC(&f->mean, dim, err);
+    GESS_ALLOC(&f->scales, dim, err);
+    GESS_ALLOC(&f->previous_mu, dim, err);
+    GESS_ALLOC(&f->previous_chol, dim * dim, err);
+    /* fewer points than the fitter was made for may need the projection, up to 2 dim - 1 of them */
+    size_t few = points < 2 * dim ? points : 2 * dim - 1, rank = few / 2 > 0 ? few / 2 : 1;
+    if (rank > dim) rank = dim;
+    GESS_ALLOC(&f->projected, few * rank, err);
+    GESS_ALLOC(&f->gram, few * few, err);
+    GESS_ALLOC(&f->values, few, err);
+    GESS_ALLOC(&f->axes, dim * rank, err);
+    GESS_ALLOC(&f->eigen_work, gess__eigen_work(few), err);
+    GESS_TRY(gess__approx_new(&f->inner, rank, err));
+    return GESS_OK;
+}
+
+void gess__fitter_free(gess__fitter *fitter)
+{
+    if (fitter == NULL) return;
+    free(fitter->weights);
+    free(fitter->deltas);
+    free(fitter->centred);
+    free(fitter->solved);
+    free(fitter->square);
+    free(fitter->mean);
+    free(fitter->scales);
+    free(fitter->previous_mu);
+    free(fitter->previous_chol);
+    free(fitter->projected);
+    free(fitter->gram);
+    free(fitter->values);
+    free(fitter->axes);
+    free(fitter->eigen_work);
+    gess__approx_free(fitter->inner);
+    free(fitter);
+}
+
+void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
+               gess__approx *approx, gess__fit_report *report)
+{
+    gess__blas_begin();
+    if (count < 2 * fitter->dim)
+        gess__fit_projected(fitter, count, points, settings, approx, report);
+    else
+        gess__fit_student_t(fitter, fitter->dim, count, points, settings, approx, report);
+    gess__blas_end();
+}
+
+/* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of
+ * any units. A coordinate without spread gets a spread of 1e-10 of its size (1e-10 where it is 0).
+ * Then λI is added, λ = 0, 1e-12, 1e-11, … until the factor exists and its smallest pivot is above
+ * 1e-7, i.e. until no direction is narrower than that beside its coordinates. λ = 1 always does. */
+int gess__ridged_cholesky(size_t dim, double *square, double *scales, const double *centre, gess__approx *approx)
+{
+    int ridged = 0;
+    for (size_t i = 0; i < dim; i++) {
+        double size = fabs(centre[i]), least = 1e-10 * (size > 0.0 && isfinite(size) ? size : 1.0);
+        double variance = square[i + i * dim];
+        if (!(variance > least * least)) {
+            variance = least * least;
+            ridged = 1;
+        }
+        if (variance > DBL_MAX) variance = DBL_MAX;
+        scales[i] = sqrt(variance);
+    }
+    for (double ridge = 0.0; ridge <= 1.0; ridge = ridge > 0.0 ? 10.0 * ridge : 1e-12) {
+        for (size_t k = 0; k < dim; k++) {
+            approx->chol[k + k * dim] = 1.0 + ridge;
+            for (size_t i = k + 1; i < dim; i++) {
+                double entry = square[i + k * dim] / scales[i] / scales[k];
+                approx->chol[i + k * dim] = isfinite(entry) ? entry : 0.0;
+            }
+        }
+        bool good = gess__cholesky(dim, approx->chol);
+        for (size_t i = 0; good && i < dim; i++) good = approx->chol[i + i * dim] > 1e-7;
+        if (good) break;
+        ridged = 1;
+        if (ridge >= 0.1) { /* nothing but rounding is left: the diagonal alone */
+            memset(approx->chol, 0, dim * dim * sizeof *approx->chol);
+            for (size_t i = 0; i < dim; i++) approx->chol[i + i * dim] = 1.0;
+            break;
+        }
+    }
+    for (size_t k = 0; k < dim; k++)
+        for (size_t i = k; i < dim; i++) approx->chol[i + k * dim] *= scales[i];
+    gess__approx_ready(approx);
+    return ridged;
+}

@@ -1,0 +1,81 @@
+/* Fits of the approximation to points.
+ *
+ * The paper's rule (section 4.2): with at least 2D points the maximum-likelihood t by ECME; with
+ * fewer, a t in the span of the first principal components, padded to full rank. Both are
+ * deterministic functions of the points (and of the warm start, where one is asked for), never
+ * fail, and allocate nothing.
+ *
+ * A warm start makes the result depend on the earlier fit in its last digits. The two-group
+ * schedule must therefore start cold: its fit may depend on the other group's present states and
+ * on nothing else. */
+#ifndef GESS_APPROX_FIT_H
+#define GESS_APPROX_FIT_H
+
+#include "approx/approx.h"
+
+typedef struct gess__fitter gess__fitter;
+
+/* Workspace for fits of up to `points` points in `dim` dimensions: O(points·dim + dim²) memory. */
+int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err);
+void gess__fitter_free(gess__fitter *fitter);
+
+typedef struct gess__fit_settings {
+    double tolerance;        /* of the log-likelihood for each point, and of every parameter */
+    unsigned most_iterations;
+    int warm;                /* start from what is in the approximation */
+} gess__fit_settings;
+
+/* For samplers: a T that is close to the maximum serves as well as the maximum. */
+#define GESS__FIT_QUICK ((gess__fit_settings){1e-5, 100, 0})
+/* For people: `gess fit`. */
+#define GESS__FIT_EXACT ((gess__fit_settings){1e-11, 20000, 0})
+
+typedef struct gess__fit_report {
+    double loglik;       /* of all points under the fitted T */
+    unsigned iterations;
+    int converged;
+    int ridged;          /* a ridge was needed to make Σ positive definite */
+    size_t rank;         /* D, or the dimension of the projection */
+} gess__fit_report;
+
+/* The paper's rule. `points` is count × dim, row-major, all finite; count >= 1. */
+void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
+               gess__approx *approx, gess__fit_report *report);
+
+/* ECME for any count >= 1 (student_t.c). `dim` may be less than the fitter's. */
+void gess__fit_student_t(gess__fitter *fitter, size_t dim, size_t count, const double *points,
+                         gess__fit_settings settings, gess__approx *approx, gess__fit_report *report);
+
+/* The projected fit, count < 2 dim (projected.c). */
+void gess__fit_projected(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
+                         gess__approx *approx, gess__fit_report *report);
+
+/* Log-likelihood of the points under T; uses the fitter's workspace (student_t.c). */
+double gess__fit_log_likelihood(gess__fitter *fitter, size_t dim, size_t count, const double *points,
+                                const gess__approx *approx);
+
+/* Workspace, shared by the two files. Sizes in doubles. */
+struct gess__fitter {
+    size_t dim, points;
+    double *weights;    /* points */
+    double *deltas;     /* points */
+    double *centred;    /* points × dim */
+    double *solved;     /* points × dim */
+    double *square;     /* dim × dim */
+    double *mean;       /* dim */
+    double *previous_mu, *previous_chol; /* dim, dim × dim: before an iteration */
+    double *scales;     /* dim */
+    /* projected fit only (points < 2 dim) */
+    double *projected;  /* points × rank */
+    double *gram;       /* points × points */
+    double *values;     /* points */
+    double *axes;       /* dim × rank */
+    double *eigen_work; /* gess__eigen_work(points) */
+    gess__approx *inner; /* rank dimensions */
+};
+
+/* Makes approx->chol the factor of the scale matrix whose lower triangle is in `square` (spoilt):
+ * its Cholesky factor, after a ridge where that does not exist. Returns 1 where a ridge was added. */
+int gess__ridged_cholesky(size_t dim, double *square, double *scales, const double *centre, gess__approx *approx);
+
+#endif

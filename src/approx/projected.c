@@ -1,0 +1,89 @@
+/* The fit for few points, K < 2D (paper, section 4.2).
+ *
+ * With ȳ the mean and A the first J = ⌊K/2⌋ principal axes of the centred points, a t is fitted to
+ * Aᵀ(y − ȳ) in J dimensions and carried back:
+ *   ν = ν̂,  μ = A μ̂ + ȳ,  Σ = A Σ̂ Aᵀ + ε I,  ε the median entry on the diagonal of Σ̂.
+ * (The paper projects y itself and adds ȳ as well, which counts the mean twice.)
+ *
+ * Axes without variance are left out, so J may be smaller; with none left Σ is a small multiple of
+ * the identity. The axes come from the K × K Gram matrix: O(K²D + K³), never O(D³) but for the last
+ * Cholesky. */
+#include "approx/fit.h"
+
+#include "base/linalg.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of the n values, which are sorted in place; the mean of the middle two for even n. */
+static double median(size_t n, double *values)
+{
+    qsort(values, n, sizeof *values, by_size);
+    return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
+}
+
+/* ȳ into f->mean, centred points into f->centred, principal axes (columns, largest first) into
+ * f->axes. Returns how many. */
+static size_t principal_axes(gess__fitter *f, size_t count, const double *points)
+{
+    size_t dim = f->dim, most = count / 2 < dim ? count / 2 : dim, rank = 0;
+    memset(f->mean, 0, dim * sizeof *f->mean);
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < dim; i++) f->mean[i] += points[k * dim + i] / (double)count;
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < dim; i++) f->centred[k * dim + i] = points[k * dim + i] - f->mean[i];
+    gess__gram(count, dim, 1.0, f->centred, f->gram);
+    if (!gess__symmetric_eigen(count, f->gram, f->values, f->eigen_work)) return 0;
+    double largest = f->values[count - 1];
+    for (size_t j = 0; j < most; j++) {
+        double value = f->values[count - 1 - j];
+        if (!(value > 1e-14 * largest) || !isfinite(value)) break;
+        gess__product(false, dim, 1, count, f->centred, f->gram + (count - 1 - j) * count, f->axes + j * dim);
+        double norm = 0.0;
+        for (size_t i = 0; i < dim; i++) norm += f->axes[j * dim + i] * f->axes[j * dim + i];
+        for (size_t i = 0; i < dim; i++) f->axes[j * dim + i] /= sqrt(norm);
+        rank++;
+    }
+    return rank;
+}
+
+void gess__fit_projected(gess__fitter *f, size_t count, const double *points, gess__fit_settings settings,
+                         gess__approx *t, gess__fit_report *report)
+{
+    size_t dim = f->dim, rank = principal_axes(f, count, points);
+    double epsilon = 0.0;
+    memset(f->square, 0, dim * dim * sizeof *f->square);
+    memcpy(t->mu, f->mean, dim * sizeof *t->mu);
+    *report = (gess__fit_report){.converged = 1};
+    t->nu = INFINITY;
+    if (rank > 0) {
+        gess__product(true, rank, count, dim, f->axes, f->centred, f->projected);
+        settings.warm = 0; /* the axes have moved */
+        f->inner->dim = rank;
+        gess__fit_student_t(f, rank, count, f->projected, settings, f->inner, report);
+        t->nu = f->inner->nu;
+        /* μ = A μ̂ + ȳ */
+        gess__product(false, dim, 1, rank, f->axes, f->inner->mu, t->mu);
+        for (size_t i = 0; i < dim; i++) t->mu[i] += f->mean[i];
+        /* ε: the diagonal of Σ̂ = L̂ L̂ᵀ */
+        for (size_t i = 0; i < rank; i++) {
+            f->values[i] = 0.0;
+            for (size_t k = 0; k <= i; k++) f->values[i] += f->inner->chol[i + k * rank] * f->inner->chol[i + k * rank];
+        }
+        epsilon = median(rank, f->values);
+        /* A L̂, then its product with itself; `solved` has room for count × dim >= dim × rank */
+        gess__product(false, dim, rank, rank, f->axes, f->inner->chol, f->solved);
+        gess__self_product(dim, rank, 1.0, f->solved, f->square);
+    }
+    for (size_t i = 0; i < dim; i++) f->square[i + i * dim] += epsilon;
+    report->ridged |= gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
+    report->rank = rank;
+    report->loglik = gess__fit_log_likelihood(f, dim, count, points, t); /* of T as it is used, in D dimensions */
+}

@@ -1,0 +1,158 @@
+#include "base/lanes.h"
+
+#include "base/vmath.h"
+
+enum { W = GESS__LANES };
+
+GESS__VECTOR
+double gess__dot(size_t n, const double *a, const double *b)
+{
+    double partial[W] = {0};
+    size_t whole = n - n % W;
+    for (size_t i = 0; i < whole; i += W)
+        for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[i + l], b[i + l], partial[l]);
+    for (size_t l = 0; l < n % W; l++) partial[l] = gess__fma(a[whole + l], b[whole + l], partial[l]);
+    return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
+           ((partial[1] + partial[5]) + (partial[3] + partial[7]));
+}
+
+size_t gess__triangular_scratch(size_t dim)
+{
+    return 2 * W * dim;
+}
+
+/* One point, vectors along the rows: out_i gets its terms in the order k = 0, 1, …, i. */
+GESS__VECTOR
+static void product_one(size_t dim, const double *restrict chol, const double *restrict in, double *restrict out)
+{
+    for (size_t i = 0; i < dim; i++) out[i] = 0.0;
+    for (size_t k = 0; k < dim; k++) {
+        const double *column = chol + k * dim;
+        double factor = in[k];
+        for (size_t i = k; i < dim; i++) out[i] = gess__fma(column[i], factor, out[i]);
+    }
+}
+
+/* A tile of LANES points, vectors along the points, four rows at a time; same order of terms. */
+GESS__VECTOR
+static void product_tile(size_t dim, const double *restrict chol, const double *restrict in, double *restrict out)
+{
+    size_t i = 0;
+    for (; i + 4 <= dim; i += 4) {
+        double r0[W] = {0}, r1[W] = {0}, r2[W] = {0}, r3[W] = {0};
+        for (size_t k = 0; k <= i; k++) {
+            const double *column = chol + k * dim + i, *x = in + k * W;
+            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(column[0], x[l], r0[l]);
+            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(column[1], x[l], r1[l]);
+            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(column[2], x[l], r2[l]);
+            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(column[3], x[l], r3[l]);
+        }
+        const double *c1 = chol + (i + 1) * dim, *c2 = c1 + dim, *c3 = c2 + dim, *x1 = in + (i + 1) * W;
+        for (size_t l = 0; l < W; l++) {
+            r1[l] = gess__fma(c1[i + 1], x1[l], r1[l]);
+            r2[l] = gess__fma(c1[i + 2], x1[l], r2[l]);
+            r2[l] = gess__fma(c2[i + 2], x1[W + l], r2[l]);
+            r3[l] = gess__fma(c1[i + 3], x1[l], r3[l]);
+            r3[l] = gess__fma(c2[i + 3], x1[W + l], r3[l]);
+            r3[l] = gess__fma(c3[i + 3], x1[2 * W + l], r3[l]);
+        }
+        for (size_t l = 0; l < W; l++) {
+            out[i * W + l] = r0[l];
+            out[(i + 1) * W + l] = r1[l];
+            out[(i + 2) * W + l] = r2[l];
+            out[(i + 3) * W + l] = r3[l];
+        }
+    }
+    for (; i < dim; i++) {
+        double r[W] = {0};
+        for (size_t k = 0; k <= i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(chol[k * dim + i], in[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l];
+    }
+}
+
+void gess__triangular_products(size_t dim, const double *chol, size_t count, const double *in, double *out,
+                               double *scratch)
+{
+    size_t j = 0;
+    for (; j + 2 <= count; j += W) {
+        size_t points = count - j < W ? count - j : W;
+        gess__to_tile(dim, points, in + j * dim, scratch);
+        product_tile(dim, chol, scratch, scratch + W * dim);
+        gess__from_tile(dim, points, scratch + W * dim, out + j * dim);
+    }
+    for (; j < count; j++) product_one(dim, chol, in + j * dim, out + j * dim);
+}
+
+GESS__VECTOR
+static void solve_one(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                      const double *restrict centre, const double *restrict in, double *restrict out)
+{
+    for (size_t i = 0; i < dim; i++) out[i] = in[i] - centre[i];
+    for (size_t k = 0; k < dim; k++) {
+        const double *column = chol + k * dim;
+        double z = out[k] * inverse_diagonal[k];
+        out[k] = z;
+        for (size_t i = k + 1; i < dim; i++) out[i] = gess__fma(-column[i], z, out[i]);
+    }
+}
+
+GESS__VECTOR
+static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                       const double *restrict centre, const double *restrict in, double *restrict out)
+{
+    for (size_t i = 0; i < dim; i++) {
+        double r[W];
+        for (size_t l = 0; l < W; l++) r[l] = in[i * W + l] - centre[i];
+        for (size_t k = 0; k < i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(-chol[k * dim + i], out[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l] * inverse_diagonal[i];
+    }
+}
+
+void gess__triangular_solves(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
+                             size_t count, const double *in, double *out, double *scratch)
+{
+    size_t j = 0;
+    for (; j + 2 <= count; j += W) {
+        size_t points = count - j < W ? count - j : W;
+        gess__to_tile(dim, points, in + j * dim, scratch);
+        solve_tile(dim, chol, inverse_diagonal, centre, scratch, scratch + W * dim);
+        gess__from_tile(dim, points, scratch + W * dim, out + j * dim);
+    }
+    for (; j < count; j++) solve_one(dim, chol, inverse_diagonal, centre, in + j * dim, out + j * dim);
+}
+
+GESS__VECTOR
+void gess__ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
+                         double cosine, double sine, double *restrict out)
+{
+    for (size_t i = 0; i < dim; i++)
+        out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
+}
+
+GESS__VECTOR
+void gess__rotate(size_t dim, const double *a, const double *restrict b, double cosine, double sine, double *out)
+{
+    for (size_t i = 0; i < dim; i++) out[i] = gess__fma(b[i], sine, a[i] * cosine);
+}
+
+GESS__VECTOR
+void gess__scale(size_t dim, double factor, double *x)
+{
+    for (size_t i = 0; i < dim; i++) x[i] *= factor;
+}
+
+void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+{
+    for (size_t l = 0; l < W; l++) {
+        const double *row = x + (l < count ? l : count - 1) * dim;
+        for (size_t i = 0; i < dim; i++) tile[i * W + l] = row[i];
+    }
+}
+
+void gess__from_tile(size_t dim, size_t count, const double *tile, double *x)
+{
+    for (size_t l = 0; l < count; l++)
+        for (size_t i = 0; i < dim; i++) x[l * dim + i] = tile[i * W + l];
+}

@@ -1,0 +1,47 @@
+/* Fixed-order kernels of the reproducibility promise.
+ *
+ * Whatever is computed for a point here has the same bits for any batch the point comes in, any
+ * place in it and any vector width: sums run over k ascending with explicit fused multiply-adds,
+ * dots in LANES interleaved partial sums. (OpenBLAS's level-3 rows change with the batch; it
+ * serves inside fits only.)
+ *
+ * Matrices are dense, column-major and lower triangular where called L: L[i + k * dim], k <= i. */
+#ifndef GESS_BASE_LANES_H
+#define GESS_BASE_LANES_H
+
+#include <stddef.h>
+
+enum { GESS__LANES = 8 };
+
+/* Σ a_i b_i. */
+double gess__dot(size_t n, const double *a, const double *b);
+
+/* Doubles of scratch that the two functions below need. */
+size_t gess__triangular_scratch(size_t dim);
+
+/* out_j = L in_j for count points (count × dim, row-major); out may not overlap in. */
+void gess__triangular_products(size_t dim, const double *chol, size_t count, const double *in, double *out,
+                               double *scratch);
+
+/* out_j = L⁻¹ (in_j − centre); inverse_diagonal[i] = 1 / L[i,i]. out may not overlap in. */
+void gess__triangular_solves(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
+                             size_t count, const double *in, double *out, double *scratch);
+
+/* out = centre + (x − centre) cosine + v sine: a point of the ellipse through x and centre + v. */
+void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine,
+                         double sine, double *out);
+
+/* out = a cosine + b sine; out may be a. */
+void gess__rotate(size_t dim, const double *a, const double *b, double cosine, double sine, double *out);
+
+/* x *= factor. */
+void gess__scale(size_t dim, double factor, double *x);
+
+/* LANES points of x (row-major, rows `dim` long) side by side: tile[d * LANES + lane]. Points past
+ * `count` repeat the last one, so that padded lanes hold valid numbers. */
+void gess__to_tile(size_t dim, size_t count, const double *x, double *tile);
+
+/* The inverse; padded lanes are dropped. */
+void gess__from_tile(size_t dim, size_t count, const double *tile, double *x);
+
+#endif

@@ -1,0 +1,74 @@
+#include "base/linalg.h"
+
+#include <cblas.h>
+#include <lapacke.h>
+#include <pthread.h>
+
+/* OpenBLAS's thread count belongs to the process, and so must the count of its users. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned users;
+static int threads_before;
+
+void gess__blas_begin(void)
+{
+    pthread_mutex_lock(&lock);
+    if (users++ == 0) {
+        threads_before = openblas_get_num_threads();
+        if (threads_before != 1) openblas_set_num_threads(1);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void gess__blas_end(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--users == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
+    pthread_mutex_unlock(&lock);
+}
+
+const char *gess__blas_name(void)
+{
+    return openblas_get_config();
+}
+
+bool gess__cholesky(size_t n, double *a)
+{
+    lapack_int info = LAPACKE_dpotrf_work(LAPACK_COL_MAJOR, 'L', (lapack_int)n, a, (lapack_int)n);
+    for (size_t k = 1; k < n; k++)
+        for (size_t i = 0; i < k; i++) a[i + k * n] = 0.0;
+    return info == 0;
+}
+
+void gess__solve_lower(size_t n, const double *chol, size_t columns, double *b)
+{
+    cblas_dtrsm(CblasColMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, (int)columns, 1.0, chol,
+                (int)n, b, (int)n);
+}
+
+void gess__self_product(size_t n, size_t columns, double factor, const double *b, double *c)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasNoTrans, (int)n, (int)columns, factor, b, (int)n, 0.0, c, (int)n);
+}
+
+void gess__gram(size_t n, size_t rows, double factor, const double *b, double *c)
+{
+    cblas_dsyrk(CblasColMajor, CblasLower, CblasTrans, (int)n, (int)rows, factor, b, (int)rows, 0.0, c, (int)n);
+}
+
+void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, const double *a, const double *b,
+                   double *c)
+{
+    cblas_dgemm(CblasColMajor, transpose_a ? CblasTrans : CblasNoTrans, CblasNoTrans, (int)rows, (int)columns,
+                (int)inner, 1.0, a, (int)(transpose_a ? inner : rows), b, (int)inner, 0.0, c, (int)rows);
+}
+
+size_t gess__eigen_work(size_t n)
+{
+    return 64 * n + 64; /* dsyev needs 3n - 1; blocks of up to 62 run faster */
+}
+
+bool gess__symmetric_eigen(size_t n, double *a, double *values, double *work)
+{
+    return LAPACKE_dsyev_work(LAPACK_COL_MAJOR, 'V', 'L', (lapack_int)n, a, (lapack_int)n, values, work,
+                              (lapack_int)gess__eigen_work(n)) == 0;
+}

@@ -1,0 +1,42 @@
+/* Linear algebra of fits, over OpenBLAS and LAPACKE: the one file that names them.
+ *
+ * Matrices are column-major. A set of points stored row after row (count × dim, row-major) is a
+ * dim × count matrix in that convention. None of these functions allocates.
+ * Every caller runs between gess__blas_begin() and gess__blas_end(), which hold OpenBLAS to one
+ * thread, because its sums change with its thread count. */
+#ifndef GESS_BASE_LINALG_H
+#define GESS_BASE_LINALG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Sets OpenBLAS to one thread; the last of several users that overlap restores what it had. */
+void gess__blas_begin(void);
+void gess__blas_end(void);
+
+/* Name and configuration of the BLAS, for --version and config.json. */
+const char *gess__blas_name(void);
+
+/* Lower Cholesky factor of the n × n symmetric matrix whose lower triangle is in a, in place; the
+ * upper triangle is set to zero. False where a is not positive definite (a is then spoilt). */
+bool gess__cholesky(size_t n, double *a);
+
+/* b = L⁻¹ b for the `columns` columns of b, each n long. */
+void gess__solve_lower(size_t n, const double *chol, size_t columns, double *b);
+
+/* Lower triangle of c = factor · B Bᵀ, B being n × columns; c is n × n. */
+void gess__self_product(size_t n, size_t columns, double factor, const double *b, double *c);
+
+/* Lower triangle of c = factor · Bᵀ B, B being rows × n; c is n × n. */
+void gess__gram(size_t n, size_t rows, double factor, const double *b, double *c);
+
+/* c = A B, or Aᵀ B, with A (rows × inner, or inner × rows) and B inner × columns. */
+void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, const double *a, const double *b,
+                   double *c);
+
+/* Eigenvalues (ascending) and orthonormal eigenvectors (columns of a) of the symmetric matrix whose
+ * lower triangle is in a. work holds gess__eigen_work(n) doubles. False where it did not converge. */
+size_t gess__eigen_work(size_t n);
+bool gess__symmetric_eigen(size_t n, double *a, double *values, double *work);
+
+#endif

@@ -1,0 +1,20 @@
+/* Memory: zeroed, 64-byte aligned, overflow-checked; a failure is a message, not a crash. */
+#ifndef GESS_BASE_MEM_H
+#define GESS_BASE_MEM_H
+
+#include "base/status.h"
+
+#define GESS__ALIGN 64
+
+/* Allocates count × size bytes into *out, a pointer to any object pointer; released with free().
+ * count × size = 0 gives a valid pointer. */
+int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, gess_error *err);
+
+/* GESS_ALLOC(&pointer, count, err): as many elements as asked for, of the pointer's own type. */
+#define GESS_ALLOC(pointer, count, err)                                                            \
+    GESS_TRY(gess__alloc_bytes((pointer), (count), sizeof **(pointer), #pointer, (err)))
+
+/* A copy of a string, released with free(). */
+int gess__copy_text(char **out, const char *text, gess_error *err);
+
+#endif

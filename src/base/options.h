@@ -1,0 +1,28 @@
+/* The table of options at run time: what options.def says of each row. */
+#ifndef GESS_BASE_OPTIONS_H
+#define GESS_BASE_OPTIONS_H
+
+#include "base/status.h"
+
+enum gess__option_type { GESS__OPTION_COUNT, GESS__OPTION_TEXT, GESS__OPTION_FLAG };
+
+typedef struct gess__option {
+    enum gess__option_type type;
+    const char *name;     /* as on the command line, without dashes */
+    const char *unit;     /* of its argument; NULL for a flag */
+    const char *help;
+    size_t offset;        /* of its field in gess_options */
+    uint64_t count, low, high; /* default and range of a count */
+    const char *text;     /* default of a text, or NULL */
+} gess__option;
+
+/* Row i, NULL past the end. */
+const gess__option *gess__option_row(size_t i);
+
+/* Writes a value as text that gess_options_set() takes; "" for an absent text. */
+void gess__option_show(const gess_options *options, const gess__option *option, char *text, size_t size);
+
+/* A whole number such as 1000 or 2e6, exactly; false where it is not one. */
+bool gess__parse_count(const char *text, uint64_t *out);
+
+#endif

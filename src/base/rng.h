@@ -1,0 +1,51 @@
+/* Random numbers as pure functions of a key.
+ *
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC 2011; Random123) is keyed by the seed and counts
+ * by (chain, iteration, purpose, index). There is no state: any thread, rank or resumed run that
+ * asks for the same variate gets the same bits, in any order.
+ *
+ *   key     = seed (64 bits)
+ *   counter = index (32) | chain (32) | iteration, low (32) | purpose (8) and iteration, high (24)
+ *
+ * One counter value gives 128 bits: two uniforms or two normals. */
+#ifndef GESS_BASE_RNG_H
+#define GESS_BASE_RNG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a variate is for. Two uses never share a purpose, so that no variate is used twice.
+ * The numbers are part of the reproducibility promise: append, never renumber. */
+enum gess__purpose {
+    GESS__FOR_START = 1,    /* starting points; iteration = attempt */
+    GESS__FOR_MODEL = 2,    /* matrices of synthetic models; chain = row */
+    GESS__FOR_NORMALS = 3,  /* the ellipse's second point */
+    GESS__FOR_SCALE = 4,    /* the inverse-gamma scale s; index = attempt */
+    GESS__FOR_HEIGHT = 5,   /* the slice's height */
+    GESS__FOR_ANGLE = 6,    /* angles of one update; index = angle */
+    GESS__FOR_TEST = 7      /* tests only */
+};
+
+typedef struct gess__key {
+    uint64_t seed;
+    uint64_t iteration; /* < 2^56 */
+    uint32_t chain;
+    enum gess__purpose purpose;
+} gess__key;
+
+/* 128 raw bits. */
+void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4]);
+
+/* A uniform on (0, 1): odd multiples of 2^-53, never 0 or 1. */
+double gess__uniform(gess__key key, uint32_t index);
+
+/* Standard normals index 0 .. n-1 into out; entry i depends on (key, i) only, not on n. */
+void gess__normals(gess__key key, size_t n, double *out);
+
+/* A Gamma(shape, 1) variate, shape > 0 (Marsaglia & Tsang, ACM TOMS 2000). */
+double gess__gamma(gess__key key, double shape);
+
+/* Gamma(shape, 1) variates for n chains: out[j] = gess__gamma with key.chain = chains[j]. */
+void gess__gammas(gess__key key, double shape, size_t n, const uint32_t *chains, double *out);
+
+#endif

@@ -1,0 +1,44 @@
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int gess__fail(gess_error *err, int status, const char *format, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(err->text, sizeof err->text, format, args);
+        va_end(args);
+        err->status = status;
+    }
+    return status;
+}
+
+int gess__blame(gess_error *err, int status, const char *format, ...)
+{
+    if (err != NULL) {
+        char old[sizeof err->text], context[sizeof err->text / 2];
+        memcpy(old, err->text, sizeof old);
+        va_list args;
+        va_start(args, format);
+        vsnprintf(context, sizeof context, format, args);
+        va_end(args);
+        snprintf(err->text, sizeof err->text, "%s: %.*s", context,
+                 (int)(sizeof err->text - strlen(context) - 3), old);
+        err->status = status;
+    }
+    return status;
+}
+
+const char *gess_status_text(int status)
+{
+    switch (status) {
+#define GESS_STATUS(name, value, text)                                                             \
+    case value: return text;
+#include <gess/status.def>
+#undef GESS_STATUS
+    default: return "unknown status";
+    }
+}

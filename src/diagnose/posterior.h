@@ -1,0 +1,53 @@
+/* Convergence and accuracy figures of one parameter, as R's package posterior 1.4.0 gives them.
+ *
+ * A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding,
+ * and localization: an improved R-hat", Bayesian Analysis 16 (2021), 667-718.
+ *
+ * Draws are chains × n: x[chain * n + draw]. What posterior answers with NA is NaN here: constant
+ * draws (a range below 2.2e-16, whatever the scale), most figures of non-finite draws, and series
+ * too short to split. A figure depends on nothing but x. No function but _new() allocates. */
+#ifndef GESS_DIAGNOSE_POSTERIOR_H
+#define GESS_DIAGNOSE_POSTERIOR_H
+
+#include "base/status.h"
+
+/* Scratch memory for one thread: about 32 bytes a draw. */
+typedef struct gess__posterior_workspace gess__posterior_workspace;
+
+/* Room for chains × n draws, both at least 1, their product below 2^32. */
+int gess__posterior_workspace_new(gess__posterior_workspace **out, size_t chains, size_t n, gess_error *err);
+void gess__posterior_workspace_free(gess__posterior_workspace *work);
+
+/* Sorts the draws, which stay the caller's and must live, unchanged, as long as figures are asked
+ * for. Every function below is about the draws loaded last. */
+void gess__posterior_load(gess__posterior_workspace *work, const double *x);
+
+double gess__posterior_mean(const gess__posterior_workspace *work);
+double gess__posterior_sd(const gess__posterior_workspace *work);
+double gess__posterior_quantile(const gess__posterior_workspace *work, double p); /* R's type 7 */
+
+/* Split R-hat of normal scores: the larger of that of the draws and that of their distances from
+ * the median. */
+double gess__posterior_rhat(gess__posterior_workspace *work);
+
+/* Effective sample sizes; of a quantile: of the indicator of being at or below it. */
+double gess__posterior_ess_bulk(gess__posterior_workspace *work);
+double gess__posterior_ess_tail(gess__posterior_workspace *work);
+double gess__posterior_ess_mean(gess__posterior_workspace *work);
+double gess__posterior_ess_quantile(gess__posterior_workspace *work, double p);
+
+/* Monte Carlo standard errors, in units of the parameter. */
+double gess__posterior_mcse_mean(gess__posterior_workspace *work);
+double gess__posterior_mcse_sd(gess__posterior_workspace *work);
+double gess__posterior_mcse_quantile(gess__posterior_workspace *work, double p);
+
+/* All of them, sharing what they have in common. */
+typedef struct gess__posterior_figures {
+    double mean, sd, q5, median, q95;
+    double rhat, ess_bulk, ess_tail, ess_mean;
+    double mcse_mean, mcse_sd, mcse_q5, mcse_median, mcse_q95;
+} gess__posterior_figures;
+
+void gess__posterior_all(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures);
+
+#endif

@@ -1,0 +1,272 @@
+#include "draws/store.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "draws.gess is little-endian, and this code writes memory as it is"
+#endif
+
+static const char file_magic[8] = {'g', 'e', 's', 's', 'd', 'r', 'a', 'w'};
+enum { VERSION = 1, BLOCK_MAGIC = 0x314b4c42 /* "BLK1" */, MOST_HEADER = 1 << 28 };
+
+/* In front of every block's rows. */
+typedef struct block_header {
+    uint32_t magic;
+    uint32_t checksum; /* CRC-32 of the rest of this header and of the rows */
+    uint64_t first_chain, chains, first_draw, draws;
+} block_header;
+
+static uint32_t checksum_of(const block_header *header, const void *rows, size_t bytes)
+{
+    uLong crc = crc32_z(0, (const Bytef *)&header->first_chain, sizeof *header - offsetof(block_header, first_chain));
+    return (uint32_t)crc32_z(crc, rows, bytes);
+}
+
+/* ---- writing ---- */
+
+struct gess__writer {
+    FILE *file;
+    char *path;
+    size_t columns;
+};
+
+static int write_bytes(gess__writer *w, const void *bytes, size_t count, gess_error *err)
+{
+    if (fwrite(bytes, 1, count, w->file) == count) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
+}
+
+static int write_header(gess__writer *w, size_t chains, const char *const *names, uint64_t thin, gess_error *err)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < w->columns; i++) json_array_append_new(list, json_string(names[i]));
+    json_t *root = json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "thin", (json_int_t)thin, "columns", list);
+    char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(root);
+    if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "cannot write the header of %s: names are not UTF-8", w->path);
+    uint32_t lengths[2] = {VERSION, (uint32_t)strlen(text)};
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
+    int status = write_bytes(w, file_magic, sizeof file_magic, err);
+    if (status == GESS_OK) status = write_bytes(w, lengths, sizeof lengths, err);
+    if (status == GESS_OK) status = write_bytes(w, text, lengths[1], err);
+    if (status == GESS_OK) status = write_bytes(w, &crc, sizeof crc, err);
+    free(text);
+    return status;
+}
+
+int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t columns, const char *const *names,
+                     uint64_t thin, gess_error *err)
+{
+    GESS_ALLOC(writer, 1, err);
+    gess__writer *w = *writer;
+    w->columns = columns;
+    GESS_TRY(gess__copy_text(&w->path, path, err));
+    w->file = fopen(path, "wb");
+    if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot create %s: %s", path, strerror(errno));
+    return write_header(w, chains, names, thin, err);
+}
+
+int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                        const double *rows, gess_error *err)
+{
+    size_t bytes = chains * (size_t)draws * w->columns * sizeof *rows;
+    block_header header = {.magic = BLOCK_MAGIC,
+                           .first_chain = first_chain,
+                           .chains = chains,
+                           .first_draw = first_draw,
+                           .draws = draws};
+    header.checksum = checksum_of(&header, rows, bytes);
+    GESS_TRY(write_bytes(w, &header, sizeof header, err));
+    return write_bytes(w, rows, bytes, err);
+}
+
+int gess__writer_sync(gess__writer *w, gess_error *err)
+{
+    if (fflush(w->file) == 0 && fsync(fileno(w->file)) == 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
+}
+
+void gess__writer_free(gess__writer *w)
+{
+    if (w == NULL) return;
+    if (w->file != NULL) fclose(w->file);
+    free(w->path);
+    free(w);
+}
+
+/* ---- reading ---- */
+
+typedef struct reader {
+    FILE *file;
+    const char *path;
+    uint64_t size, at; /* bytes of the file, and how far we are */
+} reader;
+
+static int read_bytes(reader *r, void *bytes, size_t count, gess_error *err)
+{
+    if (count <= r->size - r->at && fread(bytes, 1, count, r->file) == count) {
+        r->at += count;
+        return GESS_OK;
+    }
+    return gess__fail(err, GESS_ERR_FILE, "%s ends in the middle of a block (at byte %llu)", r->path,
+                      (unsigned long long)r->at);
+}
+
+static int damaged(const reader *r, const char *what, gess_error *err)
+{
+    return gess__fail(err, GESS_ERR_FILE, "%s is damaged: %s (before byte %llu)", r->path, what,
+                      (unsigned long long)r->at);
+}
+
+static int take_header(gess__draws *d, reader *r, const char *text, size_t length, gess_error *err)
+{
+    json_t *root = json_loadb(text, length, 0, NULL), *names = json_object_get(root, "columns");
+    json_int_t chains = json_integer_value(json_object_get(root, "chains"));
+    json_int_t thin = json_integer_value(json_object_get(root, "thin"));
+    int status = GESS_OK;
+    if (chains < 1 || thin < 1 || json_array_size(names) < 1) status = damaged(r, "header", err);
+    d->chains = (size_t)chains;
+    d->thin = (uint64_t)thin;
+    size_t columns = json_array_size(names);
+    if (status == GESS_OK) status = gess__alloc_bytes(&d->names, columns, sizeof *d->names, "names", err);
+    if (status == GESS_OK) d->columns = columns;
+    for (size_t i = 0; status == GESS_OK && i < columns; i++) {
+        const char *name = json_string_value(json_array_get(names, i));
+        status = name == NULL ? damaged(r, "header", err) : gess__copy_text(&d->names[i], name, err);
+    }
+    json_decref(root);
+    return status;
+}
+
+static int read_header(gess__draws *d, reader *r, gess_error *err)
+{
+    char magic[sizeof file_magic], *text = NULL;
+    uint32_t lengths[2], crc;
+    if (r->size < sizeof magic + sizeof lengths)
+        return gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", r->path);
+    GESS_TRY(read_bytes(r, magic, sizeof magic, err));
+    if (memcmp(magic, file_magic, sizeof magic) != 0)
+        return gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", r->path);
+    GESS_TRY(read_bytes(r, lengths, sizeof lengths, err));
+    if (lengths[0] != VERSION)
+        return gess__fail(err, GESS_ERR_FILE, "%s has format version %u; this gess reads version %d", r->path, lengths[0],
+                          VERSION);
+    if (lengths[1] > MOST_HEADER || lengths[1] > r->size) return damaged(r, "header length", err);
+    GESS_ALLOC(&text, lengths[1], err);
+    int status = read_bytes(r, text, lengths[1], err);
+    if (status == GESS_OK) status = read_bytes(r, &crc, sizeof crc, err);
+    if (status == GESS_OK) {
+        uLong is = crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
+        status = (uint32_t)is == crc ? take_header(d, r, text, lengths[1], err) : damaged(r, "header checksum", err);
+    }
+    free(text);
+    return status;
+}
+
+/* A block's header, with everything in it checked against the file's size. *bytes: of its rows. */
+static int read_block_header(const gess__draws *d, reader *r, block_header *h, size_t *bytes, gess_error *err)
+{
+    GESS_TRY(read_bytes(r, h, sizeof *h, err));
+    uint64_t most = (r->size - r->at) / (d->columns * sizeof(double));
+    if (h->magic != BLOCK_MAGIC || h->chains < 1 || h->chains > d->chains || h->first_chain > d->chains - h->chains ||
+        h->draws < 1)
+        return damaged(r, "block header", err);
+    if (h->draws > most || h->chains > most / h->draws)
+        return gess__fail(err, GESS_ERR_FILE, "%s ends in the middle of a block (at byte %llu)", r->path,
+                          (unsigned long long)r->at);
+    *bytes = (size_t)(h->chains * h->draws) * d->columns * sizeof(double);
+    return GESS_OK;
+}
+
+/* First pass: how many draws every chain has, by the blocks' headers. */
+static int count_draws(gess__draws *d, reader *r, uint64_t *have, gess_error *err)
+{
+    while (r->at < r->size) {
+        block_header h;
+        size_t bytes;
+        GESS_TRY(read_block_header(d, r, &h, &bytes, err));
+        for (uint64_t c = h.first_chain; c < h.first_chain + h.chains; c++) {
+            if (have[c] != h.first_draw) return damaged(r, "draws out of order", err);
+            have[c] += h.draws;
+        }
+        if (fseeko(r->file, (off_t)bytes, SEEK_CUR) != 0)
+            return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", r->path, strerror(errno));
+        r->at += bytes;
+    }
+    d->draws = have[0];
+    for (size_t c = 1; c < d->chains; c++)
+        if (have[c] < d->draws) d->draws = have[c];
+    return GESS_OK;
+}
+
+/* Second pass: the values. */
+static int load_block(gess__draws *d, reader *r, gess_error *err)
+{
+    block_header h;
+    size_t bytes;
+    double *rows = NULL;
+    GESS_TRY(read_block_header(d, r, &h, &bytes, err));
+    GESS_TRY(gess__alloc_bytes(&rows, bytes, 1, "block", err));
+    int status = read_bytes(r, rows, bytes, err);
+    if (status == GESS_OK && checksum_of(&h, rows, bytes) != h.checksum) status = damaged(r, "block checksum", err);
+    for (uint64_t c = 0; status == GESS_OK && c < h.chains; c++)
+        for (uint64_t i = 0; i < h.draws && h.first_draw + i < d->draws; i++)
+            for (size_t j = 0; j < d->columns; j++)
+                d->values[(j * d->chains + h.first_chain + c) * d->draws + h.first_draw + i] =
+                    rows[(c * h.draws + i) * d->columns + j];
+    free(rows);
+    return status;
+}
+
+static int read_all(gess__draws *d, reader *r, gess_error *err)
+{
+    uint64_t *have = NULL;
+    GESS_TRY(read_header(d, r, err));
+    uint64_t start = r->at;
+    /* a chain has at least a block, or the file has none at all */
+    if (r->size > start && d->chains > (r->size - start) / sizeof(double)) return damaged(r, "number of chains", err);
+    if (r->size == start) return GESS_OK;
+    GESS_ALLOC(&have, d->chains, err);
+    int status = count_draws(d, r, have, err);
+    free(have);
+    GESS_TRY(status);
+    GESS_ALLOC(&d->values, d->chains * d->columns * (size_t)d->draws, err);
+    if (fseeko(r->file, (off_t)start, SEEK_SET) != 0)
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", r->path, strerror(errno));
+    for (r->at = start; r->at < r->size;) GESS_TRY(load_block(d, r, err));
+    return GESS_OK;
+}
+
+int gess__draws_read(gess__draws *draws, const char *path, gess_error *err)
+{
+    *draws = (gess__draws){0};
+    reader r = {.file = fopen(path, "rb"), .path = path};
+    struct stat information;
+    if (r.file == NULL || fstat(fileno(r.file), &information) != 0) {
+        int code = errno;
+        if (r.file != NULL) fclose(r.file);
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(code));
+    }
+    r.size = (uint64_t)information.st_size;
+    int status = read_all(draws, &r, err);
+    fclose(r.file);
+    return status;
+}
+
+void gess__draws_free(gess__draws *draws)
+{
+    for (size_t i = 0; i < draws->columns; i++) free(draws->names[i]);
+    free(draws->names);
+    free(draws->values);
+    *draws = (gess__draws){0};
+}

@@ -1,0 +1,44 @@
+/* The append-only store of draws, `draws.gess` (docs/file-formats.md).
+ *
+ * A header, then blocks. A block is a rectangle of consecutive chains and draws, with a checksum.
+ * Everything is little-endian; nothing in the file depends on time, host or threads, so equal runs
+ * have equal files. */
+#ifndef GESS_DRAWS_STORE_H
+#define GESS_DRAWS_STORE_H
+
+#include "base/status.h"
+
+/* ---- writing ---- */
+
+typedef struct gess__writer gess__writer;
+
+/* Creates the file. `columns` names, the first of them lp__. */
+int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t columns, const char *const *names,
+                     uint64_t thin, gess_error *err);
+
+/* Appends draws first_draw .. of chains first_chain .. : rows[(chain · draws + draw) · columns]. */
+int gess__writer_append(gess__writer *writer, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                        const double *rows, gess_error *err);
+
+/* Flushes and syncs the file. */
+int gess__writer_sync(gess__writer *writer, gess_error *err);
+
+/* Closes without syncing; safe on NULL. */
+void gess__writer_free(gess__writer *writer);
+
+/* ---- reading ---- */
+
+typedef struct gess__draws {
+    size_t chains, columns;
+    uint64_t draws;  /* of each chain */
+    uint64_t thin;
+    char **names;    /* columns */
+    double *values;  /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
+} gess__draws;
+
+/* Reads a whole file. Draws that not all chains have (a run still going on) are left out; a damaged
+ * or cut block is an error that says where. */
+int gess__draws_read(gess__draws *draws, const char *path, gess_error *err);
+void gess__draws_free(gess__draws *draws);
+
+#endif

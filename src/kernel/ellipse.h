@@ -1,0 +1,50 @@
+/* The elliptical slice update in whitened space: what `ess` and `gess` share.
+ *
+ * I. Murray, R. P. Adams & D. J. C. MacKay, "Elliptical slice sampling", AISTATS 2010; the paper's
+ * Algorithm 1. With z = L⁻¹(x − μ) and ζ ~ N(0, sI), the point at angle θ of the ellipse is
+ *   x(θ) = μ + (x − μ) cos θ + Lζ sin θ,
+ *   δ(θ) = |z|² cos²θ + |ζ|² sin²θ + 2 z·ζ sin θ cos θ,
+ * so that log T(x(θ)) costs a few operations and only Lζ costs O(D²), once an update.
+ *
+ * While angles are rejected, the next one depends on the earlier angles and the uniforms only,
+ * never on densities.
+ *
+ * Invariants: the present point always belongs to the slice; an update that finds no other point
+ * in GESS__MOST_ANGLES angles keeps its state and is counted as a failure. */
+#ifndef GESS_KERNEL_ELLIPSE_H
+#define GESS_KERNEL_ELLIPSE_H
+
+#include "kernel/kernel.h"
+
+/* A bracket shrinks to about e^-0.9 of its width an angle: 128 angles reach 1e-50 of a turn, below
+ * any slice that doubles can resolve. */
+enum { GESS__MOST_ANGLES = 128 };
+
+/* z is recomputed from x so often (in iterations), lest rounding part the two. */
+enum { GESS__REBIND_EVERY = 64 };
+
+/* The bracket of one update, angles in turns: [low, high] holds 0, the present point. */
+typedef struct gess__bracket {
+    double low, high, angle;
+} gess__bracket;
+
+/* The first angle and its bracket, from a uniform. */
+gess__bracket gess__bracket_open(double uniform);
+
+/* The angle was rejected: shrink towards 0 and place the next angle by a uniform. */
+void gess__bracket_shrink(gess__bracket *bracket, double uniform);
+
+/* What a kernel of this family supplies: the scales √s of all lanes, given their δ, and whether
+ * log T is the Gaussian's whatever ν is. */
+typedef struct gess__ellipse_family {
+    int gaussian;
+    void (*root_scales)(const gess__update *u, const double *deltas, double *roots);
+} gess__ellipse_family;
+
+size_t gess__ellipse_own_size(size_t dim);
+size_t gess__ellipse_scratch_size(size_t dim, size_t block);
+void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family);
+void gess__ellipse_propose(gess__update *u);
+int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err);
+
+#endif

@@ -1,0 +1,36 @@
+/* Elliptical slice sampling with a Gaussian approximation (the paper's Algorithm 1).
+ *
+ * The target is written as L(x) N(x; μ, Σ) with log L = log π + δ/2. Where the Gaussian is the
+ * model's own prior this is Murray, Adams & MacKay's sampler; where it is an approximation with
+ * lighter tails than the target, chains get stuck in the tails, which `gess` is the cure for. */
+#include "kernel/ellipse.h"
+
+static void root_scales(const gess__update *u, const double *deltas, double *roots)
+{
+    (void)deltas;
+    for (size_t j = 0; j < u->count; j++) roots[j] = 1.0;
+}
+
+static const gess__ellipse_family family = {.gaussian = 1, .root_scales = root_scales};
+
+static void begin(gess__update *u)
+{
+    gess__ellipse_begin(u, &family);
+}
+
+static int consume(gess__update *u, gess_error *err)
+{
+    return gess__ellipse_consume(u, &family, err);
+}
+
+const gess__kernel gess__kernel_ess = {
+    .name = "ess",
+    .help = "elliptical slice sampling around a Gaussian with T's centre and scale",
+    .needs = GESS__NEEDS_APPROX,
+    .exact = 1,
+    .own_size = gess__ellipse_own_size,
+    .scratch_size = gess__ellipse_scratch_size,
+    .begin = begin,
+    .propose = gess__ellipse_propose,
+    .consume = consume,
+};

@@ -1,0 +1,88 @@
+/* Updates of single chains.
+ *
+ * A kernel is one file and one row of kernels.def. It is written as three steps over the chains
+ * ("lanes") of a block, which this folder's driver (update.c) runs until no lane is left:
+ *
+ *   begin     draw the auxiliary variables of every lane
+ *   propose   write the next points to evaluate, at most `depth` ahead for a lane
+ *   consume   take their densities; a lane whose update is complete leaves the block
+ *
+ * So the proposals of all lanes still at work go to the density in one call, and a kernel never
+ * calls the density itself. What a kernel keeps for a chain between updates, such as a whitened
+ * state or a step size, lives in `own` and is saved with the chain. Kernels draw random numbers
+ * only through keys made of (seed, chain, iteration, purpose), so a chain's path does not depend
+ * on its block, its thread or the batch sizes. */
+#ifndef GESS_KERNEL_KERNEL_H
+#define GESS_KERNEL_KERNEL_H
+
+#include "approx/approx.h"
+#include "base/rng.h"
+#include "map/target.h"
+
+/* States of chains, in the sampling space. */
+typedef struct gess__chains {
+    size_t count, dim, own_size;
+    double *x;     /* count × dim */
+    double *value; /* count: log density in the sampling space */
+    double *own;   /* count × own_size: the kernel's */
+    uint32_t first; /* number of chain 0, for random keys */
+} gess__chains;
+
+/* What has happened; sums of unsigned numbers, so their order does not matter. */
+typedef struct gess__tally {
+    uint64_t evals, updates, failures, nans;
+} gess__tally;
+
+/* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
+typedef struct gess__update {
+    /* given */
+    const gess__target *target;
+    const gess__approx *approx;
+    gess__chains *chains;
+    size_t first, count; /* the block: chains first .. first + count - 1 */
+    uint64_t seed, iteration;
+    int rebind;          /* the approximation is not the one of the chain's last update */
+    unsigned worker;
+    /* proposals, in the order of their lanes */
+    size_t proposals;
+    uint32_t *lane;      /* lane of each proposal */
+    double *points;      /* proposals × dim */
+    double *values;      /* proposals */
+    double *gradients;   /* proposals × dim, where the kernel needs them */
+    /* the kernel's own, lasting one update */
+    double *scratch;
+    gess__tally tally;
+} gess__update;
+
+enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2 };
+
+typedef struct gess__kernel {
+    const char *name, *help;
+    unsigned needs;
+    int exact;                                      /* leaves the target invariant while it adapts */
+    size_t (*own_size)(size_t dim);                 /* doubles kept for a chain */
+    size_t (*scratch_size)(size_t dim, size_t block); /* doubles for a block, lasting one update */
+    void (*begin)(gess__update *u);
+    void (*propose)(gess__update *u);
+    int (*consume)(gess__update *u, gess_error *err);
+} gess__kernel;
+
+/* Row i of the table, NULL past the end; and by name, NULL where there is none. */
+const gess__kernel *gess__kernel_row(size_t i);
+const gess__kernel *gess__kernel_find(const char *name);
+
+/* Memory of one worker, for blocks of up to `block` chains. */
+int gess__update_init(gess__update *u, const gess__kernel *kernel, size_t dim, size_t block, gess_error *err);
+void gess__update_free(gess__update *u);
+
+/* Updates every chain of the block once. Allocates nothing. */
+int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err);
+
+/* For kernels: the value of proposal j as the sampler counts it. NaN is outside (-inf) and counted;
+ * +inf is an error with the point printed. Call it once for each value that is used. */
+int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err);
+
+/* For kernels: a random key of lane `lane`. */
+gess__key gess__update_key(const gess__update *u, size_t lane, enum gess__purpose purpose);
+
+#endif

@@ -1,0 +1,95 @@
+/* What the files of the built-in targets share.
+ *
+ * A panel is a matrix of `depth` rows and LANES columns, row-major and contiguous. The products of
+ * a point x (depth coordinates) with the columns of a panel are sums over k ascending, one column
+ * in each lane. So the order of a point's sums is the same alone and in a group, and groups only
+ * save loads. */
+#ifndef GESS_MODEL_BUILTIN_BUILTIN_H
+#define GESS_MODEL_BUILTIN_BUILTIN_H
+
+#include "base/lanes.h"
+#include "base/mem.h"
+#include "base/vmath.h"
+#include "model/model.h"
+
+/* Every target's gess__open_identifier(). */
+#define GESS_MODEL(identifier, name, dimension, help)                                              \
+    int gess__open_##identifier(gess__model *m, gess__parameters *p, gess_error *err);
+#include "model/builtin/models.def"
+#undef GESS_MODEL
+
+#define GESS__LOG_2PI 1.8378770664093454836
+
+/* Points that share each load of a panel's row. */
+enum { GESS__GROUP = 8 };
+
+#define GESS__EACH(l) for (size_t l = 0; l < GESS__LANES; l++)
+
+/* z_p[l] = Σ_k panel[k][l] x_p[k] for GROUP points, rows of x `stride` apart. Each point has an
+ * array of its own so that the compiler keeps the eight sums in registers. */
+GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, const double *restrict x,
+                                    size_t stride, double z[GESS__GROUP][GESS__LANES])
+{
+    double z0[GESS__LANES] = {0}, z1[GESS__LANES] = {0}, z2[GESS__LANES] = {0}, z3[GESS__LANES] = {0};
+    double z4[GESS__LANES] = {0}, z5[GESS__LANES] = {0}, z6[GESS__LANES] = {0}, z7[GESS__LANES] = {0};
+    for (size_t k = 0; k < depth; k++) {
+        const double *row = panel + k * GESS__LANES, *c = x + k;
+        GESS__EACH(l) z0[l] = gess__fma(row[l], c[0], z0[l]);
+        GESS__EACH(l) z1[l] = gess__fma(row[l], c[stride], z1[l]);
+        GESS__EACH(l) z2[l] = gess__fma(row[l], c[2 * stride], z2[l]);
+        GESS__EACH(l) z3[l] = gess__fma(row[l], c[3 * stride], z3[l]);
+        GESS__EACH(l) z4[l] = gess__fma(row[l], c[4 * stride], z4[l]);
+        GESS__EACH(l) z5[l] = gess__fma(row[l], c[5 * stride], z5[l]);
+        GESS__EACH(l) z6[l] = gess__fma(row[l], c[6 * stride], z6[l]);
+        GESS__EACH(l) z7[l] = gess__fma(row[l], c[7 * stride], z7[l]);
+    }
+    GESS__EACH(l) z[0][l] = z0[l];
+    GESS__EACH(l) z[1][l] = z1[l];
+    GESS__EACH(l) z[2][l] = z2[l];
+    GESS__EACH(l) z[3][l] = z3[l];
+    GESS__EACH(l) z[4][l] = z4[l];
+    GESS__EACH(l) z[5][l] = z5[l];
+    GESS__EACH(l) z[6][l] = z6[l];
+    GESS__EACH(l) z[7][l] = z7[l];
+}
+
+/* The same sums of one point, added to those in z: for one panel, and for four panels at a time. */
+GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, const double *restrict x,
+                                  double z[GESS__LANES])
+{
+    double sum[GESS__LANES];
+    GESS__EACH(l) sum[l] = z[l];
+    for (size_t k = 0; k < depth; k++) GESS__EACH(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
+    GESS__EACH(l) z[l] = sum[l];
+}
+
+GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4], const double *restrict x,
+                                       double z[4][GESS__LANES])
+{
+    const double *restrict p0 = panel[0], *restrict p1 = panel[1];
+    const double *restrict p2 = panel[2], *restrict p3 = panel[3];
+    double z0[GESS__LANES], z1[GESS__LANES], z2[GESS__LANES], z3[GESS__LANES];
+    GESS__EACH(l) z0[l] = z[0][l];
+    GESS__EACH(l) z1[l] = z[1][l];
+    GESS__EACH(l) z2[l] = z[2][l];
+    GESS__EACH(l) z3[l] = z[3][l];
+    for (size_t k = 0; k < depth; k++) {
+        size_t row = k * GESS__LANES;
+        GESS__EACH(l) z0[l] = gess__fma(p0[row + l], x[k], z0[l]);
+        GESS__EACH(l) z1[l] = gess__fma(p1[row + l], x[k], z1[l]);
+        GESS__EACH(l) z2[l] = gess__fma(p2[row + l], x[k], z2[l]);
+        GESS__EACH(l) z3[l] = gess__fma(p3[row + l], x[k], z3[l]);
+    }
+    GESS__EACH(l) z[0][l] = z0[l];
+    GESS__EACH(l) z[1][l] = z1[l];
+    GESS__EACH(l) z[2][l] = z2[l];
+    GESS__EACH(l) z[3][l] = z3[l];
+}
+
+/* The sum of the lanes, in one fixed order. */
+GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
+{
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+#endif

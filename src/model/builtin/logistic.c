@@ -1,0 +1,306 @@
+/* Logistic regressions: x = (intercept, w_1 .. w_p),
+ *
+ *   log π(x) = Σ_i log σ(t_i (x_0 + a_i · w)) + Σ_j log N(x_j; 0, 100).
+ *
+ * Columns are divided by their population standard deviation, and centred first with centre=1.
+ * The data are kept as panels (builtin.h) of LANES rows, each times its sign t_i, so that z is the
+ * margin of a row and log σ(z) = min(z, 0) - log(1 + e^-|z|). The factors 1 + e^-|z| lie in (1, 2]:
+ * they are multiplied and one logarithm is taken for FOLD panels. */
+#include "model/builtin/builtin.h"
+
+#include "base/csv.h"
+
+#include <string.h>
+
+enum {
+    W = GESS__LANES,
+    MAX_DIM = 64, /* bounds the gradient's stack */
+    FOLD = 127    /* panels whose 8 × 127 factors cannot exceed 2^1016 */
+};
+
+static const double prior_variance = 100.0;
+
+typedef struct logistic {
+    size_t dim, panels;
+    double *rows;    /* panels × dim × W */
+    double *weights; /* panels × W: 1, or 0 in the padding of the last panel */
+    double constant; /* of the prior */
+} logistic;
+
+/* The likelihood of one point, while it is being summed; each lane takes every W-th row. */
+typedef struct tally {
+    double linear[W];  /* Σ min(z, 0) */
+    double product[W]; /* Π (1 + e^-|z|) since the last fold */
+    double logs;       /* log of what was folded */
+} tally;
+
+static const tally empty = {.product = {1, 1, 1, 1, 1, 1, 1, 1}};
+
+/* e^-a for a >= 0, 0 to within 1e-304 beyond 700; NaN for NaN. Without the division and the
+ * extremes of gess__exp. */
+GESS__INLINE double exp_minus(double a)
+{
+    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
+    const double magic = 0x1.8p52;
+    double x = -gess__select(a > 700.0, 700.0, a);
+    double shifted = gess__fma(x, 1.44269504088896338700, magic);
+    double k = shifted - magic; /* round(x / log 2) */
+    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, x));
+    double c = 1.0 / 6227020800.0; /* Taylor's series: |r| < 0.35 */
+    c = gess__fma(c, r, 1.0 / 479001600.0);
+    c = gess__fma(c, r, 1.0 / 39916800.0);
+    c = gess__fma(c, r, 1.0 / 3628800.0);
+    c = gess__fma(c, r, 1.0 / 362880.0);
+    c = gess__fma(c, r, 1.0 / 40320.0);
+    c = gess__fma(c, r, 1.0 / 5040.0);
+    c = gess__fma(c, r, 1.0 / 720.0);
+    c = gess__fma(c, r, 1.0 / 120.0);
+    c = gess__fma(c, r, 1.0 / 24.0);
+    c = gess__fma(c, r, 1.0 / 6.0);
+    c = gess__fma(c, r, 0.5);
+    c = gess__fma(c, r, 1.0);
+    c = gess__fma(c, r, 1.0);
+    return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
+}
+
+/* Adds the margins z of one panel. */
+GESS__INLINE void add_panel(const double *restrict z, const double *restrict weights, tally *restrict t)
+{
+    GESS__EACH(l) {
+        double e = exp_minus(__builtin_fabs(z[l]));
+        t->product[l] *= gess__fma(e, weights[l], 1.0);
+        t->linear[l] += gess__select(z[l] < 0.0, z[l], 0.0);
+    }
+}
+
+GESS__INLINE void fold(tally *t)
+{
+    const double *p = t->product;
+    t->logs += gess__log(((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7])));
+    GESS__EACH(l) t->product[l] = 1.0;
+}
+
+/* The margins of one point for one panel, and for four. */
+GESS__INLINE void margins(const logistic *g, const double *restrict rows, const double *restrict x, double z[W])
+{
+    GESS__EACH(l) z[l] = 0.0;
+    gess__panel_add(g->dim, rows, x, z);
+}
+
+GESS__INLINE void margins_four(const logistic *g, const double *restrict rows, const double *restrict x,
+                               double z[4][W])
+{
+    size_t apart = g->dim * W;
+    const double *const panel[4] = {rows, rows + apart, rows + 2 * apart, rows + 3 * apart};
+    for (size_t j = 0; j < 4; j++)
+        GESS__EACH(l) z[j][l] = 0.0;
+    gess__panel_add_four(g->dim, panel, x, z);
+}
+
+/* Panels from `first` up to the next fold. */
+GESS__INLINE size_t fold_end(const logistic *g, size_t first)
+{
+    return g->panels - first < FOLD ? g->panels : first + FOLD;
+}
+
+GESS__INLINE double finish(const logistic *g, const tally *t, const double *x)
+{
+    double square = 0.0;
+    for (size_t k = 0; k < g->dim; k++) square = gess__fma(x[k], x[k], square);
+    return gess__fma(square, -0.5 / prior_variance, gess__lane_sum(t->linear) - t->logs) - g->constant;
+}
+
+GESS__VECTOR
+static void logp_group(const logistic *g, const double *restrict x, double *restrict logp)
+{
+    tally t[GESS__GROUP];
+    double z[GESS__GROUP][W];
+    for (size_t p = 0; p < GESS__GROUP; p++) t[p] = empty;
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        for (size_t b = first, end = fold_end(g, first); b < end; b++) {
+            gess__panel_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
+            for (size_t p = 0; p < GESS__GROUP; p++) add_panel(z[p], g->weights + b * W, &t[p]);
+        }
+        for (size_t p = 0; p < GESS__GROUP; p++) fold(&t[p]);
+    }
+    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+}
+
+GESS__VECTOR
+static double logp_one(const logistic *g, const double *restrict x)
+{
+    tally t = empty;
+    double z[4][W];
+    size_t apart = g->dim * W;
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        size_t b = first, end = fold_end(g, first);
+        for (; b + 4 <= end; b += 4) {
+            margins_four(g, g->rows + b * apart, x, z);
+            for (size_t j = 0; j < 4; j++) add_panel(z[j], g->weights + (b + j) * W, &t);
+        }
+        for (; b < end; b++) {
+            margins(g, g->rows + b * apart, x, z[0]);
+            add_panel(z[0], g->weights + b * W, &t);
+        }
+        fold(&t);
+    }
+    return finish(g, &t, x);
+}
+
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)worker;
+    size_t j = 0;
+    for (; j + GESS__GROUP <= n; j += GESS__GROUP) logp_group(user, x + j * dim, out + j);
+    for (; j < n; j++) out[j] = logp_one(user, x + j * dim);
+    return 0;
+}
+
+/* The derivative of log σ at z: σ(-z). */
+GESS__INLINE void residuals(const double *restrict z, double *restrict q)
+{
+    GESS__EACH(l) {
+        double e = exp_minus(__builtin_fabs(z[l]));
+        q[l] = gess__select(z[l] >= 0.0, e, 1.0) / (1.0 + e);
+    }
+}
+
+GESS__VECTOR
+static double gradient_one(const logistic *g, const double *restrict x, double *restrict gradient)
+{
+    tally t = empty;
+    double z[4][W], q[4][W], sums[MAX_DIM][W];
+    size_t apart = g->dim * W;
+    memset(sums, 0, g->dim * sizeof *sums);
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        size_t b = first, end = fold_end(g, first);
+        for (; b + 4 <= end; b += 4) {
+            const double *row = g->rows + b * apart;
+            margins_four(g, row, x, z);
+            for (size_t j = 0; j < 4; j++) add_panel(z[j], g->weights + (b + j) * W, &t);
+            for (size_t j = 0; j < 4; j++) residuals(z[j], q[j]);
+            for (size_t k = 0; k < g->dim; k++, row += W) {
+                GESS__EACH(l) sums[k][l] = gess__fma(row[l], q[0][l], sums[k][l]);
+                GESS__EACH(l) sums[k][l] = gess__fma(row[apart + l], q[1][l], sums[k][l]);
+                GESS__EACH(l) sums[k][l] = gess__fma(row[2 * apart + l], q[2][l], sums[k][l]);
+                GESS__EACH(l) sums[k][l] = gess__fma(row[3 * apart + l], q[3][l], sums[k][l]);
+            }
+        }
+        for (; b < end; b++) {
+            const double *row = g->rows + b * apart;
+            margins(g, row, x, z[0]);
+            add_panel(z[0], g->weights + b * W, &t);
+            residuals(z[0], q[0]);
+            for (size_t k = 0; k < g->dim; k++)
+                GESS__EACH(l) sums[k][l] = gess__fma(row[k * W + l], q[0][l], sums[k][l]);
+        }
+        fold(&t);
+    }
+    for (size_t k = 0; k < g->dim; k++)
+        gradient[k] = gess__fma(x[k], -1.0 / prior_variance, gess__lane_sum(sums[k]));
+    return finish(g, &t, x);
+}
+
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
+                    double *slopes)
+{
+    (void)worker;
+    for (size_t j = 0; j < n; j++) out[j] = gradient_one(user, x + j * dim, slopes + j * dim);
+    return 0;
+}
+
+/* ---- opening ---- */
+
+/* Column `column` of the data: its scale and centre as the model uses them. */
+static int standardise(const gess__table *data, size_t column, size_t centre, double *shift, double *scale,
+                       const char *path, gess_error *err)
+{
+    const double *a = data->values + column;
+    double count = (double)data->rows, mean = 0.0, variance = 0.0;
+    for (size_t i = 0; i < data->rows; i++) mean += a[i * data->columns];
+    mean /= count;
+    for (size_t i = 0; i < data->rows; i++) {
+        double difference = a[i * data->columns] - mean;
+        variance += difference * difference;
+    }
+    if (!(variance > 0.0) || isinf(variance))
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "%s, column %zu: its numbers are all equal or not finite; leave it out", path,
+                          column + 1);
+    *shift = centre ? mean : 0.0;
+    *scale = __builtin_sqrt(variance / count);
+    return GESS_OK;
+}
+
+static int fill(gess__model *m, logistic *g, const gess__table *data, const char *path, double positive,
+                size_t centre, gess_error *err)
+{
+    if (data->columns < 2 || data->columns > MAX_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu columns; a class and 1 to %d others are needed", path,
+                          data->columns, MAX_DIM - 1);
+    size_t last = data->columns - 1; /* the class */
+    g->dim = data->columns;
+    g->panels = (data->rows + W - 1) / W;
+    g->constant = 0.5 * (double)g->dim * (GESS__LOG_2PI + gess__log(prior_variance));
+    GESS_MODEL_ALLOC(m, &g->rows, g->panels * g->dim * W, err);
+    GESS_MODEL_ALLOC(m, &g->weights, g->panels * W, err);
+    for (size_t k = 0; k < g->dim; k++) {
+        double shift = 0.0, scale = 1.0;
+        if (k > 0) GESS_TRY(standardise(data, k - 1, centre, &shift, &scale, path, err));
+        for (size_t i = 0; i < data->rows; i++) {
+            const double *row = data->values + i * data->columns;
+            double sign = row[last] == positive ? 1.0 : -1.0, a = k == 0 ? 1.0 : (row[k - 1] - shift) / scale;
+            g->rows[(i / W * g->dim + k) * W + i % W] = sign * a;
+            g->weights[i] = 1.0;
+        }
+    }
+    return GESS_OK;
+}
+
+/* intercept, then the names of the data's columns. */
+static int name(gess__model *m, const gess__table *data, const char *path, gess_error *err)
+{
+    if (data->names == NULL)
+        return gess__fail(err, GESS_ERR_MODEL, "%s: a first line with the names of the columns is needed", path);
+    size_t dim = data->columns, bytes = 0;
+    const char **names = NULL;
+    char *text = NULL;
+    for (size_t k = 1; k < dim; k++) bytes += strlen(data->names[k - 1]) + 1;
+    GESS_MODEL_ALLOC(m, &names, dim, err);
+    GESS_MODEL_ALLOC(m, &text, bytes, err);
+    names[0] = "intercept";
+    for (size_t k = 1; k < dim; k++) {
+        size_t length = strlen(data->names[k - 1]) + 1;
+        memcpy(text, data->names[k - 1], length);
+        names[k] = text;
+        text += length;
+    }
+    m->model.names = names;
+    return GESS_OK;
+}
+
+/* `positive` is the class, in the last column of the file, whose sign t is +1. */
+static int open_logistic(gess__model *m, gess__parameters *p, const char *file, double positive, gess_error *err)
+{
+    size_t centre;
+    char path[4096];
+    logistic *g = NULL;
+    gess__table data;
+    GESS_TRY(gess__parameter_count(p, "centre", 0, 0, 1, &centre, err));
+    GESS_TRY(gess__data_path(file, path, sizeof path, err));
+    GESS_MODEL_ALLOC(m, &g, 1, err);
+    if (gess__table_read(&data, path, err) != GESS_OK) return gess__blame(err, GESS_ERR_MODEL, "reading data");
+    int status = fill(m, g, &data, path, positive, centre, err);
+    if (status == GESS_OK) status = name(m, &data, path, err);
+    gess__table_free(&data);
+    m->model.dim = g->dim;
+    m->model.logp = logp;
+    m->model.gradient = gradient;
+    m->model.user = g;
+    return status;
+}
+
+int gess__open_german_credit(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    return open_logistic(m, p, "german_credit.csv", 2.0, err); /* +1 is bad credit */
+}

@@ -1,0 +1,266 @@
+#include "model/model.h"
+
+#include "base/csv.h"
+#include "base/mem.h"
+#include "model/builtin/builtin.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- the table of built-in models ---- */
+
+static const gess__builtin builtins[] = {
+#define GESS_MODEL(identifier, name, dimension, help) {name, dimension, help, gess__open_##identifier},
+#include "model/builtin/models.def"
+#undef GESS_MODEL
+};
+
+enum { BUILTINS = sizeof builtins / sizeof *builtins };
+
+const gess__builtin *gess__builtin_row(size_t i)
+{
+    return i < BUILTINS ? &builtins[i] : NULL;
+}
+
+static const gess__builtin *find_builtin(const char *name)
+{
+    for (size_t i = 0; i < BUILTINS; i++)
+        if (strcmp(builtins[i].name, name) == 0) return &builtins[i];
+    return NULL;
+}
+
+/* ---- lists of words in messages ---- */
+
+typedef struct word_list {
+    char text[512];
+    size_t length;
+} word_list;
+
+/* Words past the end of the buffer are dropped. */
+static void add_word(word_list *list, const char *word)
+{
+    int added = snprintf(list->text + list->length, sizeof list->text - list->length, "%s%s",
+                         list->length > 0 ? ", " : "", word);
+    if (added > 0 && (size_t)added < sizeof list->text - list->length)
+        list->length += (size_t)added;
+    else
+        list->text[list->length] = '\0';
+}
+
+/* ---- parameters ---- */
+
+enum { MAX_PARAMETERS = 16 };
+
+struct gess__parameters {
+    const char *model; /* its name, for messages; borrowed */
+    size_t count;
+    struct {
+        char *key, *value; /* in the text that gess_model_open() owns */
+        bool used;
+    } item[MAX_PARAMETERS];
+    const char *known[MAX_PARAMETERS]; /* keys that were asked for; string literals */
+    size_t known_count;
+};
+
+/* Splits `key=value,key=value`, writing into text. */
+static int split_parameters(gess__parameters *p, char *text, gess_error *err)
+{
+    while (text != NULL) {
+        char *next = strchr(text, ',');
+        if (next != NULL) *next++ = '\0';
+        char *equals = strchr(text, '=');
+        if (equals == NULL || equals == text || equals[1] == '\0')
+            return gess__fail(err, GESS_ERR_USAGE,
+                              "model %s: '%s' is not a parameter; write %s:key=value,key=value", p->model, text,
+                              p->model);
+        *equals = '\0';
+        for (size_t i = 0; i < p->count; i++)
+            if (strcmp(p->item[i].key, text) == 0)
+                return gess__fail(err, GESS_ERR_USAGE, "model %s: parameter '%s' is given twice; keep one of them",
+                                  p->model, text);
+        if (p->count == MAX_PARAMETERS)
+            return gess__fail(err, GESS_ERR_USAGE,
+                              "model %s: more than %d parameters; `gess models` lists its own", p->model,
+                              MAX_PARAMETERS);
+        p->item[p->count].key = text;
+        p->item[p->count].value = equals + 1;
+        p->count++;
+        text = next;
+    }
+    return GESS_OK;
+}
+
+int gess__parameter_text(gess__parameters *p, const char *key, const char **out, gess_error *err)
+{
+    bool known = false;
+    for (size_t i = 0; i < p->known_count; i++) known |= strcmp(p->known[i], key) == 0;
+    if (!known) {
+        if (p->known_count == MAX_PARAMETERS)
+            return gess__fail(err, GESS_ERR_INTERNAL, "model %s asks for more than %d parameters", p->model,
+                              MAX_PARAMETERS);
+        p->known[p->known_count++] = key;
+    }
+    *out = NULL;
+    for (size_t i = 0; i < p->count; i++)
+        if (strcmp(p->item[i].key, key) == 0) {
+            p->item[i].used = true;
+            *out = p->item[i].value;
+        }
+    return GESS_OK;
+}
+
+static bool parse_count(const char *text, size_t *out)
+{
+    size_t value = 0;
+    if (*text == '\0') return false;
+    for (; *text != '\0'; text++) {
+        if (*text < '0' || *text > '9') return false;
+        size_t digit = (size_t)(*text - '0');
+        if (value > (SIZE_MAX - digit) / 10) return false;
+        value = value * 10 + digit;
+    }
+    *out = value;
+    return true;
+}
+
+int gess__parameter_count(gess__parameters *p, const char *key, size_t fallback, size_t low, size_t high,
+                          size_t *out, gess_error *err)
+{
+    const char *text;
+    *out = fallback;
+    GESS_TRY(gess__parameter_text(p, key, &text, err));
+    if (text != NULL && (!parse_count(text, out) || *out < low || *out > high))
+        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a whole number from %zu to %zu", p->model,
+                          key, text, low, high);
+    return GESS_OK;
+}
+
+int gess__parameter_real(gess__parameters *p, const char *key, double fallback, double low, double high,
+                         double *out, gess_error *err)
+{
+    const char *text;
+    *out = fallback;
+    GESS_TRY(gess__parameter_text(p, key, &text, err));
+    if (text != NULL && (!gess__parse_real(text, out) || !(*out >= low && *out <= high)))
+        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a number from %g to %g", p->model, key,
+                          text, low, high);
+    return GESS_OK;
+}
+
+static int check_all_used(const gess__parameters *p, gess_error *err)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        if (p->item[i].used) continue;
+        word_list keys = {0};
+        for (size_t k = 0; k < p->known_count; k++) add_word(&keys, p->known[k]);
+        if (p->known_count == 0)
+            return gess__fail(err, GESS_ERR_USAGE,
+                              "model %s takes no parameters, so leave out '%s'; see `gess models`", p->model,
+                              p->item[i].key);
+        return gess__fail(err, GESS_ERR_USAGE, "model %s has no parameter '%s'; it knows: %s; see `gess models`",
+                          p->model, p->item[i].key, keys.text);
+    }
+    return GESS_OK;
+}
+
+/* ---- memory and names ---- */
+
+int gess__model_alloc(gess__model *m, void *out, size_t count, size_t size, gess_error *err)
+{
+    if (m->memory_count == GESS__MODEL_MEMORY)
+        return gess__fail(err, GESS_ERR_INTERNAL, "a model allocates more than %d times: raise GESS__MODEL_MEMORY",
+                          GESS__MODEL_MEMORY);
+    void *memory;
+    GESS_TRY(gess__alloc_bytes(&memory, count, size, "model", err));
+    m->memory[m->memory_count++] = memory;
+    memcpy(out, &memory, sizeof memory);
+    return GESS_OK;
+}
+
+int gess__model_number_names(gess__model *m, const char *prefix, size_t first, size_t dim, gess_error *err)
+{
+    size_t width = strlen(prefix) + 21; /* the digits of any size_t and the NUL */
+    const char **names = NULL;
+    char *text = NULL;
+    GESS_MODEL_ALLOC(m, &names, dim, err);
+    GESS_TRY(gess__model_alloc(m, &text, dim, width, err));
+    for (size_t i = 0; i < dim; i++) {
+        snprintf(text + i * width, width, "%s%zu", prefix, first + i);
+        names[i] = text + i * width;
+    }
+    m->model.names = names;
+    return GESS_OK;
+}
+
+const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[32])
+{
+    if (model->names != NULL) return model->names[i];
+    snprintf(buffer, 32, "x%zu", i + 1);
+    return buffer;
+}
+
+/* ---- opening and closing ---- */
+
+static int open_builtin(gess__model *m, const char *specification, char *text, gess_error *err)
+{
+    gess__parameters p = {.model = text};
+    char *colon = strchr(text, ':');
+    if (colon != NULL) *colon = '\0';
+    const gess__builtin *row = find_builtin(text);
+    if (row == NULL) {
+        word_list names = {0};
+        for (size_t i = 0; i < BUILTINS; i++) add_word(&names, builtins[i].name);
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "unknown model '%.100s'; the built-in models are: %s; see `gess models`", specification,
+                          names.text);
+    }
+    if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
+    GESS_TRY(row->open(m, &p, err));
+    return check_all_used(&p, err);
+}
+
+int gess_model_open(const gess_model **model, const char *specification, gess_error *err)
+{
+    *model = NULL;
+    gess__model *m = NULL;
+    char *text = NULL;
+    GESS_ALLOC(&m, 1, err);
+    int status = gess__copy_text(&text, specification, err);
+    if (status == GESS_OK) {
+        m->model.abi = GESS_ABI;
+        status = open_builtin(m, specification, text, err);
+    }
+    free(text);
+    if (status == GESS_OK)
+        *model = &m->model;
+    else
+        gess_model_close(&m->model);
+    return status;
+}
+
+void gess_model_close(const gess_model *model)
+{
+    if (model == NULL) return;
+    gess__model *m = (gess__model *)(uintptr_t)model;
+    for (size_t i = 0; i < m->memory_count; i++) free(m->memory[i]);
+    free(m);
+}
+
+/* ---- data files ---- */
+
+int gess__data_path(const char *name, char *path, size_t size, gess_error *err)
+{
+    const char *const folders[] = {getenv("GESS_DATA"), GESS_INSTALLED_DATA, GESS_SOURCE_DATA};
+    word_list tried = {0};
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (folders[i] == NULL || *folders[i] == '\0') continue;
+        int length = snprintf(path, size, "%s/%s", folders[i], name);
+        if (length > 0 && (size_t)length < size && access(path, R_OK) == 0) return GESS_OK;
+        add_word(&tried, folders[i]);
+    }
+    return gess__fail(err, GESS_ERR_MODEL,
+                      "cannot find the data file %s in %s; set GESS_DATA to the folder that holds it", name,
+                      tried.text);
+}

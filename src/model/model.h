@@ -1,0 +1,59 @@
+/* What a density is inside the library: a gess_model with an owner, and the tables of models.
+ *
+ * A built-in target is one file in model/builtin/ and one row in builtin/models.def. Its `open`
+ * reads its parameters, fills in `m->model` and leaves whatever it allocated in m->memory, which
+ * gess_model_close() frees. */
+#ifndef GESS_MODEL_MODEL_H
+#define GESS_MODEL_MODEL_H
+
+#include "base/status.h"
+
+enum { GESS__MODEL_MEMORY = 16 };
+
+typedef struct gess__model {
+    gess_model model; /* first: gess_model_close() gets this address */
+    void *memory[GESS__MODEL_MEMORY];
+    size_t memory_count;
+} gess__model;
+
+/* Zeroed memory that lives as long as the model: GESS_MODEL_ALLOC(m, &pointer, count, err). */
+int gess__model_alloc(gess__model *m, void *out, size_t count, size_t size, gess_error *err);
+#define GESS_MODEL_ALLOC(m, pointer, count, err)                                                   \
+    GESS_TRY(gess__model_alloc((m), (pointer), (count), sizeof **(pointer), (err)))
+
+/* Numbered names for m->model.names: prefix followed by first, first + 1, …, dim of them. */
+int gess__model_number_names(gess__model *m, const char *prefix, size_t first, size_t dim, gess_error *err);
+
+/* ---- parameters `key=value,…` of a specification ---- */
+
+typedef struct gess__parameters gess__parameters;
+
+/* Each look-up marks its key as known; after `open` a key that nobody asked for is an error that
+ * lists the known ones. An absent key gives the fallback. */
+int gess__parameter_count(gess__parameters *p, const char *key, size_t fallback, size_t low, size_t high, size_t *out,
+                          gess_error *err);
+int gess__parameter_real(gess__parameters *p, const char *key, double fallback, double low, double high, double *out,
+                         gess_error *err);
+/* *out is NULL where the key is absent; otherwise it lives until `open` returns. */
+int gess__parameter_text(gess__parameters *p, const char *key, const char **out, gess_error *err);
+
+/* ---- tables ---- */
+
+typedef struct gess__builtin {
+    const char *name;
+    const char *dimension; /* as text, for `gess models`: "10" or "dim (50)" */
+    const char *help;      /* one line */
+    int (*open)(gess__model *m, gess__parameters *p, gess_error *err);
+} gess__builtin;
+
+/* Row i of the table, NULL past the end. */
+const gess__builtin *gess__builtin_row(size_t i);
+
+/* Path of a data file that ships with gess, looked for in $GESS_DATA, the installed data folder
+ * and the source tree, in this order. */
+int gess__data_path(const char *name, char *path, size_t size, gess_error *err);
+
+/* The name of parameter i: the model's own, or x<i+1> written into buffer. */
+const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[32]);
+
+#endif

@@ -1,0 +1,146 @@
+#include "parallel/team.h"
+
+#include "base/mem.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct gess__team {
+    unsigned size, started;
+    pthread_t *threads; /* size - 1: workers 1 .. size - 1 */
+    pthread_mutex_t lock;
+    pthread_cond_t wake, idle;
+    /* under the lock */
+    uint64_t round;     /* counts the calls of gess__team_run() */
+    unsigned busy;
+    int quit;
+    /* one round */
+    gess__work_fn *work;
+    void *data;
+    size_t items;
+    atomic_size_t next;
+    atomic_size_t failed; /* smallest item that failed, items where none did */
+    int status;           /* of that item, under the lock */
+    gess_error error;
+};
+
+struct seat {
+    gess__team *team;
+    unsigned worker;
+};
+
+static void take_items(gess__team *team, unsigned worker)
+{
+    for (;;) {
+        size_t item = atomic_fetch_add(&team->next, 1);
+        if (item >= team->items || item > atomic_load(&team->failed)) return;
+        gess_error error = {0};
+        int status = team->work(team->data, worker, item, &error);
+        if (status == GESS_OK) continue;
+        pthread_mutex_lock(&team->lock);
+        if (item < atomic_load(&team->failed)) {
+            atomic_store(&team->failed, item);
+            team->status = status;
+            team->error = error;
+        }
+        pthread_mutex_unlock(&team->lock);
+    }
+}
+
+static void *serve(void *argument)
+{
+    struct seat seat = *(struct seat *)argument;
+    gess__team *team = seat.team;
+    free(argument);
+    uint64_t seen = 0;
+    pthread_mutex_lock(&team->lock);
+    for (;;) {
+        while (team->round == seen && !team->quit) pthread_cond_wait(&team->wake, &team->lock);
+        if (team->quit) break;
+        seen = team->round;
+        pthread_mutex_unlock(&team->lock);
+        take_items(team, seat.worker);
+        pthread_mutex_lock(&team->lock);
+        if (--team->busy == 0) pthread_cond_signal(&team->idle);
+    }
+    pthread_mutex_unlock(&team->lock);
+    return NULL;
+}
+
+static unsigned usable_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) return (unsigned)CPU_COUNT(&set);
+    return 1;
+}
+
+int gess__team_new(gess__team **out, unsigned threads, gess_error *err)
+{
+    GESS_ALLOC(out, 1, err);
+    gess__team *team = *out;
+    team->size = threads > 0 ? threads : usable_cores();
+    pthread_mutex_init(&team->lock, NULL);
+    pthread_cond_init(&team->wake, NULL);
+    pthread_cond_init(&team->idle, NULL);
+    GESS_ALLOC(&team->threads, team->size, err);
+    for (unsigned worker = 1; worker < team->size; worker++) {
+        struct seat *seat;
+        GESS_ALLOC(&seat, 1, err);
+        *seat = (struct seat){team, worker};
+        int code = pthread_create(&team->threads[worker - 1], NULL, serve, seat);
+        if (code != 0) {
+            free(seat);
+            return gess__fail(err, GESS_ERR_INTERNAL, "cannot start thread %u of %u: %s; use --threads", worker + 1,
+                              team->size, strerror(code));
+        }
+        team->started++;
+    }
+    return GESS_OK;
+}
+
+void gess__team_free(gess__team *team)
+{
+    if (team == NULL) return;
+    pthread_mutex_lock(&team->lock);
+    team->quit = 1;
+    pthread_cond_broadcast(&team->wake);
+    pthread_mutex_unlock(&team->lock);
+    for (unsigned i = 0; i < team->started; i++) pthread_join(team->threads[i], NULL);
+    pthread_cond_destroy(&team->wake);
+    pthread_cond_destroy(&team->idle);
+    pthread_mutex_destroy(&team->lock);
+    free(team->threads);
+    free(team);
+}
+
+unsigned gess__team_size(const gess__team *team)
+{
+    return team->size;
+}
+
+int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *data, gess_error *err)
+{
+    pthread_mutex_lock(&team->lock);
+    team->work = work;
+    team->data = data;
+    team->items = items;
+    team->status = GESS_OK;
+    atomic_store(&team->next, 0);
+    atomic_store(&team->failed, items);
+    team->busy = items > 1 ? team->started : 0;
+    if (team->busy > 0) {
+        team->round++;
+        pthread_cond_broadcast(&team->wake);
+    }
+    pthread_mutex_unlock(&team->lock);
+    take_items(team, 0);
+    pthread_mutex_lock(&team->lock);
+    while (team->busy > 0) pthread_cond_wait(&team->idle, &team->lock);
+    int status = team->status;
+    if (status != GESS_OK && err != NULL) *err = team->error;
+    pthread_mutex_unlock(&team->lock);
+    return status;
+}

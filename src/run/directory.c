@@ -1,0 +1,98 @@
+/* The run directory and its config.json. */
+#include "base/linalg.h"
+#include "base/options.h"
+#include "model/model.h"
+#include "run/run.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Every file that a run writes; --overwrite removes these and nothing else. */
+static const char *const run_files[] = {"config.json", "draws.gess", "summary.json", "log.txt"};
+enum { RUN_FILES = sizeof run_files / sizeof *run_files };
+
+int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
+{
+    int length = snprintf(path, size, "%s/%s", directory, file);
+    if (length > 0 && (size_t)length < size) return GESS_OK;
+    return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
+}
+
+/* mkdir -p */
+static int make_folders(const char *directory, gess_error *err)
+{
+    char path[4096];
+    GESS_TRY(gess__directory_path(directory, "", path, sizeof path, err));
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+            return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", path, strerror(errno));
+        *slash = '/';
+    }
+    return GESS_OK;
+}
+
+/* Counts the entries of a folder, and those of them that are a run's. */
+static int look_into(const char *directory, size_t *entries, size_t *ours, gess_error *err)
+{
+    DIR *folder = opendir(directory);
+    *entries = *ours = 0;
+    if (folder == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
+    for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        ++*entries;
+        for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
+    }
+    closedir(folder);
+    return GESS_OK;
+}
+
+int gess__directory_make(const char *directory, int overwrite, gess_error *err)
+{
+    size_t entries, ours;
+    GESS_TRY(make_folders(directory, err));
+    GESS_TRY(look_into(directory, &entries, &ours, err));
+    if (entries == 0) return GESS_OK;
+    if (ours == 0)
+        return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o", directory);
+    if (!overwrite)
+        return gess__fail(err, GESS_ERR_USAGE, "%s holds a run already; choose another with -o, or replace it with --overwrite",
+                          directory);
+    for (size_t i = 0; i < RUN_FILES; i++) {
+        char path[4096];
+        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
+        if (unlink(path) != 0 && errno != ENOENT)
+            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
+    }
+    return GESS_OK;
+}
+
+static json_t *options_json(const gess_options *options)
+{
+    json_t *object = json_object();
+    const gess__option *row;
+    for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
+        char text[4096];
+        gess__option_show(options, row, text, sizeof text);
+        json_object_set_new(object, row->name, text[0] == '\0' ? json_null() : json_string(text));
+    }
+    return object;
+}
+
+int gess__config_write(const gess_run *run, gess_error *err)
+{
+    char path[4096];
+    GESS_TRY(gess__directory_path(run->directory, "config.json", path, sizeof path, err));
+    json_t *root = json_pack("{s:s, s:s?, s:I, s:o, s:{s:s, s:I}}", "gess", gess_version(), "model", run->model->name,
+                             "dim", (json_int_t)run->model->dim, "options", options_json(&run->options), "build", "blas",
+                             gess__blas_name(), "threads", (json_int_t)gess__team_size(run->team));
+    int code = root == NULL ? -1 : json_dump_file(root, path, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    json_decref(root);
+    if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    return GESS_OK;
+}

@@ -1,0 +1,161 @@
+#include "invariance/targets.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- banana, D = 2 ---- */
+
+static double banana_logp(const double *x)
+{
+    double r = x[1] - (x[0] * x[0] - 1.0);
+    return -0.5 * (x[0] * x[0] + r * r);
+}
+
+static void banana_draw(const double *n, double u, double *x)
+{
+    (void)u;
+    x[0] = n[0];
+    x[1] = n[1] + (n[0] * n[0] - 1.0);
+}
+
+static double banana_delta(const double *x)
+{
+    return x[0] * x[0] + x[1] * x[1] / 3.0;
+}
+
+/* ---- half-line: exponentials, hard bounds, D = 3 ---- */
+
+static double half_line_logp(const double *x)
+{
+    for (size_t i = 0; i < 3; i++)
+        if (!(x[i] > 0.0)) return -INFINITY;
+    return -(x[0] + x[1] + x[2]);
+}
+
+static void half_line_draw(const double *n, double u, double *x)
+{
+    for (size_t i = 0; i < 2; i++) x[i] = -log(0.5 * erfc(n[i] / sqrt(2.0)));
+    x[2] = -log(u);
+}
+
+static double half_line_delta(const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < 3; i++) sum += (x[i] - 1.0) * (x[i] - 1.0);
+    return sum;
+}
+
+/* ---- correlated Gaussian, D = 10, all correlations 0.7 ---- */
+
+enum { GAUSSIAN_DIM = 10 };
+#define GAUSSIAN_COR 0.7
+
+static double gaussian_delta(const double *x)
+{
+    double squares = 0.0, sum = 0.0;
+    for (size_t i = 0; i < GAUSSIAN_DIM; i++) {
+        squares += x[i] * x[i];
+        sum += x[i];
+    }
+    return (squares - GAUSSIAN_COR * sum * sum / (1.0 + (GAUSSIAN_DIM - 1) * GAUSSIAN_COR)) / (1.0 - GAUSSIAN_COR);
+}
+
+static double gaussian_logp(const double *x)
+{
+    return -0.5 * gaussian_delta(x);
+}
+
+static void gaussian_draw(const double *n, double u, double *x)
+{
+    (void)u;
+    for (size_t i = 0; i < GAUSSIAN_DIM; i++)
+        x[i] = sqrt(GAUSSIAN_COR) * n[GAUSSIAN_DIM] + sqrt(1.0 - GAUSSIAN_COR) * n[i];
+}
+
+/* ---- t with 3 degrees of freedom, D = 5 ---- */
+
+enum { T_DIM = 5 };
+
+static double t_delta(const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < T_DIM; i++) sum += x[i] * x[i];
+    return log1p(sum / 3.0); /* δ itself has no variance */
+}
+
+static double t_logp(const double *x)
+{
+    return -0.5 * (3 + T_DIM) * t_delta(x);
+}
+
+/* χ²₃ = n² + an independent χ²₂ = n² − 2 log u. */
+static void t_draw(const double *n, double u, double *x)
+{
+    double scale = sqrt(3.0 / (n[T_DIM] * n[T_DIM] - 2.0 * log(u)));
+    for (size_t i = 0; i < T_DIM; i++) x[i] = n[i] * scale;
+}
+
+/* ---- two modes, D = 2: unit Gaussians at (±2, 0) with weights 0.7 and 0.3 ---- */
+
+static double modes_logp(const double *x)
+{
+    double a = log(0.7) - 0.5 * (x[0] - 2.0) * (x[0] - 2.0), b = log(0.3) - 0.5 * (x[0] + 2.0) * (x[0] + 2.0);
+    double m = fmax(a, b);
+    return m + log(exp(a - m) + exp(b - m)) - 0.5 * x[1] * x[1];
+}
+
+static void modes_draw(const double *n, double u, double *x)
+{
+    x[0] = n[0] + (u < 0.7 ? 2.0 : -2.0);
+    x[1] = n[1];
+}
+
+static double modes_delta(const double *x)
+{
+    return x[0] * x[0] / 5.0 + x[1] * x[1];
+}
+
+/* ---- table and batches ---- */
+
+#define BATCH(name)                                                                                                    \
+    static int name##_batch(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)          \
+    {                                                                                                                  \
+        (void)user;                                                                                                    \
+        (void)worker;                                                                                                  \
+        for (size_t i = 0; i < n; i++) logp[i] = name##_logp(x + i * dim);                                             \
+        return 0;                                                                                                      \
+    }
+BATCH(banana)
+BATCH(half_line)
+BATCH(gaussian)
+BATCH(t)
+BATCH(modes)
+
+const exact_target exact_targets[] = {
+    {"banana", 2, banana_batch, banana_draw, banana_delta},
+    {"half-line", 3, half_line_batch, half_line_draw, half_line_delta},
+    {"gaussian", GAUSSIAN_DIM, gaussian_batch, gaussian_draw, gaussian_delta},
+    {"t3", T_DIM, t_batch, t_draw, t_delta},
+    {"two modes", 2, modes_batch, modes_draw, modes_delta},
+};
+const size_t exact_target_count = sizeof exact_targets / sizeof *exact_targets;
+
+void exact_draw(const exact_target *target, uint64_t seed, uint64_t number, double *x, double *scratch)
+{
+    gess__key key = {.seed = seed, .iteration = number, .chain = 0, .purpose = GESS__FOR_TEST};
+    gess__normals(key, target->dim + 1, scratch);
+    key.chain = 1;
+    target->draw(scratch, gess__uniform(key, 0), x);
+}
+
+/* Inside every target's support; the tests set the states themselves. */
+static void start_inside(void *user, size_t dim, const double *normals, double *x)
+{
+    (void)user;
+    for (size_t i = 0; i < dim; i++) x[i] = fabs(normals[i]);
+}
+
+gess_model exact_model(const exact_target *target)
+{
+    return (gess_model){.abi = GESS_ABI, .name = target->name, .dim = target->dim, .logp = target->logp, .start = start_inside};
+}

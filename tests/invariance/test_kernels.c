@@ -1,0 +1,126 @@
+/* Exact invariance of every kernel with its approximation frozen.
+ *
+ * T is fitted to draws that are independent of the tested states. Given T the chains are then
+ * independent of each other, so that each is a replicate: started from an exact draw and updated
+ * three times, it must be an exact draw again. Runs over the table of kernels, so a new kernel is
+ * tested without anyone remembering to. */
+#include "base/mem.h"
+#include "ensemble/ensemble.h"
+#include "invariance/judge.h"
+#include "invariance/targets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UPDATES = 3, STATISTICS = 4, BASELINE = 4, FIT_POINTS = 200 };
+
+struct setting {
+    const gess__kernel *kernel;
+    const exact_target *target;
+    gess__team *team;
+};
+
+static const char *const names[] = {"x1",         "x2",         "log density",         "delta",
+                                    "x1, mean", "x2, mean", "log density, mean", "delta, mean"};
+
+static void statistics(const exact_target *t, const double *x, size_t stride, double *out)
+{
+    double logp;
+    t->logp(NULL, 0, 1, t->dim, x, &logp);
+    out[0] = x[0];
+    out[stride] = x[1];
+    out[2 * stride] = logp;
+    out[3 * stride] = t->delta(x);
+}
+
+/* T from independent draws, by ECME. Every other kernel test gets a T that is poor on purpose, since
+ * invariance may not depend on its quality. */
+static void fit_approximation(const exact_target *t, gess__approx *approx, int poor)
+{
+    gess_error err = {0};
+    gess__fitter *fitter = NULL;
+    gess__fit_report report;
+    double points[FIT_POINTS * 16], scratch[17];
+    for (size_t k = 0; k < FIT_POINTS; k++) exact_draw(t, 77, k, points + k * t->dim, scratch);
+    judge_must(gess__fitter_new(&fitter, t->dim, FIT_POINTS, &err), &err);
+    gess__fit(fitter, FIT_POINTS, points, GESS__FIT_QUICK, approx, &report);
+    gess__fitter_free(fitter);
+    approx->nu = isinf(approx->nu) ? 8.0 : approx->nu;
+    if (!poor) return;
+    approx->nu = 2.5;
+    for (size_t i = 0; i < t->dim; i++) {
+        approx->mu[i] += 0.4;
+        for (size_t k = 0; k <= i; k++) approx->chol[i + k * t->dim] *= 0.8;
+    }
+    gess__approx_ready(approx);
+}
+
+static size_t family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+{
+    const struct setting *s = data;
+    const exact_target *t = s->target;
+    gess_error err = {0};
+    gess_model model = exact_model(t);
+    gess_options options;
+    gess__ensemble *e = NULL;
+    double *before = NULL, *after = NULL, scratch[17], x[16];
+    size_t baseline = BASELINE * replicates, count = 0;
+    (void)most;
+    judge_must(gess__alloc_bytes(&before, STATISTICS * baseline, sizeof *before, "before", &err), &err);
+    judge_must(gess__alloc_bytes(&after, STATISTICS * replicates, sizeof *after, "after", &err), &err);
+    for (size_t i = 0; i < baseline; i++) {
+        exact_draw(t, 1000 + stage, i, x, scratch);
+        statistics(t, x, baseline, before + i);
+    }
+    for (int poor = 0; poor < 2; poor++) {
+        gess_options_init(&options);
+        options.chains = replicates;
+        options.kernel = s->kernel->name;
+        options.schedule = "fixed";
+        options.seed = 31 * (stage + 1) + (uint64_t)poor;
+        options.block = 16;
+        judge_must(gess__ensemble_new(&e, &model, &options, s->team, &err), &err);
+        fit_approximation(t, e->approx, poor);
+        for (size_t i = 0; i < replicates; i++)
+            exact_draw(t, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * t->dim, scratch);
+        model.logp(NULL, 0, replicates, t->dim, e->chains.x, e->chains.value);
+        gess__stretch stretch;
+        gess__record none = {.thin = 1};
+        e->schedule->next(e, UPDATES, UPDATES, &stretch);
+        judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
+        for (size_t i = 0; i < replicates; i++) statistics(t, e->chains.x + i * t->dim, replicates, after + i);
+        for (size_t k = 0; k < STATISTICS; k++, count++) {
+            p[count] = judge_means(replicates, after + k * replicates, baseline, before + k * baseline);
+            p_names[count] = names[STATISTICS + k];
+        }
+        for (size_t k = 0; k < STATISTICS; k++, count++) {
+            p[count] = judge_ks(replicates, after + k * replicates, baseline, before + k * baseline);
+            p_names[count] = names[k];
+        }
+        gess__ensemble_free(e);
+        e = NULL;
+    }
+    free(before);
+    free(after);
+    return count;
+}
+
+int main(void)
+{
+    gess_error err = {0};
+    struct setting s = {0};
+    int good = 1, tests = 0;
+    for (size_t k = 0; gess__kernel_row(k) != NULL; k++) tests += (int)exact_target_count;
+    judge_must(gess__team_new(&s.team, 0, &err), &err);
+    for (size_t k = 0; (s.kernel = gess__kernel_row(k)) != NULL; k++)
+        for (size_t i = 0; i < exact_target_count; i++) {
+            char title[100];
+            s.target = &exact_targets[i];
+            snprintf(title, sizeof title, "kernel %s on %s", s.kernel->name, s.target->name);
+            good &= judge_sequentially(title, family, &s, 40000, 1e-5 / tests);
+        }
+    gess__team_free(s.team);
+    return !good;
+}
