@@ -39,12 +39,7 @@ static void put_options(FILE *out)
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         char name[64], help[512];
         snprintf(name, sizeof name, "--%s", row->name);
-        if (row->type == GESS__OPTION_COUNT)
-            snprintf(help, sizeof help, "%s (default: %llu)", row->help, (unsigned long long)row->count);
-        else if (row->text != NULL)
-            snprintf(help, sizeof help, "%s (default: %s)", row->help, row->text);
-        else
-            snprintf(help, sizeof help, "%s", row->help);
+        gess__option_help(row, help, sizeof help);
         put_item(out, name, row->unit, help);
     }
 }

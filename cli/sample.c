@@ -57,14 +57,9 @@ static struct argp_option *argp_options(void)
     options[1] = (struct argp_option){"quiet", 'q', NULL, 0, "no progress and no summary", 0};
     for (size_t i = 0; i < rows; i++) {
         const gess__option *row = gess__option_row(i);
-        char *help = malloc(strlen(row->help) + 64);
+        char *help = malloc(512);
         if (help == NULL) break;
-        if (row->type == GESS__OPTION_COUNT)
-            sprintf(help, "%s (default: %llu)", row->help, (unsigned long long)row->count);
-        else if (row->text != NULL)
-            sprintf(help, "%s (default: %.30s)", row->help, row->text);
-        else
-            strcpy(help, row->help);
+        gess__option_help(row, help, 512);
         options[i + 2] = (struct argp_option){row->name, FIRST_KEY + (int)i, row->unit, 0, help, 0};
     }
     return options;

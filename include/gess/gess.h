@@ -81,13 +81,22 @@ GESS_API void gess_model_close(const gess_model *model);
 
 /* ---- options ---- */
 
+/* The value of an option that is left to gess. */
+#define GESS_AUTO UINT64_MAX
+
 /* One field for each row of <gess/options.def>. Text fields are borrowed. */
 typedef struct gess_options {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
+#define GESS_CHOSEN(name, flag, low, high, unit, help) uint64_t name;
+#define GESS_REAL(name, flag, value, low, high, unit, help) double name;
+#define GESS_TIME(name, flag, unit, help) double name;
 #define GESS_TEXT(name, flag, value, unit, help) const char *name;
 #define GESS_FLAG(name, flag, help) int name;
 #include <gess/options.def>
 #undef GESS_COUNT
+#undef GESS_CHOSEN
+#undef GESS_REAL
+#undef GESS_TIME
 #undef GESS_TEXT
 #undef GESS_FLAG
 } gess_options;
@@ -114,14 +123,19 @@ typedef struct gess_stats {
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
     double seconds, seconds_sampling;
     double nu;                  /* degrees of freedom of the newest fit; INFINITY: Gaussian */
+    uint64_t warmup;            /* iterations of warm-up: the longest of the ensembles' */
+    int warmup_settled;         /* warm-up ended because the approximation had stopped improving */
+    int met;                    /* the targets of effective sample size and R-hat were met */
+    double least_ess, worst_rhat; /* at the newest check; NaN before the first */
 } gess_stats;
 
-/* Called with draws as they are stored: a rectangle of consecutive chains and draws. A row has
+/* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains and draws. A row has
  * 1 + dim numbers, the log density and the parameters: rows[(chain · draws + draw) · (1 + dim)]. */
 typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
                           const double *rows);
 
-/* Called now and then, with what has been done so far and the iterations planned in all. */
+/* Called now and then, by one thread at a time, with what has been done so far and the iterations
+ * planned in all; 0 where that is not known. */
 typedef void gess_progress_fn(void *user, const gess_stats *stats, uint64_t planned);
 
 /* Makes a run of `model`, which stays the caller's. `directory` is where its files go; NULL writes

@@ -36,6 +36,12 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
     return GESS_OK;
 }
 
+int gess__fitter_pool(gess__fitter *fitter, gess_error *err)
+{
+    GESS_TRY(gess__approx_new(&fitter->other, fitter->dim, err));
+    return gess__approx_new(&fitter->trial, fitter->dim, err);
+}
+
 void gess__fitter_free(gess__fitter *fitter)
 {
     if (fitter == NULL) return;
@@ -54,6 +60,8 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter->axes);
     free(fitter->eigen_work);
     gess__approx_free(fitter->inner);
+    gess__approx_free(fitter->other);
+    gess__approx_free(fitter->trial);
     free(fitter);
 }
 

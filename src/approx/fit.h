@@ -50,6 +50,28 @@ void gess__fit_student_t(gess__fitter *fitter, size_t dim, size_t count, const d
 void gess__fit_projected(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
                          gess__approx *approx, gess__fit_report *report);
 
+/* The fit of a warm-up window (pooled.c): `half` points from one half of the chains, then `rest` from
+ * the other half; the last `half_new` and `rest_new` of them are the newest. `approx` is the warm
+ * start and the result, `spare` scratch. */
+typedef struct gess__pool {
+    size_t half, half_new, rest, rest_new;
+    const double *points;
+} gess__pool;
+
+typedef struct gess__pool_report {
+    double gain;      /* mean log T of the newest draws, new fit (to the other half) less the old */
+    double score;     /* mean log T of draws under the fit to the other half's, best λ */
+    double gap;       /* by how much the mean log T of the fitted half itself is larger */
+    double shrinkage; /* λ */
+    gess__fit_report fit;
+} gess__pool_report;
+
+void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, gess__approx *approx, gess__approx *spare,
+                      gess__pool_report *report);
+
+/* Makes the fitter ready for gess__fit_pooled(). */
+int gess__fitter_pool(gess__fitter *fitter, gess_error *err);
+
 /* Log-likelihood of the points under T; uses the fitter's workspace (student_t.c). */
 double gess__fit_log_likelihood(gess__fitter *fitter, size_t dim, size_t count, const double *points,
                                 const gess__approx *approx);
@@ -72,6 +94,8 @@ struct gess__fitter {
     double *axes;       /* dim × rank */
     double *eigen_work; /* gess__eigen_work(points) */
     gess__approx *inner; /* rank dimensions */
+    /* pooled fit only */
+    gess__approx *other, *trial; /* dim dimensions */
 };
 
 /* Makes approx->chol the factor of the scale matrix whose lower triangle is in `square` (spoilt):

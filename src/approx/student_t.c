@@ -14,28 +14,52 @@
  * was needed (fit.c says which). No allocation; any points that are finite are accepted. */
 #include "approx/fit.h"
 
+#include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/special.h"
 #include "base/vmath.h"
 
+/* out_k = factor_k (y_k − centre). factors = NULL: 1. */
+GESS__VECTOR
+static void centre(size_t dim, size_t count, const double *restrict points, const double *restrict middle,
+                   const double *restrict factors, double *restrict out)
+{
+    for (size_t k = 0; k < count; k++) {
+        double factor = factors == NULL ? 1.0 : factors[k];
+        for (size_t i = 0; i < dim; i++) out[k * dim + i] = factor * (points[k * dim + i] - middle[i]);
+    }
+}
+
 /* δ_k = |L⁻¹(y_k − μ)|² for all points. */
 static void set_deltas(gess__fitter *f, size_t dim, size_t count, const double *points, const gess__approx *t)
 {
-    for (size_t k = 0; k < count; k++)
-        for (size_t i = 0; i < dim; i++) f->solved[k * dim + i] = points[k * dim + i] - t->mu[i];
+    centre(dim, count, points, t->mu, NULL, f->solved);
     gess__solve_lower(dim, t->chol, count, f->solved);
-    for (size_t k = 0; k < count; k++) {
-        double delta = 0.0;
-        for (size_t i = 0; i < dim; i++) delta += f->solved[k * dim + i] * f->solved[k * dim + i];
-        f->deltas[k] = delta;
-    }
+    for (size_t k = 0; k < count; k++) f->deltas[k] = gess__dot(dim, f->solved + k * dim, f->solved + k * dim);
+}
+
+/* Σ log(1 + factor δ_k), in LANES interleaved sums. */
+GESS__VECTOR
+static double sum_log1p(size_t count, const double *restrict deltas, double factor)
+{
+    double sums[GESS__LANES] = {0}, sum = 0.0;
+    size_t whole = count - count % GESS__LANES;
+    for (size_t k = 0; k < whole; k += GESS__LANES)
+        for (size_t l = 0; l < GESS__LANES; l++) sums[l] += gess__log1p(factor * deltas[k + l]);
+    for (size_t k = whole; k < count; k++) sum += gess__log1p(factor * deltas[k]);
+    for (size_t l = 0; l < GESS__LANES; l++) sum += sums[l];
+    return sum;
 }
 
 static double log_likelihood(const gess__fitter *f, size_t count, const gess__approx *t)
 {
-    double sum = (double)count * gess__approx_log_norm(t);
-    for (size_t k = 0; k < count; k++) sum += gess__approx_log_t(t, f->deltas[k]);
-    return sum;
+    double norm = (double)count * gess__approx_log_norm(t), nu = t->nu;
+    if (isinf(nu)) {
+        double sum = 0.0;
+        for (size_t k = 0; k < count; k++) sum += f->deltas[k];
+        return norm - 0.5 * sum;
+    }
+    return norm - 0.5 * (nu + (double)t->dim) * sum_log1p(count, f->deltas, 1.0 / nu);
 }
 
 double gess__fit_log_likelihood(gess__fitter *f, size_t dim, size_t count, const double *points,
@@ -52,20 +76,27 @@ static void set_weights(gess__fitter *f, size_t dim, size_t count, double nu)
         f->weights[k] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu + f->deltas[k]);
 }
 
-/* μ and Σ, weighted. Returns 1 where Σ needed a ridge. */
-static int set_moments(gess__fitter *f, size_t dim, size_t count, const double *points, gess__approx *t)
+/* The weighted mean; returns the sum of the weights. */
+GESS__VECTOR
+static double weighted_mean(size_t dim, size_t count, const double *restrict points, const double *restrict weights,
+                            double *restrict mean)
 {
     double total = 0.0;
-    memset(t->mu, 0, dim * sizeof *t->mu);
+    for (size_t i = 0; i < dim; i++) mean[i] = 0.0;
     for (size_t k = 0; k < count; k++) {
-        total += f->weights[k];
-        for (size_t i = 0; i < dim; i++) t->mu[i] += f->weights[k] * points[k * dim + i];
+        total += weights[k];
+        for (size_t i = 0; i < dim; i++) mean[i] = gess__fma(weights[k], points[k * dim + i], mean[i]);
     }
-    for (size_t i = 0; i < dim; i++) t->mu[i] /= total;
-    for (size_t k = 0; k < count; k++) {
-        double root = sqrt(f->weights[k]);
-        for (size_t i = 0; i < dim; i++) f->centred[k * dim + i] = root * (points[k * dim + i] - t->mu[i]);
-    }
+    for (size_t i = 0; i < dim; i++) mean[i] /= total;
+    return total;
+}
+
+/* μ and Σ, weighted; the weights become their roots. Returns 1 where Σ needed a ridge. */
+static int set_moments(gess__fitter *f, size_t dim, size_t count, const double *points, gess__approx *t)
+{
+    double total = weighted_mean(dim, count, points, f->weights, t->mu);
+    for (size_t k = 0; k < count; k++) f->weights[k] = sqrt(f->weights[k]);
+    centre(dim, count, points, t->mu, f->weights, f->centred);
     gess__self_product(dim, count, 1.0 / total, f->centred, f->square);
     return gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
 }
@@ -77,15 +108,27 @@ struct score {
     const double *deltas;
 };
 
+/* Σ log w_k − w_k with w_k = top / (ν + δ_k), in LANES interleaved sums. */
+GESS__VECTOR
+static double sum_score(size_t count, const double *restrict deltas, double nu, double top)
+{
+    double sums[GESS__LANES] = {0}, sum = 0.0;
+    size_t whole = count - count % GESS__LANES;
+    for (size_t k = 0; k < whole; k += GESS__LANES)
+        for (size_t l = 0; l < GESS__LANES; l++) {
+            double w = top / (nu + deltas[k + l]);
+            sums[l] += gess__log(w) - w;
+        }
+    for (size_t k = whole; k < count; k++) sum += gess__log(top / (nu + deltas[k])) - top / (nu + deltas[k]);
+    for (size_t l = 0; l < GESS__LANES; l++) sum += sums[l];
+    return sum;
+}
+
 /* Derivative of the mean log-likelihood by ν, times 2, at ν = exp(log_nu). */
 static double nu_score(double log_nu, void *data)
 {
     const struct score *s = data;
-    double nu = gess__exp(log_nu), dim = (double)s->dim, sum = 0.0;
-    for (size_t k = 0; k < s->count; k++) {
-        double w = (nu + dim) / (nu + s->deltas[k]);
-        sum += gess__log(w) - w;
-    }
+    double nu = gess__exp(log_nu), dim = (double)s->dim, sum = sum_score(s->count, s->deltas, nu, nu + dim);
     return gess__digamma(0.5 * (nu + dim)) - gess__digamma(0.5 * nu) - gess__log((nu + dim) / nu) + 1.0 +
            sum / (double)s->count;
 }

@@ -1,22 +1,31 @@
 #include "base/options.h"
 
+#include "base/csv.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW(kind, field, option, argument, words)                                                                      \
+    .type = GESS__OPTION_##kind, .name = option, .unit = argument, .help = words, .offset = offsetof(gess_options, field)
+
 static const gess__option table[] = {
-#define GESS_COUNT(field, option, value, lowest, highest, argument, text_)                                             \
-    {.type = GESS__OPTION_COUNT, .name = option, .unit = argument, .help = text_,                                      \
-     .offset = offsetof(gess_options, field), .count = (value), .low = (lowest), .high = (highest)},
-#define GESS_TEXT(field, option, value, argument, text_)                                                               \
-    {.type = GESS__OPTION_TEXT, .name = option, .unit = argument, .help = text_,                                       \
-     .offset = offsetof(gess_options, field), .text = value},
-#define GESS_FLAG(field, option, text_)                                                                                \
-    {.type = GESS__OPTION_FLAG, .name = option, .help = text_, .offset = offsetof(gess_options, field)},
+#define GESS_COUNT(field, option, value, lowest, highest, argument, words)                                             \
+    {ROW(COUNT, field, option, argument, words), .count = (value), .low = (lowest), .high = (highest)},
+#define GESS_CHOSEN(field, option, lowest, highest, argument, words)                                                   \
+    {ROW(CHOSEN, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
+#define GESS_REAL(field, option, value, lowest, highest, argument, words)                                              \
+    {ROW(REAL, field, option, argument, words), .real = (value), .least = (lowest), .most = (highest)},
+#define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},
+#define GESS_TEXT(field, option, value, argument, words) {ROW(TEXT, field, option, argument, words), .text = value},
+#define GESS_FLAG(field, option, words) {ROW(FLAG, field, option, NULL, words)},
 #include <gess/options.def>
 #undef GESS_COUNT
+#undef GESS_CHOSEN
+#undef GESS_REAL
+#undef GESS_TIME
 #undef GESS_TEXT
 #undef GESS_FLAG
 };
@@ -30,9 +39,15 @@ void gess_options_init(gess_options *options)
 {
     memset(options, 0, sizeof *options);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        char *field = (char *)options + table[i].offset;
-        if (table[i].type == GESS__OPTION_COUNT) *(uint64_t *)(void *)field = table[i].count;
-        if (table[i].type == GESS__OPTION_TEXT) *(const char **)(void *)field = table[i].text;
+        void *field = (char *)options + table[i].offset;
+        switch (table[i].type) {
+        case GESS__OPTION_COUNT:
+        case GESS__OPTION_CHOSEN: *(uint64_t *)field = table[i].count; break;
+        case GESS__OPTION_REAL: *(double *)field = table[i].real; break;
+        case GESS__OPTION_TEXT: *(const char **)field = table[i].text; break;
+        case GESS__OPTION_TIME:
+        case GESS__OPTION_FLAG: break;
+        }
     }
 }
 
@@ -72,16 +87,61 @@ bool gess__parse_count(const char *text, uint64_t *out)
     return true;
 }
 
+bool gess__parse_time(const char *text, double *out)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1.0}, {'m', 60.0}, {'h', 3600.0}, {'d', 86400.0}};
+    char number[64];
+    size_t length = strlen(text);
+    double factor = 1.0, value;
+    if (length == 0 || length >= sizeof number) return false;
+    memcpy(number, text, length + 1);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (number[length - 1] == units[i].letter) {
+            number[length - 1] = '\0';
+            factor = units[i].seconds;
+            break;
+        }
+    if (!gess__parse_real(number, &value) || !(value >= 0.0) || value > 1e12) return false;
+    *out = value * factor;
+    return true;
+}
+
 static int set_count(const gess__option *row, const char *value, uint64_t *field, gess_error *err)
 {
     uint64_t count;
+    if (row->type == GESS__OPTION_CHOSEN && strcmp(value, "auto") == 0) {
+        *field = GESS_AUTO;
+        return GESS_OK;
+    }
     if (!gess__parse_count(value, &count))
-        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number; write it as 1000 or 1e3", row->name, value);
+        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number%s; write it as 1000 or 1e3", row->name, value,
+                          row->type == GESS__OPTION_CHOSEN ? " or `auto`" : "");
     if (count < row->low || count > row->high)
         return gess__fail(err, GESS_ERR_USAGE, "--%s %s: out of range; it must be from %llu to %llu", row->name, value,
                           (unsigned long long)row->low, (unsigned long long)row->high);
     *field = count;
     return GESS_OK;
+}
+
+static int set_real(const gess__option *row, const char *value, double *field, gess_error *err)
+{
+    double number;
+    if (!gess__parse_real(value, &number))
+        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a number", row->name, value);
+    if (!(number >= row->least && number <= row->most))
+        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: out of range; it must be from %g to %g", row->name, value, row->least,
+                          row->most);
+    *field = number;
+    return GESS_OK;
+}
+
+static int set_time(const gess__option *row, const char *value, double *field, gess_error *err)
+{
+    if (gess__parse_time(value, field)) return GESS_OK;
+    return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a time; write it as 90s, 5m, 2h or 1d", row->name, value);
 }
 
 int gess_options_set(gess_options *options, const char *name, const char *value, gess_error *err)
@@ -91,7 +151,10 @@ int gess_options_set(gess_options *options, const char *name, const char *value,
         if (strcmp(table[i].name, name) != 0) continue;
         void *field = (char *)options + table[i].offset;
         switch (table[i].type) {
-        case GESS__OPTION_COUNT: return set_count(&table[i], value, field, err);
+        case GESS__OPTION_COUNT:
+        case GESS__OPTION_CHOSEN: return set_count(&table[i], value, field, err);
+        case GESS__OPTION_REAL: return set_real(&table[i], value, field, err);
+        case GESS__OPTION_TIME: return set_time(&table[i], value, field, err);
         case GESS__OPTION_TEXT: *(const char **)field = value; return GESS_OK;
         case GESS__OPTION_FLAG: *(int *)field = value == NULL || strcmp(value, "0") != 0; return GESS_OK;
         }
@@ -104,13 +167,32 @@ void gess__option_show(const gess_options *options, const gess__option *option, 
     const void *field = (const char *)options + option->offset;
     const char *word = "";
     switch (option->type) {
-    case GESS__OPTION_COUNT:
-        snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field);
-        return;
+    case GESS__OPTION_CHOSEN:
+        if (*(const uint64_t *)field == GESS_AUTO) {
+            word = "auto";
+            break;
+        }
+        /* fall through */
+    case GESS__OPTION_COUNT: snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field); return;
+    case GESS__OPTION_REAL:
+    case GESS__OPTION_TIME: snprintf(text, size, "%.17g", *(const double *)field); return;
     case GESS__OPTION_TEXT:
         if (*(const char *const *)field != NULL) word = *(const char *const *)field;
         break;
     case GESS__OPTION_FLAG: word = *(const int *)field ? "1" : "0"; break;
     }
     snprintf(text, size, "%s", word);
+}
+
+void gess__option_help(const gess__option *option, char *text, size_t size)
+{
+    gess_options defaults;
+    char value[64];
+    gess_options_init(&defaults);
+    gess__option_show(&defaults, option, value, sizeof value);
+    if (option->type == GESS__OPTION_REAL) snprintf(value, sizeof value, "%g", option->real);
+    if (option->type == GESS__OPTION_FLAG || option->type == GESS__OPTION_TIME || value[0] == '\0')
+        snprintf(text, size, "%s", option->help);
+    else
+        snprintf(text, size, "%s (default: %s)", option->help, value);
 }

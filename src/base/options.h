@@ -4,7 +4,14 @@
 
 #include "base/status.h"
 
-enum gess__option_type { GESS__OPTION_COUNT, GESS__OPTION_TEXT, GESS__OPTION_FLAG };
+enum gess__option_type {
+    GESS__OPTION_COUNT,
+    GESS__OPTION_CHOSEN,
+    GESS__OPTION_REAL,
+    GESS__OPTION_TIME,
+    GESS__OPTION_TEXT,
+    GESS__OPTION_FLAG
+};
 
 typedef struct gess__option {
     enum gess__option_type type;
@@ -13,6 +20,7 @@ typedef struct gess__option {
     const char *help;
     size_t offset;        /* of its field in gess_options */
     uint64_t count, low, high; /* default and range of a count */
+    double real, least, most;  /* default and range of a number */
     const char *text;     /* default of a text, or NULL */
 } gess__option;
 
@@ -22,7 +30,13 @@ const gess__option *gess__option_row(size_t i);
 /* Writes a value as text that gess_options_set() takes; "" for an absent text. */
 void gess__option_show(const gess_options *options, const gess__option *option, char *text, size_t size);
 
+/* The help of a row with its default, for --help and the manual. */
+void gess__option_help(const gess__option *option, char *text, size_t size);
+
 /* A whole number such as 1000 or 2e6, exactly; false where it is not one. */
 bool gess__parse_count(const char *text, uint64_t *out);
+
+/* Seconds from 90, 90s, 5m, 2h or 1d; false where it is not a time. */
+bool gess__parse_time(const char *text, double *out);
 
 #endif

@@ -1,14 +1,20 @@
-/* Chains that are sampled together: their states, starts and schedule.
+/* Chains that are sampled together: their states, starts, warm-up and schedule.
  *
  * A schedule says who is fitted to whom. It is one file and one row of schedules.def, and answers
  * one question, `next`: which chains run how many iterations with which approximation. Such a
- * stretch has no exchange between chains, so its blocks run on any threads in any order. */
+ * stretch has no exchange between chains, so its blocks run on any threads in any order.
+ *
+ * Warm-up goes in stages, each a quarter longer than the one before. A window is what the
+ * approximation is fitted to: the draws of the last stages, as far back as they look alike. What is
+ * decided at the end of a stage counts evaluations and iterations, never seconds. */
 #ifndef GESS_ENSEMBLE_ENSEMBLE_H
 #define GESS_ENSEMBLE_ENSEMBLE_H
 
 #include "approx/fit.h"
 #include "kernel/kernel.h"
 #include "parallel/team.h"
+
+#include <stdatomic.h>
 
 typedef struct gess__schedule gess__schedule;
 
@@ -20,6 +26,36 @@ typedef struct gess__stretch {
     int rebind; /* the approximation is new to these chains */
 } gess__stretch;
 
+/* The draws of a warm-up window, in the sampling space, thinned to fit. */
+typedef struct gess__window {
+    uint64_t start;          /* iteration at which it began */
+    uint64_t stage;          /* iteration at which its newest stage began */
+    uint64_t length;         /* iterations of the newest stage */
+    uint64_t stride;         /* one iteration in so many is kept */
+    size_t draws;            /* kept of each chain */
+    size_t room;             /* draws of each chain that there is room for */
+    double *points;          /* (draw · chains + chain) × dim */
+    double *values;          /* draw · chains + chain: their log densities */
+    double *packed;          /* the points again, those of the first half of the chains first */
+} gess__window;
+
+/* How warm-up stands. */
+typedef struct gess__warmup {
+    int over;
+    int settled;             /* it ended because nothing improved any more */
+    uint64_t iterations;     /* it took, once over */
+    uint64_t fixed;          /* iterations asked for, or GESS_AUTO */
+    uint64_t most_evals;
+    unsigned stages;         /* complete */
+    unsigned calm;           /* stages in a row without improvement */
+    int moved;               /* the last stage's draws differ from those before: the next starts a window */
+    double mean_value, mean_error; /* of log densities in the last stage, and its standard error */
+    double each;             /* evaluations an update, in the last stage */
+    double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
+} gess__warmup;
+
+typedef struct gess__stream gess__stream;
+
 typedef struct gess__ensemble {
     gess__target target;
     const gess__kernel *kernel;
@@ -29,16 +65,21 @@ typedef struct gess__ensemble {
     gess__team *team;        /* borrowed */
     size_t block;            /* chains of a block, at most */
     gess__update *updates;   /* one for each worker */
+    gess__stream *stream;    /* what is in flight */
     gess__tally tally;
+    gess__window window;
+    gess__warmup warmup;
     /* the schedule's */
     gess__fitter *fitter;    /* NULL where nothing is fitted */
     gess__approx *approx;    /* in use, or used last */
+    gess__approx *spare;     /* scratch of a fit, or NULL */
     gess__fit_report fit;    /* of the newest fit */
     uint64_t fits;
     size_t half;             /* two-group: chains 0 .. half - 1 are the first group */
     int turn, fitted;        /* two-group: whose turn it is, and whether T is fitted for it */
     uint64_t turn_end;       /* two-group: iterations at which the turn passes */
     uint64_t done[2];        /* iterations that each group has behind it; [0] alone where there are no groups */
+    int rebind;              /* the approximation is new to the chains */
 } gess__ensemble;
 
 struct gess__schedule {
@@ -46,36 +87,75 @@ struct gess__schedule {
     size_t fewest_chains;
     /* Checks and allocates what the schedule needs; the ensemble frees it. */
     int (*open)(gess__ensemble *e, const gess_options *options, gess_error *err);
-    /* The next stretch towards `until` iterations of every chain, at most `most` iterations long;
-     * may fit. count = 0 where every chain is there. */
-    void (*next)(gess__ensemble *e, uint64_t until, uint64_t most, gess__stretch *stretch);
+    /* The next stretch towards `until` iterations of every chain; may fit. count = 0 where every
+     * chain is there. */
+    void (*next)(gess__ensemble *e, uint64_t until, gess__stretch *stretch);
     /* The stretch has been run. */
     void (*ran)(gess__ensemble *e, const gess__stretch *stretch);
+    /* A stage has ended, its draws are in e->window: fits to the window if that is the schedule's
+     * way, sets warmup.moved where the new draws are not like the old, and returns whether the
+     * approximation can still be improved. */
+    int (*look)(gess__ensemble *e);
 };
 
 const gess__schedule *gess__schedule_row(size_t i);
 const gess__schedule *gess__schedule_find(const char *name);
 
-/* Makes the ensemble with all chains at their starts. `team` stays the caller's. */
-int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options,
-                       gess__team *team, gess_error *err);
+/* Makes an ensemble of `chains` chains, numbered from `first` on, at their starts. `team` stays the
+ * caller's. */
+int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
+                       size_t chains, gess__team *team, gess_error *err);
 void gess__ensemble_free(gess__ensemble *ensemble);
 
-/* Where the draws of a stretch go, in the user's scale: row (chain − first) · kept + draw of
- * `columns` = 1 + dim doubles (log density, parameters). Iteration i is kept where i ≥ from and
- * (i − from + 1) is a multiple of thin. rows = NULL: nothing is kept. */
+/* ---- running (stream.c) ---- */
+
+/* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · (1 + dim)], the log
+ * density and the parameters. */
+typedef struct gess__segment {
+    size_t first, count;    /* chains */
+    uint64_t iterations;    /* that every one of these chains has behind it now */
+    uint64_t first_draw, draws;
+    const double *rows;
+} gess__segment;
+
+/* Gets segments in order, one call at a time, from any worker. */
+typedef int gess__sink_fn(void *user, const gess__segment *segment, gess_error *err);
+
+/* Which draws are kept, and who gets them: iteration i where i ≥ from and i − from + 1 is a
+ * multiple of thin. thin = 0: none; the sink still hears of progress. */
 typedef struct gess__record {
-    double *rows;
     uint64_t from, thin;
+    gess__sink_fn *sink; /* or NULL */
+    void *user;
+    atomic_int *stop;    /* or NULL: ends the stretch early when it becomes 1 */
 } gess__record;
 
-/* Number of iterations kept among start .. start + iterations - 1, and before `iteration`. */
+/* Number of iterations kept among start .. start + iterations - 1. */
 uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t iterations);
 
-/* Runs a stretch on the team. Allocates nothing. */
-int gess__ensemble_run(gess__ensemble *e, const gess__stretch *stretch, const gess__record *record, gess_error *err);
+/* Runs a stretch on the team; no worker waits for another, except for room to put draws. Allocates
+ * nothing. Where it was stopped, stretch->iterations becomes what every chain has done of it. */
+int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err);
 
-/* starts.c: starting points of all chains, with their densities. */
+int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err);
+void gess__stream_free(gess__stream *stream);
+
+/* Every chain up to `until` iterations, stretch by stretch. */
+int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err);
+
+/* Iterations that every chain has behind it. */
+uint64_t gess__ensemble_done(const gess__ensemble *e);
+
+/* ---- warm-up (warmup.c) ---- */
+
+int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err);
+
+/* One stage more, and a look at it; sets e->warmup.over when it was the last. */
+int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err);
+
+/* ---- starts.c ---- */
+
+/* Starting points of all chains, with their densities. */
 int gess__ensemble_start(gess__ensemble *e, const char *init, gess_error *err);
 
 #endif

@@ -37,7 +37,7 @@ static int evaluate_start(gess__ensemble *e, size_t chain, int *inside, gess_err
         char point[600];
         gess__target_describe(&e->target, y, point, sizeof point);
         return gess__fail(err, GESS_ERR_MODEL, "the log density is +infinity at the start of chain %zu, %s; mend the model",
-                          chain + 1, point);
+                          (size_t)e->chains.first + chain + 1, point);
     }
     if (isnan(value)) e->tally.nans++;
     *inside = value > -INFINITY;
@@ -61,7 +61,7 @@ static int start_by_draws(gess__ensemble *e, double *scratch, gess_error *err)
             return gess__fail(err, GESS_ERR_MODEL,
                               "no starting point inside the support for chain %zu: the log density was -infinity or NaN "
                               "at %d random points, the last at %s; give starts with --init FILE",
-                              chain + 1, MOST_ATTEMPTS, point);
+                              (size_t)e->chains.first + chain + 1, MOST_ATTEMPTS, point);
         }
     }
     return GESS_OK;
@@ -97,19 +97,20 @@ static int start_by_table(gess__ensemble *e, const gess__table *table, const cha
                           gess_error *err)
 {
     GESS_TRY(find_columns(e, table, path, columns, err));
-    if (table->rows < e->chains.count)
+    size_t first = e->chains.first;
+    if (table->rows < first + e->chains.count)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu starting points for %zu chains; give one row for each chain, or --chains %zu",
-                          path, table->rows, e->chains.count, table->rows);
+                          "--init %s: %zu starting points, but there is a chain %zu; give one row for each chain, or --chains %zu",
+                          path, table->rows, first + e->chains.count, table->rows);
     for (size_t chain = 0; chain < e->chains.count; chain++) {
         int inside = 0;
-        for (size_t i = 0; i < e->target.dim; i++) x[i] = table->values[chain * table->columns + columns[i]];
+        for (size_t i = 0; i < e->target.dim; i++) x[i] = table->values[(first + chain) * table->columns + columns[i]];
         gess__target_map(&e->target, x, e->chains.x + chain * e->target.dim);
         GESS_TRY(evaluate_start(e, chain, &inside, err));
         if (!inside)
             return gess__fail(err, GESS_ERR_USAGE,
                               "--init %s: row %zu is outside the support (the log density there is -infinity or NaN)", path,
-                              chain + 1);
+                              first + chain + 1);
     }
     return GESS_OK;
 }

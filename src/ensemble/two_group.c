@@ -45,7 +45,7 @@ static uint64_t end_of_turn(const gess__ensemble *e, uint64_t until)
     return until - e->done[1] < e->reuse ? until : e->done[1] + e->reuse;
 }
 
-static void next(gess__ensemble *e, uint64_t until, uint64_t most, gess__stretch *stretch)
+static void next(gess__ensemble *e, uint64_t until, gess__stretch *stretch)
 {
     *stretch = (gess__stretch){.approx = e->approx};
     if (e->done[1] >= until) return;
@@ -56,7 +56,7 @@ static void next(gess__ensemble *e, uint64_t until, uint64_t most, gess__stretch
     stretch->first = first_of(e, e->turn);
     stretch->count = count_of(e, e->turn);
     stretch->start = e->done[e->turn];
-    stretch->iterations = e->turn_end - stretch->start < most ? e->turn_end - stretch->start : most;
+    stretch->iterations = e->turn_end - stretch->start;
     stretch->rebind = !e->fitted;
     e->fitted = 1;
 }
@@ -69,6 +69,13 @@ static void ran(gess__ensemble *e, const gess__stretch *stretch)
     e->fitted = 0;
 }
 
+/* Nothing is fitted to a window, and the mean log density has been looked at already. */
+static int look(gess__ensemble *e)
+{
+    (void)e;
+    return 0;
+}
+
 const gess__schedule gess__schedule_two_group = {
     .name = "two-group",
     .help = "the paper's: fit to one half of the chains, update the other half, swap",
@@ -76,4 +83,5 @@ const gess__schedule gess__schedule_two_group = {
     .open = open,
     .next = next,
     .ran = ran,
+    .look = look,
 };

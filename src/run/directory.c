@@ -7,9 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes; --overwrite removes these and nothing else. */
@@ -70,6 +72,23 @@ int gess__directory_make(const char *directory, int overwrite, gess_error *err)
             return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
     }
     return GESS_OK;
+}
+
+void gess__run_log(const gess_run *run, const char *format, ...)
+{
+    char path[4096];
+    struct timespec now;
+    if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK) return;
+    FILE *file = fopen(path, "a"); /* a log that cannot be written must not end a run */
+    if (file == NULL) return;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    fprintf(file, "%10.3f  ", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - run->started);
+    va_list args;
+    va_start(args, format);
+    vfprintf(file, format, args);
+    va_end(args);
+    fputc('\n', file);
+    fclose(file);
 }
 
 static json_t *options_json(const gess_options *options)

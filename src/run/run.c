@@ -8,9 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Doubles of draws held before they are written: 4 MiB, or one draw of every chain if that is more. */
-enum { BUFFER = 1 << 19 };
-
 static double seconds_now(void)
 {
     struct timespec now;
@@ -47,11 +44,26 @@ static int open_store(gess_run *run, gess_error *err)
     if (status == GESS_OK) {
         names[0] = "lp__";
         for (size_t i = 1; i < columns; i++) names[i] = gess__parameter_name(run->model, i - 1, numbered[i]);
-        status = gess__writer_new(&run->writer, path, run->ensemble->chains.count, columns, names, run->options.thin, err);
+        status = gess__writer_new(&run->writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
     }
     free(numbered);
     free(names);
     return status;
+}
+
+/* Splits the chains evenly; earlier ensembles get one more where it does not divide. */
+static int make_ensembles(gess_run *run, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    size_t chains = (size_t)o->chains, first = 0;
+    run->ensembles = (size_t)o->ensembles;
+    GESS_ALLOC(&run->ensemble, run->ensembles, err);
+    for (size_t i = 0; i < run->ensembles; i++) {
+        size_t count = chains / run->ensembles + (i < chains % run->ensembles);
+        GESS_TRY(gess__ensemble_new(&run->ensemble[i], run->model, o, first, count, run->team, err));
+        first += count;
+    }
+    return GESS_OK;
 }
 
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
@@ -61,14 +73,15 @@ int gess_run_new(gess_run **out, const gess_model *model, const gess_options *op
     gess_run *run = *out;
     run->model = model;
     run->options = *options;
+    run->started = seconds_now();
     GESS_TRY(check_model(model, err));
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
-    GESS_TRY(gess__ensemble_new(&run->ensemble, model, options, run->team, err));
-    size_t row = run->ensemble->chains.count * (1 + model->dim);
-    run->capacity = row > BUFFER ? row : BUFFER;
-    GESS_ALLOC(&run->rows, run->capacity, err);
+    GESS_TRY(make_ensembles(run, err));
+    if (options->draws == GESS_AUTO)
+        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, 1 + model->dim, err));
     run->stats.dim = model->dim;
-    run->stats.chains = run->ensemble->chains.count;
+    run->stats.chains = (size_t)options->chains;
+    run->stats.least_ess = run->stats.worst_rhat = NAN;
     if (directory == NULL) return GESS_OK;
     GESS_TRY(gess__copy_text(&run->directory, directory, err));
     GESS_TRY(gess__directory_make(directory, options->overwrite, err));
@@ -80,10 +93,11 @@ void gess_run_free(gess_run *run)
 {
     if (run == NULL) return;
     gess__writer_free(run->writer);
-    gess__ensemble_free(run->ensemble);
+    gess__watch_free(run->watch);
+    for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
+    free(run->ensemble);
     gess__team_free(run->team);
     free(run->directory);
-    free(run->rows);
     free(run);
 }
 
@@ -109,18 +123,26 @@ void gess_stop(gess_run *run)
     atomic_store(&run->stop, 1);
 }
 
-/* ---- the loop ---- */
+/* ---- statistics and sinks ---- */
 
 static void update_stats(gess_run *run)
 {
-    const gess__ensemble *e = run->ensemble;
     gess_stats *s = &run->stats;
     double now = seconds_now();
-    s->evals = e->tally.evals;
-    s->updates = e->tally.updates;
-    s->failures = e->tally.failures;
-    s->nans = e->tally.nans;
-    s->nu = e->approx->nu;
+    s->evals = s->updates = s->failures = s->nans = 0;
+    s->iterations = UINT64_MAX;
+    s->warmup_settled = 1;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        s->evals += e->tally.evals;
+        s->updates += e->tally.updates;
+        s->failures += e->tally.failures;
+        s->nans += e->tally.nans;
+        s->nu = e->approx->nu;
+        if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);
+        if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;
+        s->warmup_settled &= e->warmup.settled;
+    }
     s->seconds = now - run->started;
     if (run->sampling_started > 0.0) {
         s->evals_sampling = s->evals - run->evals_warmup;
@@ -128,55 +150,126 @@ static void update_stats(gess_run *run)
     }
 }
 
-/* Hands the draws of a stretch to the store and to whoever asked for them. */
-static int keep_draws(gess_run *run, const gess__stretch *stretch, const gess__record *record, gess_error *err)
+/* Gets every segment of every ensemble. Tallies are added up when a stretch ends, so the progress
+ * that is shown within one lags a little behind. */
+static int take_segment(void *user, const gess__segment *segment, gess_error *err)
 {
-    uint64_t draws = gess__record_kept(record, stretch->start, stretch->iterations);
-    if (draws == 0) return GESS_OK;
-    uint64_t first = gess__record_kept(record, 0, stretch->start);
-    if (run->writer != NULL)
-        GESS_TRY(gess__writer_append(run->writer, stretch->first, stretch->count, first, draws, run->rows, err));
-    if (run->on_draw != NULL)
-        run->on_draw(run->on_draw_user, stretch->first, stretch->count, first, draws, run->model->dim, run->rows);
-    if (stretch->first + stretch->count == run->ensemble->chains.count) run->stats.draws = first + draws;
+    gess_run *run = user;
+    const gess__ensemble *e = run->ensemble[run->present];
+    if (segment->draws > 0) {
+        size_t first = (size_t)e->chains.first + segment->first;
+        if (run->writer != NULL)
+            GESS_TRY(gess__writer_append(run->writer, first, segment->count, segment->first_draw, segment->draws,
+                                         segment->rows, err));
+        if (run->watch != NULL) gess__watch_take(run->watch, e->chains.first, segment);
+        if (run->on_draw != NULL)
+            run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws, run->model->dim,
+                         segment->rows);
+        if (first + segment->count == run->stats.chains) run->stats.draws = segment->first_draw + segment->draws;
+    }
+    if (run->options.max_time > 0.0 && seconds_now() - run->started > run->options.max_time) {
+        run->out_of_time = 1;
+        gess_stop(run);
+    }
+    if (run->on_progress != NULL) {
+        update_stats(run);
+        run->stats.iterations = segment->iterations;
+        run->on_progress(run->on_progress_user, &run->stats, run->planned);
+    }
     return GESS_OK;
 }
 
-/* Every chain up to `until` iterations. */
-static int advance(gess_run *run, uint64_t until, uint64_t planned, const gess__record *record, gess_error *err)
+/* ---- the loop ---- */
+
+static int warm_up(gess_run *run, gess_error *err)
 {
-    gess__ensemble *e = run->ensemble;
-    size_t rows = run->capacity / ((1 + run->model->dim) * e->chains.count);
-    uint64_t most = rows > 1000 ? 1000 : rows; /* iterations between two looks at the stop flag */
-    for (;;) {
-        gess__stretch stretch;
-        e->schedule->next(e, until, most, &stretch);
-        if (stretch.count == 0) return GESS_OK;
-        GESS_TRY(gess__ensemble_run(e, &stretch, record, err));
-        GESS_TRY(keep_draws(run, &stretch, record, err));
-        if (stretch.first + stretch.count == e->chains.count) run->stats.iterations = stretch.start + stretch.iterations;
-        update_stats(run);
-        if (run->on_progress != NULL) run->on_progress(run->on_progress_user, &run->stats, planned);
-        if (atomic_load(&run->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+    gess__record none = {.sink = take_segment, .user = run, .stop = &run->stop};
+    for (run->present = 0; run->present < run->ensembles; run->present++) {
+        gess__ensemble *e = run->ensemble[run->present];
+        while (!e->warmup.over) {
+            GESS_TRY(gess__warmup_stage(e, &none, err));
+            gess__run_log(run,
+                          "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f an update, nu %.4g, score %.4f, "
+                          "gain %.4f, gap %.4f, shrinkage %g, mean log density %.4f%s",
+                          run->present + 1, e->warmup.stages, (unsigned long long)gess__ensemble_done(e),
+                          (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score, e->warmup.gain,
+                          e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value, e->warmup.moved ? ", moving" : "");
+        }
     }
+    return GESS_OK;
+}
+
+/* Every ensemble up to `draws` kept draws. */
+static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
+{
+    uint64_t thin = run->options.thin;
+    if (run->watch != NULL) GESS_TRY(gess__watch_expect(run->watch, draws, err));
+    for (run->present = 0; run->present < run->ensembles; run->present++) {
+        gess__ensemble *e = run->ensemble[run->present];
+        gess__record record = {
+            .from = e->warmup.iterations, .thin = thin, .sink = take_segment, .user = run, .stop = &run->stop};
+        GESS_TRY(gess__ensemble_advance(e, record.from + draws * thin, &record, err));
+    }
+    return GESS_OK;
+}
+
+/* Draws at the next look: half as many again, but not more than the evaluations left allow. 0: none
+ * are left. Counts evaluations, never seconds. */
+static uint64_t next_look(const gess_run *run, uint64_t draws)
+{
+    const gess_stats *s = &run->stats;
+    uint64_t next = draws < 34 ? 50 : draws + draws / 2;
+    double cost = draws > 0 ? (double)s->evals_sampling / (double)draws
+                            : (double)(s->chains * run->options.thin) * (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
+    double left = (double)run->options.max_evals - (double)s->evals;
+    if (left < cost) return draws > 0 ? 0 : 1;
+    return (double)(next - draws) * cost <= left ? next : draws + (uint64_t)(left / cost);
+}
+
+/* Until the targets are met or the evaluations are spent. */
+static int sample_to_targets(gess_run *run, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    gess_stats *s = &run->stats;
+    uint64_t draws = 0, next;
+    while (!s->met && (next = next_look(run, draws)) > 0) {
+        draws = next;
+        GESS_TRY(sample_up_to(run, draws, err));
+        update_stats(run);
+        GESS_TRY(gess__watch_check(run->watch, draws, run->team, (double)o->target_ess, o->target_rhat, &s->met, &s->least_ess,
+                                   &s->worst_rhat, err));
+        gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
+                      (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
+                      s->met ? ", targets met" : "");
+    }
+    return GESS_OK;
+}
+
+static int go(gess_run *run, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    GESS_TRY(warm_up(run, err));
+    update_stats(run);
+    run->sampling_started = seconds_now();
+    run->evals_warmup = run->stats.evals;
+    if (o->draws == GESS_AUTO) return sample_to_targets(run, err);
+    run->planned = run->stats.warmup + o->draws * o->thin;
+    return sample_up_to(run, o->draws, err);
 }
 
 int gess_run_go(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
-    uint64_t sampling = o->draws * o->thin, planned = o->warmup + sampling;
-    gess__record nothing = {.rows = NULL, .thin = 1};
-    gess__record record = {.rows = run->rows, .from = o->warmup, .thin = o->thin};
-    if (sampling / o->thin != o->draws || planned < sampling)
+    if (o->draws != GESS_AUTO && o->draws > UINT64_MAX / 4 / o->thin)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     run->started = seconds_now();
-    int status = advance(run, o->warmup, planned, &nothing, err);
-    if (status == GESS_OK) {
-        run->sampling_started = seconds_now();
-        run->evals_warmup = run->ensemble->tally.evals;
-        status = advance(run, planned, planned, &record, err);
-    }
+    if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
+    int status = go(run, err);
     update_stats(run);
-    if (run->writer != NULL && (status == GESS_OK || status == GESS_ERR_STOPPED)) GESS_TRY(gess__writer_sync(run->writer, err));
+    if (run->writer != NULL && (status == GESS_OK || status == GESS_ERR_STOPPED))
+        GESS_TRY(gess__writer_sync(run->writer, err));
+    if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "--max-time is over");
+    gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
+                  (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;
 }

@@ -79,16 +79,17 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         options.chains = replicates;
         options.kernel = s->kernel->name;
         options.schedule = "fixed";
+        options.warmup = 0;
         options.seed = 31 * (stage + 1) + (uint64_t)poor;
         options.block = 16;
-        judge_must(gess__ensemble_new(&e, &model, &options, s->team, &err), &err);
+        judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
         fit_approximation(t, e->approx, poor);
         for (size_t i = 0; i < replicates; i++)
             exact_draw(t, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * t->dim, scratch);
         model.logp(NULL, 0, replicates, t->dim, e->chains.x, e->chains.value);
         gess__stretch stretch;
-        gess__record none = {.thin = 1};
-        e->schedule->next(e, UPDATES, UPDATES, &stretch);
+        gess__record none = {0};
+        e->schedule->next(e, UPDATES, &stretch);
         judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
         for (size_t i = 0; i < replicates; i++) statistics(t, e->chains.x + i * t->dim, replicates, after + i);
         for (size_t k = 0; k < STATISTICS; k++, count++) {

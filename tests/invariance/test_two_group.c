@@ -66,10 +66,10 @@ static int run_replicate(void *data, unsigned worker, size_t replicate, gess_err
     e->seed = ((uint64_t)(s->stage + 1) << 40) + replicate;
     e->turn = e->fitted = 0;
     e->done[0] = e->done[1] = 0;
-    gess__record none = {.thin = 1};
+    gess__record none = {0};
     for (;;) {
         gess__stretch stretch;
-        e->schedule->next(e, SWEEPS * s->reuse, UINT64_MAX, &stretch);
+        e->schedule->next(e, SWEEPS * s->reuse, &stretch);
         if (stretch.count == 0) break;
         GESS_TRY(gess__ensemble_run(e, &stretch, &none, err));
     }
@@ -117,9 +117,10 @@ static int judge_target(struct setting *s, double false_alarms)
     gess_options_init(&options);
     options.chains = s->chains;
     options.schedule = "two-group";
+    options.warmup = 0;
     options.reuse = s->reuse;
     judge_must(gess__alloc_bytes(&s->ensembles, workers, sizeof *s->ensembles, "ensembles", &err), &err);
-    for (unsigned w = 0; w < workers; w++) judge_must(gess__ensemble_new(&s->ensembles[w], &model, &options, s->alone[w], &err), &err);
+    for (unsigned w = 0; w < workers; w++) judge_must(gess__ensemble_new(&s->ensembles[w], &model, &options, 0, s->chains, s->alone[w], &err), &err);
     snprintf(title, sizeof title, "two-group on %s, %zu chains, reuse %d", s->target->name, s->chains, (int)s->reuse);
     int good = judge_sequentially(title, family, s, 10000, false_alarms);
     for (unsigned w = 0; w < workers; w++) gess__ensemble_free(s->ensembles[w]);

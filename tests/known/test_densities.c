@@ -21,8 +21,17 @@
 static const char *const specifications[] = {"funnel",
                                              "funnel:dim=2",
                                              "mixture",
+                                             "mixture:spread=10",
+                                             "breast-cancer",
+                                             "breast-cancer:centre=1",
                                              "german-credit",
                                              "german-credit:centre=1",
+                                             "stochastic-volatility",
+                                             "ionosphere",
+                                             "ionosphere:points=1",
+                                             "ionosphere:points=8,noise=0.5",
+                                             "ionosphere:points=37,noise=0.1",
+                                             "snp",
                                              "wishart",
                                              "wishart:dim=1",
                                              "wishart:dim=13,seed=7",
@@ -73,16 +82,46 @@ static void assert_near(double value, double expected, double tolerance, const c
         fail_msg("%s: %.17g, expected %.17g, difference %.2g", what, value, expected, value - expected);
 }
 
-static void random_points(size_t n, size_t dim, double scale, double *x)
+/* Normals times the scale, made starts of the model where it has a function for that. */
+static void random_points(const gess_model *model, size_t n, double scale, double *x)
 {
+    size_t dim = model->dim;
+    double *normals = new_doubles(dim);
     for (size_t j = 0; j < n; j++) {
         gess__key key = {.seed = 11, .iteration = 0, .chain = (uint32_t)j, .purpose = GESS__FOR_TEST};
-        gess__normals(key, dim, x + j * dim);
-        for (size_t i = 0; i < dim; i++) x[j * dim + i] *= scale;
+        gess__normals(key, dim, normals);
+        for (size_t i = 0; i < dim; i++) normals[i] *= scale;
+        if (model->start != NULL)
+            model->start(model->user, dim, normals, x + j * dim);
+        else
+            memcpy(x + j * dim, normals, dim * sizeof *x);
     }
+    free(normals);
+}
+
+/* Whether coordinate i must be positive. */
+static bool positive(const gess_model *model, const double *point, size_t i)
+{
+    double *x = new_doubles(model->dim);
+    memcpy(x, point, model->dim * sizeof *x);
+    x[i] = -1.0;
+    double value = logp_at(model, x);
+    free(x);
+    return value == -INFINITY;
 }
 
 /* ---- values computed elsewhere ---- */
+
+/* The three points of the experiments' table: no random numbers, positive coordinates |x| + 0.5. */
+static void fixed_points(const gess_model *model, double x[3][64])
+{
+    for (size_t i = 0; i < model->dim; i++) {
+        double d = (double)i;
+        x[0][i] = 0.1 * sin(d + 1.0);
+        x[1][i] = 0.5 * cos(d + 1.0);
+        x[2][i] = sin(2.0 * d + 1.0);
+    }
+}
 
 static void three_points(void **state)
 {
@@ -90,20 +129,33 @@ static void three_points(void **state)
     static const struct {
         const char *specification;
         double value[3];
+        size_t positive; /* so many coordinates, the first ones */
+        double shift;    /* snp only: the gammas are 2 × (sin, cos, sin) at 0, otherwise shift + P / 10 of that */
     } rows[] = {
-        {"funnel", {-10.6867872689823, -11.9567837878367, -14.9948726107612}},
-        {"mixture", {-11.7401979448671, -12.1460173233956, -12.6840580144467}},
-        {"german-credit", {-892.215333450185, -945.810514586567, -1690.68775399283}},
-        {WISHART_FILE, {19.3623558303254, -81.8971404739617, -441.33268606796}},
+        {"funnel", {-10.6867872689823, -11.9567837878367, -14.9948726107612}, 0, 0},
+        {"mixture", {-11.7401979448671, -12.1460173233956, -12.6840580144467}, 0, 0},
+        {"breast-cancer", {-553.528415831338, -775.300914392696, -2082.51305994918}, 0, 0},
+        {"german-credit", {-892.215333450185, -945.810514586567, -1690.68775399283}, 0, 0},
+        {"stochastic-volatility", {-46.2761031981061, -124.083976882805, -186.976329922737}, 1, 0},
+        {"ionosphere", {-201.810405885068, -191.237184419379, -180.943827798704}, 34, 0},
+        {"ionosphere:points=8,noise=0.5", {-91.7461444439445, -92.4036983842198, -93.200410164836}, 34, 0},
+        {"ionosphere:points=351", {-411.224245508503, -359.289619527954, -328.897934252771}, 34, 0},
+        {"snp", {-910.841080826853, -859.501288001106, -1012.78538220176}, 3, 0},
+        {"snp", {-1368.61479406336, -1323.73502284168, -1321.41758847097}, 3, 3},   /* all in */
+        {"snp", {-1301.01822343443, -1285.9242452118, -1261.84059547827}, 3, -3},   /* none in */
+        {WISHART_FILE, {19.3623558303254, -81.8971404739617, -441.33268606796}, 0, 0},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const gess_model *model = open_model(rows[r].specification);
         double x[3][64];
-        for (size_t i = 0; i < model->dim; i++) {
-            double d = (double)i;
-            x[0][i] = 0.1 * sin(d + 1.0);
-            x[1][i] = 0.5 * cos(d + 1.0);
-            x[2][i] = sin(2.0 * d + 1.0);
+        fixed_points(model, x);
+        for (size_t j = 0; j < 3; j++) {
+            static const double amplitude[3] = {20.0, 4.0, 2.0}; /* 2 over that of the point */
+            for (size_t i = 0; i < rows[r].positive; i++) x[j][i] = fabs(x[j][i]) + 0.5;
+            for (size_t i = 3; strcmp(rows[r].specification, "snp") == 0 && i < model->dim; i++) {
+                double gamma = amplitude[j] * x[j][i];
+                x[j][i] = rows[r].shift == 0.0 ? gamma : rows[r].shift + 0.1 * gamma;
+            }
         }
         for (size_t j = 0; j < 3; j++)
             assert_near(logp_at(model, x[j]), rows[r].value[j], 1e-12, rows[r].specification);
@@ -171,6 +223,69 @@ static void reference_wishart(void **state)
     check_file(WISHART_FILE, "densities_wishart50.csv");
 }
 
+/* uniforms() of make_densities.py: SplitMix64 of a running number. */
+static double uniform(size_t point, size_t coordinate, size_t which)
+{
+    uint64_t z = (((uint64_t)point * 64 + coordinate) * 4 + which + 1) * UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    z ^= z >> 31;
+    return (double)(z >> 11) * 0x1p-53;
+}
+
+static void check_values(const gess__table *table, const char *column, const char *specification)
+{
+    static const double scales[] = {0.1, 1.0, 3.0, 10.0};
+    const gess_model *model = open_model(specification);
+    double normals[64], x[64], gradient[64];
+    char what[160];
+    size_t c = 0, dim = model->dim;
+    while (c < table->columns && strcmp(table->names[c], column) != 0) c++;
+    assert_true(c + 1 < table->columns && dim <= 64);
+    for (size_t j = 0; j < table->rows; j++) {
+        const double *known = table->values + j * table->columns + c;
+        for (size_t i = 0; i < dim; i++) {
+            double sum = uniform(j, i, 0) + uniform(j, i, 1) + uniform(j, i, 2);
+            normals[i] = x[i] = 2.0 * (sum - 1.5) * scales[j % 4];
+        }
+        if (model->start != NULL) model->start(model->user, dim, normals, x);
+        double value = gradient_at(model, x, gradient), slope = 0.0, size = 0.0;
+        for (size_t i = 0; i < dim; i++) {
+            slope += gradient[i] * (uniform(j, i, 3) - 0.5);
+            size += fabs(gradient[i]);
+        }
+        snprintf(what, sizeof what, "%s, point %zu", specification, j + 1);
+        assert_near(value, known[0], 1e-12, what);
+        assert_true(value == logp_at(model, x));
+        if (!(fabs(slope - known[1]) <= 1e-10 * (1.0 + size)))
+            fail_msg("%s, slope: %.17g, expected %.17g", what, slope, known[1]);
+    }
+    gess_model_close(model);
+}
+
+static void thousand_points(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"funnel", "funnel"},
+                                          {"mixture", "mixture"},
+                                          {"mixture_spread10", "mixture:spread=10"},
+                                          {"breast_cancer", "breast-cancer"},
+                                          {"breast_cancer_centred", "breast-cancer:centre=1"},
+                                          {"german_credit", "german-credit"},
+                                          {"german_credit_centred", "german-credit:centre=1"},
+                                          {"stochastic_volatility", "stochastic-volatility"},
+                                          {"ionosphere", "ionosphere"},
+                                          {"ionosphere37", "ionosphere:points=37,noise=0.1"},
+                                          {"snp", "snp"},
+                                          {"wishart50", WISHART_FILE}};
+    gess_error err = {0};
+    gess__table table;
+    if (gess__table_read(&table, GESS_TESTS "/known/densities_values.csv", &err) != GESS_OK) fail_msg("%s", err.text);
+    assert_int_equal(table.rows, 1000);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) check_values(&table, rows[r][0], rows[r][1]);
+    gess__table_free(&table);
+}
+
 /* ---- every model ---- */
 
 static void every_builtin_is_listed(void **state)
@@ -193,9 +308,12 @@ static void gradients(void **state)
         const gess_model *model = open_model(specifications[s]);
         size_t dim = model->dim;
         double *x = new_doubles(POINTS * dim), *gradient = new_doubles(dim);
-        random_points(POINTS, dim, 0.7, x);
+        random_points(model, POINTS, 0.7, x);
         for (size_t j = 0; j < POINTS; j++) {
             double *point = x + j * dim, largest = 0.0;
+            for (size_t i = 0; i < dim; i++) point[i] += positive(model, point, i) ? 0.5 : 0.0;
+            if (strcmp(specifications[s], "snp") == 0) /* away from the jumps */
+                for (size_t i = 3; i < dim; i++) point[i] += fabs(point[i] - point[2]) < 0.01 ? 0.05 : 0.0;
             gradient_at(model, point, gradient);
             for (size_t i = 0; i < dim; i++) largest = fmax(largest, fabs(gradient[i]));
             for (size_t i = 0; i < dim; i++) {
@@ -207,7 +325,7 @@ static void gradients(void **state)
                 }
                 point[i] = at;
                 double slope = (8.0 * (value[2] - value[1]) - (value[3] - value[0])) / (12.0 * h);
-                if (!(fabs(slope - gradient[i]) <= 1e-7 * (1.0 + largest)))
+                if (!(fabs(slope - gradient[i]) <= 1e-8 * (1.0 + largest)))
                     fail_msg("%s, gradient %zu: %.17g, by differences %.17g", specifications[s], i + 1,
                              gradient[i], slope);
             }
@@ -229,7 +347,7 @@ static void batches(void **state)
         size_t dim = model->dim;
         double *x = new_doubles(POINTS * dim), *one = new_doubles(POINTS), *many = new_doubles(POINTS);
         double *slope_one = new_doubles(POINTS * dim), *slope_many = new_doubles(POINTS * dim);
-        random_points(POINTS, dim, 1.0, x);
+        random_points(model, POINTS, 1.0, x);
         for (size_t j = 0; j < POINTS; j++) one[j] = gradient_at(model, x + j * dim, slope_one + j * dim);
         for (size_t b = 0; b < sizeof sizes / sizeof *sizes; b++)
             for (size_t offset = 0; offset < 3 && offset < sizes[b]; offset++) {
@@ -265,7 +383,7 @@ static void not_finite(void **state)
         const gess_model *model = open_model(specifications[s]);
         size_t dim = model->dim;
         double *x = new_doubles(8 * dim), good, out[8];
-        random_points(8, dim, 1.0, x);
+        random_points(model, 8, 1.0, x);
         good = logp_at(model, x);
         for (size_t i = 0; i < dim; i++)
             for (size_t b = 0; b < 3; b++) {
@@ -279,6 +397,40 @@ static void not_finite(void **state)
                 assert_true(out[0] == good);
             }
         free(x);
+        gess_model_close(model);
+    }
+}
+
+/* Zero and below are outside where a coordinate must be positive, and so is all that is not finite:
+ * -inf with a gradient of NaN, alone or in a group. */
+static void supports(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *specification;
+        size_t positive;
+    } rows[] = {{"stochastic-volatility", 1}, {"ionosphere:points=20", 34}, {"snp", 3}};
+    static const double bad[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, -1e-300, -1.0};
+    for (size_t s = 0; s < sizeof rows / sizeof *rows; s++) {
+        const gess_model *model = open_model(rows[s].specification);
+        double x[8 * 64], gradient[8 * 64], good[8], out[8];
+        size_t dim = model->dim;
+        random_points(model, 8, 1.0, x);
+        assert_int_equal(model->logp(model->user, 0, 8, dim, x, good), 0);
+        for (size_t j = 0; j < 8; j++) assert_true(isfinite(good[j]));
+        for (size_t i = 0; i < dim; i++) {
+            assert_true(positive(model, x, i) == (i < rows[s].positive));
+            for (size_t b = 0; b < (i < rows[s].positive ? 7 : 3); b++) {
+                double old = x[3 * dim + i];
+                x[3 * dim + i] = bad[b];
+                assert_true(logp_at(model, x + 3 * dim) == -INFINITY);
+                assert_int_equal(model->gradient(model->user, 0, 8, dim, x, out, gradient), 0);
+                x[3 * dim + i] = old;
+                for (size_t j = 0; j < 8; j++) assert_true(out[j] == (j == 3 ? -INFINITY : good[j]));
+                for (size_t k = 0; k < dim; k++) assert_true(isnan(gradient[3 * dim + k]));
+                for (size_t k = 0; k < dim; k++) assert_true(isfinite(gradient[4 * dim + k]));
+            }
+        }
         gess_model_close(model);
     }
 }
@@ -350,12 +502,12 @@ static void large(void **state)
     (void)state;
     enum { DIM = 10000 };
     double *x = new_doubles(DIM), *gradient = new_doubles(DIM), square = 0.0, sum = 0.0;
-    random_points(1, DIM, 1.0, x);
+    const gess_model *model = open_model("gaussian:dim=10000,cor=0.25");
+    random_points(model, 1, 1.0, x);
     for (size_t i = 0; i < DIM; i++) {
         square += x[i] * x[i];
         sum += x[i];
     }
-    const gess_model *model = open_model("gaussian:dim=10000,cor=0.25");
     double c = 0.25, rest = 1.0 + 9999.0 * c;
     double expected = -0.5 * (square - c / rest * sum * sum) / (1.0 - c) -
                       0.5 * (10000.0 * log(2.0 * acos(-1.0)) + 9999.0 * log(1.0 - c) + log(rest));
@@ -388,6 +540,77 @@ static void wishart_seeds(void **state)
     gess_model_close(other);
 }
 
+static void spread_mixtures(void **state)
+{
+    (void)state;
+    const gess_model *one = open_model("mixture"), *two = open_model("mixture:spread=2");
+    const gess_model *none = open_model("mixture:spread=0"); /* N(0, I) */
+    double x[8] = {0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8};
+    assert_true(logp_at(one, x) == logp_at(two, x));
+    assert_near(logp_at(none, x), -0.5 * 2.04 - 4.0 * log(2.0 * acos(-1.0)), 1e-14, "mixture:spread=0");
+    gess_model_close(one);
+    gess_model_close(two);
+    gess_model_close(none);
+}
+
+/* Column 2 of the data is constant: in l2 the density is its prior, exponential with rate 0.1. */
+static void ionosphere_free_scale(void **state)
+{
+    (void)state;
+    const gess_model *model = open_model("ionosphere");
+    double x[34];
+    random_points(model, 1, 1.0, x);
+    x[1] = 1.0;
+    double base = logp_at(model, x);
+    static const double scales[] = {1e-100, 1e-3, 7.0, 1000.0};
+    for (size_t i = 0; i < 4; i++) {
+        x[1] = scales[i];
+        assert_near(logp_at(model, x), base - 0.1 * (scales[i] - 1.0), 1e-13, "ionosphere, l2");
+    }
+    gess_model_close(model);
+}
+
+/* Where Π (1 + t) overflows or a volatility is extreme, and where the t becomes a Gaussian. */
+static void extreme_volatilities(void **state)
+{
+    (void)state;
+    const gess_model *model = open_model("stochastic-volatility");
+    double x[3][64], p[64];
+    fixed_points(model, x);
+    x[0][0] = fabs(x[0][0]) + 0.5;
+    memcpy(p, x[0], sizeof p);
+    p[7] = -300.0;
+    assert_near(logp_at(model, p), -565.353859216493, 1e-12, "h7 = -300");
+    p[7] = -360.0;
+    assert_true(logp_at(model, p) == -INFINITY);
+    memcpy(p, x[0], sizeof p);
+    p[30] = 351.0;
+    assert_near(logp_at(model, p), -749.14795233272, 1e-12, "h30 = 351");
+    memcpy(p, x[0], sizeof p);
+    p[1] = 710.0;
+    assert_true(logp_at(model, p) == -INFINITY);
+    memcpy(p, x[0], sizeof p);
+    p[0] = 1e-3;
+    for (size_t i = 1; i < 51; i++) p[i] -= 60.0;
+    assert_near(logp_at(model, p), -374.962351413637, 1e-12, "h - 60");
+
+    gess_error err = {0};
+    gess__table data;
+    if (gess__table_read(&data, GESS_SOURCE_DATA "/sv_returns.csv", &err) != GESS_OK) fail_msg("%s", err.text);
+    double nu = 1e12, expected = -0.01 * nu + x[0][1] - 0.01 * exp(x[0][1]), walk = 0.01;
+    memcpy(p, x[0], sizeof p);
+    p[0] = nu;
+    for (size_t i = 0; i < 50; i++) {
+        double z = data.values[2 * i] * exp(-p[1 + i]), step = i > 0 ? p[1 + i] - p[i] : 0.0;
+        expected += -0.5 * z * z - 0.5 * log(2.0 * acos(-1.0)) - p[1 + i];
+        walk += 0.5 * step * step;
+    }
+    expected -= 25.5 * log(walk);
+    assert_true(fabs(logp_at(model, p) - expected) <= 1e-5); /* an ulp is 2e-6 */
+    gess__table_free(&data);
+    gess_model_close(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,14 +620,19 @@ int main(void)
         cmocka_unit_test(reference_german_credit),
         cmocka_unit_test(reference_german_credit_centred),
         cmocka_unit_test(reference_wishart),
+        cmocka_unit_test(thousand_points),
         cmocka_unit_test(every_builtin_is_listed),
         cmocka_unit_test(gradients),
         cmocka_unit_test(batches),
         cmocka_unit_test(not_finite),
+        cmocka_unit_test(supports),
         cmocka_unit_test(normalised),
         cmocka_unit_test(closed_forms),
         cmocka_unit_test(large),
         cmocka_unit_test(wishart_seeds),
+        cmocka_unit_test(spread_mixtures),
+        cmocka_unit_test(ionosphere_free_scale),
+        cmocka_unit_test(extreme_volatilities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,7 @@
 #ifndef GESS_MODEL_BUILTIN_BUILTIN_H
 #define GESS_MODEL_BUILTIN_BUILTIN_H
 
+#include "base/csv.h"
 #include "base/lanes.h"
 #include "base/mem.h"
 #include "base/vmath.h"
@@ -17,6 +18,18 @@
     int gess__open_##identifier(gess__model *m, gess__parameters *p, gess_error *err);
 #include "model/builtin/models.def"
 #undef GESS_MODEL
+
+/* ---- opening (builtin.c) ---- */
+
+/* Reads a data file that ships with gess and has a header; `path` (4096 bytes) gets its place, for
+ * messages. Freed with gess__table_free(), after a success only. */
+int gess__data_table(const char *file, gess__table *data, char *path, gess_error *err);
+
+/* m->model.names: `own` names (literals), then copies of `count` others. */
+int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count,
+                           char *const *others, gess_error *err);
+
+/* ---- arithmetic ---- */
 
 #define GESS__LOG_2PI 1.8378770664093454836
 
@@ -84,6 +97,37 @@ GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4
     GESS__EACH(l) z[1][l] = z1[l];
     GESS__EACH(l) z[2][l] = z2[l];
     GESS__EACH(l) z[3][l] = z3[l];
+}
+
+/* e^x for |x| <= 700, NaN for NaN: without the division and the extremes of gess__exp. */
+GESS__INLINE double gess__exp_within(double x)
+{
+    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
+    const double magic = 0x1.8p52;
+    double shifted = gess__fma(x, 1.44269504088896338700, magic);
+    double k = shifted - magic; /* round(x / log 2) */
+    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, x));
+    double c = 1.0 / 6227020800.0; /* Taylor's series: |r| < 0.35 */
+    c = gess__fma(c, r, 1.0 / 479001600.0);
+    c = gess__fma(c, r, 1.0 / 39916800.0);
+    c = gess__fma(c, r, 1.0 / 3628800.0);
+    c = gess__fma(c, r, 1.0 / 362880.0);
+    c = gess__fma(c, r, 1.0 / 40320.0);
+    c = gess__fma(c, r, 1.0 / 5040.0);
+    c = gess__fma(c, r, 1.0 / 720.0);
+    c = gess__fma(c, r, 1.0 / 120.0);
+    c = gess__fma(c, r, 1.0 / 24.0);
+    c = gess__fma(c, r, 1.0 / 6.0);
+    c = gess__fma(c, r, 0.5);
+    c = gess__fma(c, r, 1.0);
+    c = gess__fma(c, r, 1.0);
+    return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
+}
+
+/* e^-a for a >= 0, 0 to within 1e-304 beyond 700; NaN for NaN. */
+GESS__INLINE double gess__exp_minus(double a)
+{
+    return gess__exp_within(-gess__select(a > 700.0, 700.0, a));
 }
 
 /* The sum of the lanes, in one fixed order. */

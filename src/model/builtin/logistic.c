@@ -8,8 +8,6 @@
  * they are multiplied and one logarithm is taken for FOLD panels. */
 #include "model/builtin/builtin.h"
 
-#include "base/csv.h"
-
 #include <string.h>
 
 enum {
@@ -36,38 +34,11 @@ typedef struct tally {
 
 static const tally empty = {.product = {1, 1, 1, 1, 1, 1, 1, 1}};
 
-/* e^-a for a >= 0, 0 to within 1e-304 beyond 700; NaN for NaN. Without the division and the
- * extremes of gess__exp. */
-GESS__INLINE double exp_minus(double a)
-{
-    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
-    const double magic = 0x1.8p52;
-    double x = -gess__select(a > 700.0, 700.0, a);
-    double shifted = gess__fma(x, 1.44269504088896338700, magic);
-    double k = shifted - magic; /* round(x / log 2) */
-    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, x));
-    double c = 1.0 / 6227020800.0; /* Taylor's series: |r| < 0.35 */
-    c = gess__fma(c, r, 1.0 / 479001600.0);
-    c = gess__fma(c, r, 1.0 / 39916800.0);
-    c = gess__fma(c, r, 1.0 / 3628800.0);
-    c = gess__fma(c, r, 1.0 / 362880.0);
-    c = gess__fma(c, r, 1.0 / 40320.0);
-    c = gess__fma(c, r, 1.0 / 5040.0);
-    c = gess__fma(c, r, 1.0 / 720.0);
-    c = gess__fma(c, r, 1.0 / 120.0);
-    c = gess__fma(c, r, 1.0 / 24.0);
-    c = gess__fma(c, r, 1.0 / 6.0);
-    c = gess__fma(c, r, 0.5);
-    c = gess__fma(c, r, 1.0);
-    c = gess__fma(c, r, 1.0);
-    return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
-}
-
 /* Adds the margins z of one panel. */
 GESS__INLINE void add_panel(const double *restrict z, const double *restrict weights, tally *restrict t)
 {
     GESS__EACH(l) {
-        double e = exp_minus(__builtin_fabs(z[l]));
+        double e = gess__exp_minus(__builtin_fabs(z[l]));
         t->product[l] *= gess__fma(e, weights[l], 1.0);
         t->linear[l] += gess__select(z[l] < 0.0, z[l], 0.0);
     }
@@ -160,7 +131,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 GESS__INLINE void residuals(const double *restrict z, double *restrict q)
 {
     GESS__EACH(l) {
-        double e = exp_minus(__builtin_fabs(z[l]));
+        double e = gess__exp_minus(__builtin_fabs(z[l]));
         q[l] = gess__select(z[l] >= 0.0, e, 1.0) / (1.0 + e);
     }
 }
@@ -257,47 +228,31 @@ static int fill(gess__model *m, logistic *g, const gess__table *data, const char
     return GESS_OK;
 }
 
-/* intercept, then the names of the data's columns. */
-static int name(gess__model *m, const gess__table *data, const char *path, gess_error *err)
-{
-    if (data->names == NULL)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: a first line with the names of the columns is needed", path);
-    size_t dim = data->columns, bytes = 0;
-    const char **names = NULL;
-    char *text = NULL;
-    for (size_t k = 1; k < dim; k++) bytes += strlen(data->names[k - 1]) + 1;
-    GESS_MODEL_ALLOC(m, &names, dim, err);
-    GESS_MODEL_ALLOC(m, &text, bytes, err);
-    names[0] = "intercept";
-    for (size_t k = 1; k < dim; k++) {
-        size_t length = strlen(data->names[k - 1]) + 1;
-        memcpy(text, data->names[k - 1], length);
-        names[k] = text;
-        text += length;
-    }
-    m->model.names = names;
-    return GESS_OK;
-}
-
-/* `positive` is the class, in the last column of the file, whose sign t is +1. */
+/* `positive` is the class, in the last column of the file, whose sign t is +1. Names: intercept, then
+ * the data's columns. */
 static int open_logistic(gess__model *m, gess__parameters *p, const char *file, double positive, gess_error *err)
 {
+    static const char *const own[] = {"intercept"};
     size_t centre;
     char path[4096];
     logistic *g = NULL;
     gess__table data;
     GESS_TRY(gess__parameter_count(p, "centre", 0, 0, 1, &centre, err));
-    GESS_TRY(gess__data_path(file, path, sizeof path, err));
     GESS_MODEL_ALLOC(m, &g, 1, err);
-    if (gess__table_read(&data, path, err) != GESS_OK) return gess__blame(err, GESS_ERR_MODEL, "reading data");
+    GESS_TRY(gess__data_table(file, &data, path, err));
     int status = fill(m, g, &data, path, positive, centre, err);
-    if (status == GESS_OK) status = name(m, &data, path, err);
+    if (status == GESS_OK) status = gess__model_copy_names(m, 1, own, g->dim - 1, data.names, err);
     gess__table_free(&data);
     m->model.dim = g->dim;
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.user = g;
     return status;
+}
+
+int gess__open_breast_cancer(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    return open_logistic(m, p, "breast_cancer.csv", 0.0, err); /* +1 is malignant */
 }
 
 int gess__open_german_credit(gess__model *m, gess__parameters *p, gess_error *err)

@@ -1,8 +1,6 @@
 /* An equal mixture of unit Gaussians, (1/K) Σ_k N(x; m_k, I); the centres are the rows of
- * mixture_means.csv. Points go through in tiles of LANES. */
+ * mixture_means.csv, which lie in [-2, 2]^8, times spread / 2. Points go through in tiles of LANES. */
 #include "model/builtin/builtin.h"
-
-#include "base/csv.h"
 
 #include <string.h>
 
@@ -93,15 +91,15 @@ int gess__open_mixture(gess__model *m, gess__parameters *p, gess_error *err)
     mixture *g = NULL;
     gess__table means;
     char path[4096];
-    (void)p;
+    double spread;
+    GESS_TRY(gess__parameter_real(p, "spread", 2.0, 0.0, 1e6, &spread, err));
     GESS_MODEL_ALLOC(m, &g, 1, err);
-    GESS_TRY(gess__data_path("mixture_means.csv", path, sizeof path, err));
-    if (gess__table_read(&means, path, err) != GESS_OK) return gess__blame(err, GESS_ERR_MODEL, "reading data");
+    GESS_TRY(gess__data_table("mixture_means.csv", &means, path, err));
     g->dim = means.columns;
     g->components = means.rows;
     bool fits = g->dim <= MAX_DIM && g->components <= MAX_COMPONENTS;
     for (size_t i = 0; fits && i < g->components * g->dim; i++)
-        g->centres[i / g->dim][i % g->dim] = means.values[i];
+        g->centres[i / g->dim][i % g->dim] = means.values[i] * (0.5 * spread);
     gess__table_free(&means);
     if (!fits)
         return gess__fail(err, GESS_ERR_MODEL,

@@ -1,0 +1,84 @@
+/* Pooled adaptation: T is fitted to the draws of all chains in the last warm-up window, then frozen.
+ *
+ * While T is being learned, chains are updated with a T that depends on their own past, which is
+ * not invariant: warm-up draws are thrown away. After it T does not change, so every chain is plain
+ * generalized elliptical slice sampling, exact and independent of the others given T and where
+ * warm-up left them. `auto` is this schedule with whatever else warm-up finds worth while; so far
+ * there is nothing else. */
+#include "ensemble/together.h"
+
+#include <string.h>
+
+static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
+{
+    (void)options;
+    e->rebind = 1;
+    if (e->warmup.over) return GESS_OK;
+    GESS_TRY(gess__fitter_new(&e->fitter, e->target.dim, e->window.room * e->chains.count, err));
+    GESS_TRY(gess__fitter_pool(e->fitter, err));
+    return gess__approx_new(&e->spare, e->target.dim, err);
+}
+
+/* The window's points with those of the first half of the chains first, each half draw by draw. */
+static gess__pool pack(gess__ensemble *e)
+{
+    gess__window *w = &e->window;
+    size_t dim = e->target.dim, chains = e->chains.count, half = chains / 2;
+    size_t new = w->draws - (size_t)((w->stage - w->start) / w->stride);
+    double *first = w->packed, *second = w->packed + w->draws * half * dim;
+    for (size_t i = 0; i < w->draws; i++) {
+        const double *row = w->points + i * chains * dim;
+        memcpy(first + i * half * dim, row, half * dim * sizeof *row);
+        memcpy(second + i * (chains - half) * dim, row + half * dim, (chains - half) * dim * sizeof *row);
+    }
+    return (gess__pool){.half = w->draws * half,
+                        .half_new = new * half,
+                        .rest = w->draws * (chains - half),
+                        .rest_new = new * (chains - half),
+                        .points = w->packed};
+}
+
+/* What still counts, in nats of log T for a draw. A gain of the new fit over the old one on the
+ * newest draws means that the ensemble has moved. A quarter of the gap is what the fit's own noise
+ * costs: fits to all draws have half the noise of fits to half of them, and half of the gap is the
+ * fitted half's flattery. */
+static int look(gess__ensemble *e)
+{
+    gess__warmup *u = &e->warmup;
+    gess__pool_report report = {0};
+    gess__pool pool = pack(e);
+    double dim = (double)e->target.dim;
+    gess__fit_pooled(e->fitter, &pool, e->approx, e->spare, &report);
+    e->fit = report.fit;
+    e->fits++;
+    e->rebind = 1;
+    u->score = report.score;
+    u->gap = report.gap;
+    u->gain = report.gain;
+    u->shrinkage = report.shrinkage;
+    if (u->gain > 0.02 + 0.002 * dim) u->moved = 1;
+    /* a window that is full has as many draws as it will ever have: p parameters cost p / 2n nats */
+    double most = 0.01 + 0.001 * dim, parameters = 0.5 * dim * (dim + 3.0), count = (double)(pool.half + pool.rest);
+    double least = e->window.stride > 1 ? 1.3 * parameters / (2.0 * count) : 0.0;
+    return 0.25 * u->gap > (most > least ? most : least);
+}
+
+const gess__schedule gess__schedule_pooled = {
+    .name = "pooled",
+    .help = "fit to all chains in warm-up windows, then freeze: chains run without waiting",
+    .fewest_chains = 2,
+    .open = open,
+    .next = gess__together_next,
+    .ran = gess__together_ran,
+    .look = look,
+};
+
+const gess__schedule gess__schedule_auto = {
+    .name = "auto",
+    .help = "pooled, with whatever else warm-up finds worth while (so far: pooled)",
+    .fewest_chains = 2,
+    .open = open,
+    .next = gess__together_next,
+    .ran = gess__together_ran,
+    .look = look,
+};

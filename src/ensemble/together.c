@@ -1,0 +1,20 @@
+#include "ensemble/together.h"
+
+void gess__together_next(gess__ensemble *e, uint64_t until, gess__stretch *stretch)
+{
+    uint64_t left = until > e->done[0] ? until - e->done[0] : 0;
+    *stretch = (gess__stretch){
+        .count = left > 0 ? e->chains.count : 0,
+        .start = e->done[0],
+        .iterations = left,
+        .approx = e->approx,
+        .rebind = e->rebind,
+    };
+}
+
+void gess__together_ran(gess__ensemble *e, const gess__stretch *stretch)
+{
+    e->done[0] += stretch->iterations;
+    e->done[1] = e->done[0];
+    if (stretch->iterations > 0) e->rebind = 0;
+}

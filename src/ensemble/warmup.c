@@ -1,0 +1,123 @@
+/* Warm-up in stages, each a quarter longer than the one before.
+ *
+ * As long as the draws of a stage differ from those before (the ensemble still travels), the next
+ * stage starts a new window and the old draws are forgotten. Once they are alike the window grows,
+ * and with it what the fit rests on. Warm-up ends itself after CALM_STAGES stages in a row in which
+ * nothing was left to improve. */
+#include "base/mem.h"
+#include "ensemble/ensemble.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least four draws of
+ * every chain, and no more than MOST_DOUBLES in all, so that memory stays O(chains · dim + dim²) for
+ * many dimensions. */
+enum { POINTS_A_DIMENSION = 400, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 23, LEAST_DRAWS = 4 };
+
+enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2 };
+
+int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err)
+{
+    size_t dim = e->target.dim, chains = e->chains.count, points = POINTS_A_DIMENSION * dim;
+    if (points > MOST_POINTS) points = MOST_POINTS;
+    if (points > MOST_DOUBLES / dim) points = MOST_DOUBLES / dim;
+    e->warmup.fixed = options->warmup;
+    e->warmup.most_evals = options->max_warmup_evals / options->ensembles;
+    e->warmup.moved = 1;
+    e->warmup.over = options->warmup == 0;
+    if (e->warmup.over) return GESS_OK;
+    e->window.room = points / chains > LEAST_DRAWS ? points / chains : LEAST_DRAWS;
+    points = e->window.room * chains;
+    GESS_ALLOC(&e->window.points, points * dim, err);
+    GESS_ALLOC(&e->window.values, points, err);
+    GESS_ALLOC(&e->window.packed, points * dim, err);
+    return GESS_OK;
+}
+
+/* The mean of the log densities of the stage, with a standard error from the means of the chains:
+ * they are nearly independent of each other, the draws of a chain are not of each other. */
+static void look_at_values(gess__ensemble *e)
+{
+    const gess__window *w = &e->window;
+    size_t chains = e->chains.count, from = (size_t)((w->stage - w->start) / w->stride);
+    double sum = 0.0, squares = 0.0, draws = (double)(w->draws - from);
+    for (size_t c = 0; c < chains; c++) {
+        double own = 0.0;
+        for (size_t i = from; i < w->draws; i++) own += w->values[i * chains + c];
+        own /= draws;
+        sum += own;
+        squares += own * own;
+    }
+    e->warmup.mean_value = sum / (double)chains;
+    double variance = squares / (double)chains - e->warmup.mean_value * e->warmup.mean_value;
+    e->warmup.mean_error = sqrt(fmax(variance, 0.0) / (double)chains);
+}
+
+/* Keeps every second draw of the window. */
+static void thin_window(gess__ensemble *e)
+{
+    gess__window *w = &e->window;
+    size_t chains = e->chains.count, row = chains * e->target.dim;
+    w->stride *= 2;
+    w->draws /= 2;
+    for (size_t i = 0; i < w->draws; i++) {
+        memcpy(w->points + i * row, w->points + (2 * i + 1) * row, row * sizeof *w->points);
+        memcpy(w->values + i * chains, w->values + (2 * i + 1) * chains, chains * sizeof *w->values);
+    }
+}
+
+/* Iterations of the next stage: a quarter more than the last, cut to what is left. */
+static uint64_t plan_stage(const gess__ensemble *e)
+{
+    const gess__warmup *u = &e->warmup;
+    uint64_t first = 4 * e->target.dim / e->chains.count, length = e->window.length;
+    length = u->stages > 0 ? length + (length + 3) / 4 : first > FIRST_STAGE ? first : FIRST_STAGE;
+    if (u->fixed != GESS_AUTO) {
+        uint64_t left = u->fixed - gess__ensemble_done(e);
+        return length + length / 2 > left ? left : length; /* no scrap of a stage at the end */
+    }
+    if (u->stages == 0) return length;
+    uint64_t left = u->most_evals > e->tally.evals ? u->most_evals - e->tally.evals : 0;
+    double most = (double)left / (u->each * (double)e->chains.count);
+    return (double)length <= most ? length : most >= 1.0 ? (uint64_t)most : 1;
+}
+
+static void begin_stage(gess__ensemble *e)
+{
+    gess__window *w = &e->window;
+    w->length = plan_stage(e);
+    w->stage = gess__ensemble_done(e);
+    if (e->warmup.moved) {
+        w->start = w->stage;
+        w->stride = 1;
+        w->draws = 0;
+    }
+    while ((w->stage + w->length - w->start) / w->stride > w->room) thin_window(e);
+}
+
+int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err)
+{
+    gess__warmup *u = &e->warmup;
+    gess__window *w = &e->window;
+    double value = u->mean_value, error = u->mean_error;
+    uint64_t evals = e->tally.evals, updates = e->tally.updates;
+    begin_stage(e);
+    GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
+    w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
+    u->each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
+    look_at_values(e);
+    /* chains that still climb or fall have not arrived, whatever a fit says */
+    u->moved = u->stages == 0 || !(fabs(u->mean_value - value) < 3.0 * hypot(u->mean_error, error));
+    int more = e->schedule->look(e);
+    u->stages++;
+    u->calm = more || u->moved || u->stages < FEWEST_STAGES ? 0 : u->calm + 1;
+    u->iterations = gess__ensemble_done(e);
+    if (u->fixed != GESS_AUTO) {
+        u->over = u->iterations >= u->fixed;
+    } else {
+        u->settled = u->calm >= CALM_STAGES;
+        u->over = u->settled || e->tally.evals + e->tally.evals / 50 >= u->most_evals;
+    }
+    return GESS_OK;
+}

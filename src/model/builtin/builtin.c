@@ -1,0 +1,32 @@
+#include "model/builtin/builtin.h"
+
+#include <string.h>
+
+int gess__data_table(const char *file, gess__table *data, char *path, gess_error *err)
+{
+    GESS_TRY(gess__data_path(file, path, 4096, err));
+    if (gess__table_read(data, path, err) != GESS_OK) return gess__blame(err, GESS_ERR_MODEL, "reading data");
+    if (data->names != NULL) return GESS_OK;
+    gess__table_free(data);
+    return gess__fail(err, GESS_ERR_MODEL, "%s: a first line with the names of the columns is needed", path);
+}
+
+int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count,
+                           char *const *others, gess_error *err)
+{
+    size_t bytes = 0;
+    const char **names = NULL;
+    char *text = NULL;
+    for (size_t k = 0; k < count; k++) bytes += strlen(others[k]) + 1;
+    GESS_MODEL_ALLOC(m, &names, own_count + count, err);
+    GESS_MODEL_ALLOC(m, &text, bytes, err);
+    for (size_t k = 0; k < own_count; k++) names[k] = own[k];
+    for (size_t k = 0; k < count; k++) {
+        size_t length = strlen(others[k]) + 1;
+        memcpy(text, others[k], length);
+        names[own_count + k] = text;
+        text += length;
+    }
+    m->model.names = names;
+    return GESS_OK;
+}

@@ -1,0 +1,229 @@
+/* Stochastic volatility after Hoffman & Gelman (2014): x = (nu > 0, h_1 .. h_T), h_i = log s_i; nu, s_1
+ * and tau are exponential with mean 100, h_i ~ N(h_{i-1}, 1/tau), r_i / s_i ~ t_nu. With tau integrated
+ * out and the Jacobian of h, up to a constant,
+ *
+ *   -0.01 nu + h_1 - 0.01 e^{h_1} + Σ_i [log t_nu(r_i e^{-h_i}) - h_i]
+ *     - (T + 1)/2 log(0.01 + ½ Σ_{i > 1} (h_i - h_{i-1})²).
+ *
+ * The returns r are the first column of sv_returns.csv. Points go through in tiles of LANES. With
+ * t_i = (r_i / s_i)² / nu, Σ log(1 + t_i) is one logarithm: Π (1 + t_i) - 1 grows by c ← c + t + c t,
+ * which keeps the small t. Where it overflows, or h is beyond ±350, the terms are summed one by one. */
+#include "model/builtin/builtin.h"
+
+#include <string.h>
+
+enum { W = GESS__LANES, RETURNS = 50, DIM = 1 + RETURNS, CHAINS = 5 };
+
+typedef struct volatility {
+    double returns[RETURNS], squares[RETURNS]; /* r, r² */
+} volatility;
+
+/* log Γ(a + ½) - log Γ(a) for a > 0 to a few ulp of 1 + |log a|, and its derivative: the asymptotic
+ * series of the ratio at y = a + 10, with the recurrence down to a; no shift where a is large. */
+GESS__INLINE double gamma_ratio(double a)
+{
+    double shift = gess__select(a > 1e8, 0.0, 1.0), over = 1.0, under = 1.0;
+    for (int j = 0; j < 10; j++) {
+        double b = a + (double)j;
+        over *= gess__select(a > 1e8, 1.0, b);
+        under *= gess__select(a > 1e8, 1.0, b + 0.5);
+    }
+    double y = gess__fma(10.0, shift, a), v = 1.0 / y, z = v * v;
+    double tail = -5461.0 / 425984.0;
+    tail = gess__fma(tail, z, 691.0 / 180224.0);
+    tail = gess__fma(tail, z, -31.0 / 18432.0);
+    tail = gess__fma(tail, z, 17.0 / 14336.0);
+    tail = gess__fma(tail, z, -1.0 / 640.0);
+    tail = gess__fma(tail, z, 1.0 / 192.0);
+    tail = gess__fma(tail, z, -1.0 / 8.0);
+    return gess__fma(tail, v, gess__log(__builtin_sqrt(y) * (over / under)));
+}
+
+GESS__INLINE double gamma_ratio_slope(double a)
+{
+    double steps = 0.0;
+    for (int j = 0; j < 10; j++) {
+        double b = a + (double)j;
+        steps += 0.5 / (b * (b + 0.5)); /* 1/b - 1/(b + ½) */
+    }
+    double y = a + 10.0, v = 1.0 / y, z = v * v;
+    double tail = 13.0 * 5461.0 / 425984.0;
+    tail = gess__fma(tail, z, -11.0 * 691.0 / 180224.0);
+    tail = gess__fma(tail, z, 9.0 * 31.0 / 18432.0);
+    tail = gess__fma(tail, z, -7.0 * 17.0 / 14336.0);
+    tail = gess__fma(tail, z, 5.0 / 640.0);
+    tail = gess__fma(tail, z, -3.0 / 192.0);
+    tail = gess__fma(tail, z, 1.0 / 8.0);
+    return gess__fma(tail, z, 0.5 * v) + steps;
+}
+
+/* What the value and the gradient share, of one tile. */
+typedef struct parts {
+    double logs[W];  /* Σ log(1 + t_i) */
+    double walk[W];  /* 0.01 + ½ Σ (h_i - h_{i-1})² */
+    double first[W]; /* e^{h_1} */
+} parts;
+
+/* Σ log(1 + t_i) one by one, for the lanes whose product is of no use. */
+GESS__INLINE void add_slowly(const volatility *g, const double *restrict tile, const int *restrict good,
+                             double *restrict logs)
+{
+    double sum[W] = {0};
+    for (size_t i = 0; i < RETURNS; i++)
+        GESS__EACH(l) {
+            double ratio = g->returns[i] * gess__exp(-tile[(1 + i) * W + l]);
+            sum[l] += gess__log1p(ratio * ratio / tile[l]);
+        }
+    GESS__EACH(l) logs[l] = gess__select(good[l], logs[l], sum[l]);
+}
+
+GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts *restrict p, double density[W])
+{
+    double product[CHAINS][W] = {{0}}, sum[W] = {0}, walk[W] = {0}, reach[W] = {0}, over[W];
+    const double *h = tile + W;
+    int good[W], all = 1;
+    GESS__EACH(l) over[l] = 1.0 / tile[l];
+    for (size_t i = 0; i < RETURNS; i += CHAINS)
+        for (size_t c = 0; c < CHAINS; c++)
+            GESS__EACH(l) {
+                double at = h[(i + c) * W + l], size = __builtin_fabs(at);
+                double t = gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) *
+                           (g->squares[i + c] * over[l]);
+                product[c][l] = gess__fma(product[c][l], t, product[c][l] + t);
+                sum[l] += at;
+                reach[l] = gess__select(size > reach[l], size, reach[l]);
+            }
+    for (size_t c = 1; c < CHAINS; c++)
+        GESS__EACH(l) product[0][l] = gess__fma(product[0][l], product[c][l], product[0][l] + product[c][l]);
+    for (size_t i = 1; i < RETURNS; i++)
+        GESS__EACH(l) {
+            double step = h[i * W + l] - h[(i - 1) * W + l];
+            walk[l] = gess__fma(step, step, walk[l]);
+        }
+    GESS__EACH(l) good[l] = product[0][l] <= 1e300 && reach[l] <= 350.0;
+    GESS__EACH(l) all &= good[l];
+    GESS__EACH(l) p->logs[l] = gess__log1p(product[0][l]);
+    if (!all) add_slowly(g, tile, good, p->logs);
+    GESS__EACH(l) {
+        double nu = tile[l], sane = (nu - nu) + (sum[l] - sum[l]), value; /* sane is 0, or NaN */
+        p->walk[l] = gess__fma(0.5, walk[l], 0.01);
+        p->first[l] = gess__exp(h[l]);
+        value = RETURNS * (gamma_ratio(0.5 * nu) - 0.5 * (gess__log(nu) + 1.1447298858494001741)); /* log pi */
+        value = gess__fma(-0.5 * (nu + 1.0), p->logs[l], value);
+        value = gess__fma(-0.5 * (RETURNS + 1), gess__log(p->walk[l]), value);
+        value += gess__fma(-0.01, nu, h[l]) - gess__fma(0.01, p->first[l], sum[l]) + sane;
+        density[l] = gess__select(nu > 0.0 && value == value, value, -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void logp_tile(const volatility *g, const double *restrict tile, double *restrict density)
+{
+    parts p;
+    weigh(g, tile, &p, density);
+}
+
+GESS__VECTOR
+static void gradient_tile(const volatility *g, const double *restrict tile, double *restrict density,
+                          double *restrict slopes)
+{
+    parts p;
+    double pull[W], over[W], shares[W] = {0};
+    const double *h = tile + W;
+    double *slope = slopes + W;
+    weigh(g, tile, &p, density);
+    GESS__EACH(l) pull[l] = 0.5 * (RETURNS + 1) / p.walk[l];
+    GESS__EACH(l) over[l] = 1.0 / tile[l];
+    for (size_t i = 0; i < RETURNS; i++)
+        GESS__EACH(l) {
+            double at = gess__select(h[i * W + l] > 350.0, 350.0, h[i * W + l]);
+            at = gess__select(at < -350.0, -350.0, at);
+            double t = gess__exp_within(-2.0 * at) * (g->squares[i] * over[l]);
+            t = gess__select(t > 1e300, 1e300, t);
+            double share = t / (1.0 + t);
+            shares[l] += share;
+            slope[i * W + l] = gess__fma(tile[l] + 1.0, share, -1.0);
+        }
+    for (size_t i = 1; i < RETURNS; i++)
+        GESS__EACH(l) {
+            double force = pull[l] * (h[i * W + l] - h[(i - 1) * W + l]);
+            slope[i * W + l] -= force;
+            slope[(i - 1) * W + l] += force;
+        }
+    GESS__EACH(l) slope[l] += gess__fma(-0.01, p.first[l], 1.0);
+    GESS__EACH(l) {
+        double nu = tile[l];
+        slopes[l] = 0.5 * RETURNS * (gamma_ratio_slope(0.5 * nu) - 1.0 / nu) - 0.5 * p.logs[l] +
+                    0.5 * (nu + 1.0) * shares[l] / nu - 0.01;
+    }
+    for (size_t i = 0; i < DIM; i++)
+        GESS__EACH(l) {
+            double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
+            slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
+        }
+}
+
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    double tile[DIM * W], density[W];
+    (void)worker;
+    for (size_t j = 0; j < n; j += W) {
+        size_t count = n - j < W ? n - j : W;
+        gess__to_tile(dim, count, x + j * dim, tile);
+        logp_tile(user, tile, density);
+        memcpy(out + j, density, count * sizeof *out);
+    }
+    return 0;
+}
+
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
+                    double *slopes)
+{
+    double tile[DIM * W], density[W], slope[DIM * W];
+    (void)worker;
+    for (size_t j = 0; j < n; j += W) {
+        size_t count = n - j < W ? n - j : W;
+        gess__to_tile(dim, count, x + j * dim, tile);
+        gradient_tile(user, tile, density, slope);
+        gess__from_tile(dim, count, slope, slopes + j * dim);
+        memcpy(out + j, density, count * sizeof *out);
+    }
+    return 0;
+}
+
+static void start(void *user, size_t dim, const double *normals, double *x)
+{
+    (void)user;
+    memcpy(x, normals, dim * sizeof *x);
+    x[0] = __builtin_fabs(x[0]);
+}
+
+int gess__open_stochastic_volatility(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    volatility *g = NULL;
+    gess__table data;
+    const char **names = NULL;
+    char path[4096];
+    (void)p;
+    GESS_MODEL_ALLOC(m, &g, 1, err);
+    GESS_TRY(gess__data_table("sv_returns.csv", &data, path, err));
+    bool fits = data.rows == RETURNS;
+    for (size_t i = 0; fits && i < RETURNS; i++) {
+        g->returns[i] = data.values[i * data.columns];
+        g->squares[i] = g->returns[i] * g->returns[i];
+    }
+    size_t rows = data.rows;
+    gess__table_free(&data);
+    if (!fits) return gess__fail(err, GESS_ERR_MODEL, "%s: %zu returns; %d are needed", path, rows, RETURNS);
+    GESS_TRY(gess__model_number_names(m, "h", 0, DIM, err));
+    GESS_MODEL_ALLOC(m, &names, DIM, err);
+    names[0] = "nu";
+    for (size_t i = 1; i < DIM; i++) names[i] = m->model.names[i];
+    m->model.names = names;
+    m->model.dim = DIM;
+    m->model.logp = logp;
+    m->model.gradient = gradient;
+    m->model.start = start;
+    m->model.user = g;
+    return GESS_OK;
+}

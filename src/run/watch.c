@@ -1,0 +1,122 @@
+#include "run/watch.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DOUBLES = 1 << 25 }; /* 256 MiB */
+
+int gess__watch_new(gess__watch **watch, size_t chains, size_t columns, gess_error *err)
+{
+    GESS_ALLOC(watch, 1, err);
+    gess__watch *w = *watch;
+    w->chains = chains;
+    w->columns = columns;
+    w->stride = 1;
+    GESS_ALLOC(&w->rhat, columns, err);
+    GESS_ALLOC(&w->ess, columns, err);
+    return GESS_OK;
+}
+
+static void free_workers(gess__watch *w)
+{
+    for (unsigned i = 0; w->work != NULL && i < w->workers; i++) gess__posterior_workspace_free(w->work[i]);
+    free(w->work);
+    free(w->packed);
+    w->work = NULL;
+    w->packed = NULL;
+}
+
+void gess__watch_free(gess__watch *w)
+{
+    if (w == NULL) return;
+    free_workers(w);
+    free(w->values);
+    free(w->rhat);
+    free(w->ess);
+    free(w);
+}
+
+int gess__watch_expect(gess__watch *w, uint64_t draws, gess_error *err)
+{
+    size_t lines = w->chains * w->columns, most = MOST_DOUBLES / lines > 16 ? MOST_DOUBLES / lines : 16;
+    while (draws / w->stride > most) {
+        /* draw i · 2 · stride stays, as number i */
+        for (size_t line = 0; line < lines && w->values != NULL; line++)
+            for (size_t i = 0; 2 * i + 1 < w->capacity; i++)
+                w->values[line * w->capacity + i] = w->values[line * w->capacity + 2 * i + 1];
+        w->stride *= 2;
+    }
+    size_t need = (size_t)(draws / w->stride);
+    if (need <= w->capacity) return GESS_OK;
+    double *bigger = NULL;
+    GESS_ALLOC(&bigger, lines * need, err);
+    for (size_t line = 0; line < lines; line++)
+        memcpy(bigger + line * need, w->values + line * w->capacity, w->capacity * sizeof *bigger);
+    free(w->values);
+    w->values = bigger;
+    w->capacity = need;
+    return GESS_OK;
+}
+
+void gess__watch_take(gess__watch *w, size_t first_chain, const gess__segment *s)
+{
+    for (uint64_t i = 0; i < s->draws; i++) {
+        uint64_t number = s->first_draw + i + 1;
+        if (number % w->stride != 0 || number / w->stride > w->capacity) continue;
+        size_t at = (size_t)(number / w->stride) - 1;
+        for (size_t c = 0; c < s->count; c++)
+            for (size_t j = 0; j < w->columns; j++)
+                w->values[(j * w->chains + first_chain + s->first + c) * w->capacity + at] =
+                    s->rows[(c * s->draws + i) * w->columns + j];
+    }
+}
+
+static int look(void *data, unsigned worker, size_t column, gess_error *err)
+{
+    gess__watch *w = data;
+    size_t n = (size_t)w->draws;
+    double *packed = w->packed + worker * w->packed_size;
+    (void)err;
+    for (size_t c = 0; c < w->chains; c++)
+        memcpy(packed + c * n, w->values + (column * w->chains + c) * w->capacity, n * sizeof *packed);
+    gess__posterior_load(w->work[worker], packed);
+    w->rhat[column] = gess__posterior_rhat(w->work[worker]);
+    w->ess[column] = gess__posterior_ess_bulk(w->work[worker]);
+    return GESS_OK;
+}
+
+static int fails(const gess__watch *w, size_t column, double ess, double rhat)
+{
+    return !(w->rhat[column] <= rhat && w->ess[column] >= ess);
+}
+
+int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, double ess, double rhat, int *met, double *least,
+                      double *worst, gess_error *err)
+{
+    w->draws = draws / w->stride;
+    free_workers(w);
+    w->workers = gess__team_size(team);
+    w->packed_size = w->chains * (size_t)w->draws;
+    GESS_ALLOC(&w->packed, w->workers * w->packed_size, err);
+    GESS_ALLOC(&w->work, w->workers, err);
+    for (unsigned i = 0; i < w->workers; i++)
+        GESS_TRY(gess__posterior_workspace_new(&w->work[i], w->chains, (size_t)w->draws, err));
+    GESS_TRY(look(w, 0, w->worst, err));
+    *least = w->ess[w->worst];
+    *worst = w->rhat[w->worst];
+    *met = !fails(w, w->worst, ess, rhat);
+    if (*met) {
+        GESS_TRY(gess__team_run(team, w->columns, look, w, err));
+        for (size_t j = 0; j < w->columns; j++) {
+            if (fails(w, j, ess, rhat) && (*met || !(w->rhat[j] <= w->rhat[w->worst]))) w->worst = j;
+            if (fails(w, j, ess, rhat)) *met = 0;
+            *least = fmin(*least, w->ess[j]);
+            *worst = fmax(*worst, w->rhat[j]);
+        }
+    }
+    free_workers(w);
+    return GESS_OK;
+}

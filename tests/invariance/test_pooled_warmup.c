@@ -1,0 +1,56 @@
+/* The pooled warm-up must FAIL the exact invariance test.
+ *
+ * It fits T to the chains that it updates, so an ensemble that starts from exact draws does not stay
+ * one. This is why its draws are thrown away, and a test that could not see it would see nothing:
+ * the program passes where the ensemble test says "not invariant". Sampling after the freeze is the
+ * business of test_kernels. */
+#include "base/mem.h"
+#include "ensemble/ensemble.h"
+#include "invariance/judge.h"
+#include "invariance/targets.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { REPLICATES = 2000, CHAINS = 8, STAGES = 3, DIM = 2 };
+
+/* Mean over the chains of the squared distance from the centre, after warm-up stages. */
+static double pooled_delta(const double *x, const exact_target *t)
+{
+    double sum = 0.0;
+    for (size_t c = 0; c < CHAINS; c++) sum += t->delta(x + c * DIM);
+    return sum / CHAINS;
+}
+
+int main(void)
+{
+    gess_error err = {0};
+    gess__team *team = NULL;
+    const exact_target *t = &exact_targets[0];
+    gess_model model = exact_model(t);
+    static double before[REPLICATES], after[REPLICATES];
+    double scratch[DIM + 1];
+    judge_must(gess__team_new(&team, 1, &err), &err);
+    for (size_t r = 0; r < REPLICATES; r++) {
+        gess_options options;
+        gess__ensemble *e = NULL;
+        gess__record none = {0};
+        gess_options_init(&options);
+        options.schedule = "pooled";
+        options.chains = CHAINS;
+        options.seed = r;
+        judge_must(gess__ensemble_new(&e, &model, &options, 0, CHAINS, team, &err), &err);
+        for (size_t c = 0; c < CHAINS; c++) exact_draw(t, 7, r * CHAINS + c, e->chains.x + c * DIM, scratch);
+        model.logp(NULL, 0, CHAINS, DIM, e->chains.x, e->chains.value);
+        before[r] = pooled_delta(e->chains.x, t);
+        for (int stage = 0; stage < STAGES; stage++) judge_must(gess__warmup_stage(e, &none, &err), &err);
+        after[r] = pooled_delta(e->chains.x, t);
+        gess__ensemble_free(e);
+    }
+    gess__team_free(team);
+    double p = judge_means(REPLICATES, after, REPLICATES, before), q = judge_ks(REPLICATES, after, REPLICATES, before);
+    double least = fmin(p, q);
+    printf("pooled warm-up: %d replicates, smallest p %.3g; it must not be invariant\n", REPLICATES, least);
+    return !(least < 1e-6);
+}

@@ -1,0 +1,215 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/csv.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "test_csv-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    int file = mkstemp(path);
+    return file < 0 || close(file) != 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+/* Writes `length` bytes and reads them as a table. */
+static int read_bytes(gess__table *table, const char *bytes, size_t length, gess_error *err)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+    return gess__table_read(table, path, err);
+}
+
+static void read_good(gess__table *table, const char *text)
+{
+    gess_error err = {0};
+    if (read_bytes(table, text, strlen(text), &err) != GESS_OK) fail_msg("%s", err.text);
+}
+
+/* The message must hold both pieces of text, and the table must be empty. */
+static void read_bad(const char *text, const char *piece, const char *other)
+{
+    gess_error err = {0};
+    gess__table table;
+    assert_int_equal(read_bytes(&table, text, strlen(text), &err), GESS_ERR_USAGE);
+    if (strstr(err.text, piece) == NULL || strstr(err.text, other) == NULL || strstr(err.text, path) == NULL)
+        fail_msg("'%s' should hold '%s', '%s' and the path", err.text, piece, other);
+    assert_null(table.values);
+    assert_null(table.names);
+    gess__table_free(&table);
+}
+
+static void assert_values(const gess__table *table, size_t rows, size_t columns, const double *expected)
+{
+    assert_int_equal(table->rows, rows);
+    assert_int_equal(table->columns, columns);
+    for (size_t i = 0; i < rows * columns; i++)
+        assert_true(table->values[i] == expected[i] || (isnan(table->values[i]) && isnan(expected[i])));
+}
+
+static void numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } good[] = {
+        {"1", 1},        {"-1.5e-3", -1.5e-3}, {" +2. ", 2},           {".5", 0.5},  {"\t7\r", 7},
+        {"1E+10", 1e10}, {"inf", INFINITY},    {"-Inf", -INFINITY},    {"NaN", NAN}, {"-infinity", -INFINITY},
+        {"1e-400", 0.0}, {"0", 0.0},           {"4.9e-324", 4.9e-324},
+    };
+    static const char *const bad[] = {"",    " ",     "x",       "1x", "0x10",  "1 2",    "1,5",
+                                      "--1", "e5",    ".",       "1e", "1e+",   "nan(1)", "infin",
+                                      "NA",  "1e999", "-1e999.", "+",  "0x1p3", "1..2"};
+    double value;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        if (!gess__parse_real(good[i].text, &value)) fail_msg("'%s' is a number", good[i].text);
+        assert_true(value == good[i].value || (isnan(value) && isnan(good[i].value)));
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (gess__parse_real(bad[i], &value)) fail_msg("'%s' is not a number", bad[i]);
+}
+
+/* Where the user's locale writes 1,5 the files still have 1.5. */
+static void other_locale(void **state)
+{
+    (void)state;
+    static const char *const comma[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof comma / sizeof *comma && !found; i++)
+        found = setlocale(LC_ALL, comma[i]) != NULL;
+    if (!found) skip(); /* no such locale on this machine */
+    double value = 0.0;
+    bool good = gess__parse_real("1.5", &value);
+    setlocale(LC_ALL, "C");
+    assert_true(good && value == 1.5);
+}
+
+static void plain(void **state)
+{
+    (void)state;
+    gess__table table;
+    read_good(&table, "1,2,3\n4,5,6\n");
+    assert_values(&table, 2, 3, (double[]){1, 2, 3, 4, 5, 6});
+    assert_null(table.names);
+    gess__table_free(&table);
+
+    read_good(&table, "1\n2"); /* one column, no newline at the end */
+    assert_values(&table, 2, 1, (double[]){1, 2});
+    gess__table_free(&table);
+}
+
+static void header(void **state)
+{
+    (void)state;
+    gess__table table;
+    read_good(&table, "# made by hand\n\n a ,\"b, \"\"c\"\"\",d\r\n1, 2 ,nan\r\n\n  # again\n-inf,\t5,6e1\r\n");
+    assert_values(&table, 2, 3, (double[]){1, 2, NAN, -INFINITY, 5, 60});
+    assert_string_equal(table.names[0], "a");
+    assert_string_equal(table.names[1], "b, \"c\"");
+    assert_string_equal(table.names[2], "d");
+    gess__table_free(&table);
+
+    read_good(&table, "\xef\xbb\xbf+1,2\n"); /* a byte-order mark is no part of the first field */
+    assert_values(&table, 1, 2, (double[]){1, 2});
+    assert_null(table.names);
+    gess__table_free(&table);
+}
+
+static void faults(void **state)
+{
+    (void)state;
+    read_bad("", "empty", "");
+    read_bad("\n\r\n# only this\n", "comments", "");
+    read_bad("a,b\n", "header", "no line of numbers");
+    read_bad("a,b\n1,2\n\n1,2,3\n", "line 4", "3 fields, but the first line has 2");
+    read_bad("1,2\n1\n", "line 2", "1 fields");
+    read_bad("a,b\n1,2\n3,NA\n", "line 3, column 2", "'NA'");
+    read_bad("1,2\n3,\n", "line 2, column 2", "''");
+    read_bad("1,2\n3,0x10\n", "line 2, column 2", "'0x10'");
+    read_bad("1,2\n3,1,\"\n", "line 2", "3 fields");
+    read_bad("1\nthis field is a good deal longer than a message should repeat in full\n", "line 2", "...'");
+}
+
+static void no_file(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    gess__table table;
+    assert_int_equal(gess__table_read(&table, "no/such/file.csv", &err), GESS_ERR_FILE);
+    assert_non_null(strstr(err.text, "no/such/file.csv"));
+    assert_int_equal(gess__table_read(&table, ".", &err), GESS_ERR_FILE);
+    assert_null(table.values);
+}
+
+/* Bytes that are no text at all end in a message or a table, never in a crash. */
+static void binary(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    gess__table table;
+    static const char zero[] = "1,2\n3\0,4\n", name[] = "a\0b,c\n1,2\n";
+    assert_int_equal(read_bytes(&table, zero, sizeof zero - 1, &err), GESS_ERR_USAGE);
+    assert_non_null(strstr(err.text, "'3?'"));
+    assert_int_equal(read_bytes(&table, name, sizeof name - 1, &err), GESS_OK);
+    assert_string_equal(table.names[0], "ab");
+    gess__table_free(&table);
+
+    char noise[512];
+    uint32_t seed = 1;
+    static const char alphabet[] = "0123456789,,,\n\n.e-+\"#a \r\t\0nif\xff\x80x";
+    for (int round = 0; round < 2000; round++) {
+        for (size_t i = 0; i < sizeof noise; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            noise[i] = alphabet[(seed >> 16) % (sizeof alphabet - 1)];
+        }
+        if (read_bytes(&table, noise, (size_t)round % sizeof noise, &err) == GESS_OK) gess__table_free(&table);
+    }
+}
+
+static void long_lines(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 40000 };
+    size_t length = 0;
+    char *text = malloc(COLUMNS * 16);
+    assert_non_null(text);
+    for (int row = 0; row < 2; row++)
+        for (int i = 0; i < COLUMNS; i++)
+            length += (size_t)sprintf(text + length, "%d%c", i + row, i + 1 < COLUMNS ? ',' : '\n');
+    gess__table table;
+    read_good(&table, text);
+    assert_int_equal(table.rows, 2);
+    assert_int_equal(table.columns, COLUMNS);
+    assert_true(table.values[COLUMNS - 1] == COLUMNS - 1 && table.values[2 * COLUMNS - 1] == COLUMNS);
+    gess__table_free(&table);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers), cmocka_unit_test(other_locale), cmocka_unit_test(plain),
+        cmocka_unit_test(header),  cmocka_unit_test(faults),       cmocka_unit_test(no_file),
+        cmocka_unit_test(binary),  cmocka_unit_test(long_lines),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}

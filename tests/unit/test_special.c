@@ -1,0 +1,155 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/rng.h"
+#include "base/special.h"
+
+#include <float.h>
+#include <math.h>
+
+static void assert_close(double got, long double exact, double tolerance, double at)
+{
+    if (!(fabsl((long double)got - exact) <= (long double)tolerance * fmaxl(1.0L, fabsl(exact))))
+        fail_msg("%.17g at %.17g, should be %.17Lg", got, at, exact);
+}
+
+static void digamma_known(void **state)
+{
+    (void)state;
+    static const struct {
+        double x;
+        long double value;
+    } rows[] = {{1.0, -0.577215664901532860606512090082402431L},  {0.5, -1.963510026021423479440976354998783L},
+                {2.0, 0.422784335098467139393487909917597569L},   {0.25, -4.227453533376265408089530146096683577L},
+                {0.75, -1.085860879786472169626886762817180693L}, {10.0, 2.251752589066721107647456163885851L},
+                {3.0, 0.922784335098467139393487909917597569L},   {1.5, 0.036489973978576520559023645001217L},
+                {100.0, 4.600161852738087400416L}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_close(gess__digamma(rows[i].x), rows[i].value, 1e-14, rows[i].x);
+    assert_true(fabs(gess__digamma(1.4616321449683623413)) < 1e-15);
+}
+
+/* The same function the slow way: shifted to 50, in long double. */
+static long double slow_digamma(long double x)
+{
+    long double shift = 0.0L;
+    for (; x < 50.0L; x += 1.0L) shift += 1.0L / x;
+    long double z = 1.0L / (x * x);
+    long double tail = z * (1.0L / 12 - z * (1.0L / 120 - z * (1.0L / 252 - z * (1.0L / 240 - z * (1.0L / 132 - z * (691.0L / 32760))))));
+    return logl(x) - 0.5L / x - tail - shift;
+}
+
+static void digamma_everywhere(void **state)
+{
+    (void)state;
+    gess__key key = {.seed = 3, .purpose = GESS__FOR_TEST};
+    for (uint32_t i = 0; i < 100000; i++) {
+        double x = exp(-20.0 + 50.0 * gess__uniform(key, i));
+        assert_close(gess__digamma(x), slow_digamma(x), 1e-14, x);
+    }
+    assert_true(fabs(gess__digamma(1e300) - log(1e300)) < 1e-12);
+    assert_true(isnan(gess__digamma(NAN)));
+}
+
+static void log_gamma(void **state)
+{
+    (void)state;
+    static const struct {
+        double x;
+        long double value;
+    } rows[] = {{0.5, 0.572364942924700087071713675676529L},
+                {1.0, 0.0L},
+                {2.0, 0.0L},
+                {10.0, 12.801827480081469611207717874567L},
+                {100.0, 359.134205369575398776044010460285L},
+                {1e-10, 23.025850929882735L}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_close(gess__log_gamma(rows[i].x), rows[i].value, 4e-15, rows[i].x);
+    gess__key key = {.seed = 4, .purpose = GESS__FOR_TEST};
+    for (uint32_t i = 0; i < 20000; i++) {
+        double x = exp(-10.0 + 25.0 * gess__uniform(key, i));
+        assert_close(gess__log_gamma(x), lgammal(x), 1e-14, x);
+        assert_close(gess__log_gamma(x + 1.0) - gess__log_gamma(x), logl(x), 1e-15 * fmax(10.0, x * fabs(log(x))), x);
+    }
+}
+
+/* ---- roots ---- */
+
+struct problem {
+    double (*f)(double x);
+    double low, high, root, tolerance;
+    int calls;
+    double least, most; /* points asked for */
+};
+
+static double linear(double x) { return 3.0 * x - 1.0; }
+static double falling(double x) { return 1.0 - 3.0 * x; }
+static double flat(double x) { return pow(x - 0.3, 19.0); }
+static double very_flat(double x) { return x == 0.25 ? 0.0 : copysign(exp(-1.0 / fabs(x - 0.25)), x - 0.25); }
+static double steep(double x) { return tanh(1e8 * (x - 0.7)); }
+static double step(double x) { return x < 0.123456789 ? -1.0 : 1.0; }
+static double lopsided(double x) { return exp(x) - 2.0; }
+static double huge_ends(double x) { return x * x * x * 1e300; }
+static double pole(double x) { return 1.0 / (x - 2.0) + 3.0; }
+static double cosine(double x) { return cos(x) - x; }
+
+static double watched(double x, void *data)
+{
+    struct problem *p = data;
+    p->calls++;
+    p->least = fmin(p->least, x);
+    p->most = fmax(p->most, x);
+    return p->f(x);
+}
+
+static void roots(void **state)
+{
+    (void)state;
+    struct problem problems[] = {
+        {.f = linear, .low = -10, .high = 10, .root = 1.0 / 3.0, .tolerance = 1e-14},
+        {.f = falling, .low = -10, .high = 10, .root = 1.0 / 3.0, .tolerance = 1e-14},
+        {.f = flat, .low = -1, .high = 4, .root = 0.3, .tolerance = 1e-10},
+        {.f = very_flat, .low = -1, .high = 2, .root = 0.25, .tolerance = 2e-2},
+        {.f = steep, .low = -100, .high = 100, .root = 0.7, .tolerance = 1e-13},
+        {.f = step, .low = -1e3, .high = 1e3, .root = 0.123456789, .tolerance = 1e-12},
+        {.f = lopsided, .low = -700, .high = 700, .root = M_LN2, .tolerance = 1e-13},
+        {.f = huge_ends, .low = -1, .high = 2, .root = 0.0, .tolerance = 1e-12},
+        {.f = pole, .low = -1e6, .high = 2.0 - 1e-9, .root = 5.0 / 3.0, .tolerance = 1e-12},
+        {.f = cosine, .low = 0, .high = 2, .root = 0.73908513321516064166, .tolerance = 1e-15},
+    };
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
+        struct problem p = problems[i];
+        p.least = p.low, p.most = p.high;
+        double root = gess__root(watched, &p, p.low, p.high, p.tolerance);
+        if (!(fabs(root - p.root) <= p.tolerance + 4.0 * DBL_EPSILON * fabs(p.root)))
+            fail_msg("problem %zu: %.17g, should be %.17g", i, root, p.root);
+        assert_true(p.least == p.low && p.most == p.high); /* never outside the bracket */
+        if (p.calls > 202) fail_msg("problem %zu took %d calls", i, p.calls);
+    }
+    /* a smooth one takes few calls */
+    struct problem easy = problems[9];
+    easy.calls = 0;
+    gess__root(watched, &easy, easy.low, easy.high, easy.tolerance);
+    assert_true(easy.calls <= 12);
+}
+
+static void roots_at_ends(void **state)
+{
+    (void)state;
+    struct problem low = {.f = linear, .low = 1.0 / 3.0, .high = 7}, high = {.f = linear, .low = -7, .high = 1.0 / 3.0};
+    assert_true(3.0 * (1.0 / 3.0) - 1.0 == 0.0);
+    assert_true(gess__root(watched, &low, low.low, low.high, 1e-12) == low.low);
+    assert_true(gess__root(watched, &high, high.low, high.high, 1e-12) == high.high);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(digamma_known), cmocka_unit_test(digamma_everywhere), cmocka_unit_test(log_gamma),
+        cmocka_unit_test(roots),         cmocka_unit_test(roots_at_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,354 @@
+/* The store of draws: what is written is read, and no damage goes unseen. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "draws/store.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char path[] = "test_store-XXXXXX";
+
+static int make_file(void **state)
+{
+    (void)state;
+    int file = mkstemp(path);
+    return file < 0 || close(file) != 0;
+}
+
+static int remove_file(void **state)
+{
+    (void)state;
+    return unlink(path);
+}
+
+enum { CHAINS = 5, COLUMNS = 3, FIRST_GROUP = 2 };
+static const char *const names[COLUMNS] = {"lp__", "x", "\xc3\xa9t\xc3\xa9 \"q\", </script>"};
+
+static double value_of(uint64_t chain, uint64_t draw, size_t column)
+{
+    return (double)chain * 1e6 + (double)draw + 0.25 * (double)column;
+}
+
+static gess__writer *new_writer(void)
+{
+    gess__writer *writer;
+    gess_error err = {0};
+    if (gess__writer_new(&writer, path, CHAINS, COLUMNS, names, 7, &err) != GESS_OK) fail_msg("%s", err.text);
+    return writer;
+}
+
+/* Appends a rectangle of draws. */
+static void append(gess__writer *writer, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws)
+{
+    gess_error err = {0};
+    double *rows = malloc(chains * draws * COLUMNS * sizeof *rows);
+    assert_non_null(rows);
+    for (size_t c = 0; c < chains; c++)
+        for (uint64_t i = 0; i < draws; i++)
+            for (size_t j = 0; j < COLUMNS; j++)
+                rows[(c * draws + i) * COLUMNS + j] = value_of(first_chain + c, first_draw + i, j);
+    if (gess__writer_append(writer, first_chain, chains, first_draw, draws, rows, &err) != GESS_OK)
+        fail_msg("%s", err.text);
+    free(rows);
+}
+
+static void finish(gess__writer *writer)
+{
+    gess_error err = {0};
+    if (gess__writer_sync(writer, &err) != GESS_OK) fail_msg("%s", err.text);
+    gess__writer_free(writer);
+}
+
+/* The file must be good and hold so many draws of every chain. */
+static void assert_holds(uint64_t draws)
+{
+    gess__draws d;
+    gess_error err = {0};
+    if (gess__draws_read(&d, path, &err) != GESS_OK) fail_msg("%s", err.text);
+    assert_int_equal(d.chains, CHAINS);
+    assert_int_equal(d.columns, COLUMNS);
+    assert_int_equal(d.thin, 7);
+    assert_int_equal(d.draws, draws);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        assert_string_equal(d.names[j], names[j]);
+        for (size_t c = 0; c < CHAINS; c++)
+            for (uint64_t i = 0; i < draws; i++)
+                assert_true(d.values[(j * CHAINS + c) * draws + i] == value_of(c, i, j));
+    }
+    gess__draws_free(&d);
+}
+
+static void one_rectangle(void **state)
+{
+    (void)state;
+    gess__writer *w = new_writer();
+    append(w, 0, CHAINS, 0, 11);
+    finish(w);
+    assert_holds(11);
+}
+
+static void empty(void **state)
+{
+    (void)state;
+    finish(new_writer());
+    assert_holds(0);
+}
+
+/* Two groups in turn, with other lengths in each turn; then a third group's worth by single chains. */
+static void two_groups(void **state)
+{
+    (void)state;
+    gess__writer *w = new_writer();
+    uint64_t done = 0;
+    for (uint64_t turn = 1; turn <= 20; turn++) {
+        append(w, 0, FIRST_GROUP, done, turn);
+        append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done, 1);
+        if (turn > 1) append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done + 1, turn - 1);
+        done += turn;
+    }
+    for (size_t c = CHAINS; c-- > 0;) append(w, c, 1, done, 2);
+    finish(w);
+    assert_holds(done + 2);
+}
+
+/* Draws that not every chain has are left out. */
+static void partial_draws(void **state)
+{
+    (void)state;
+    gess__writer *w = new_writer();
+    append(w, 0, FIRST_GROUP, 0, 6);
+    finish(w);
+    assert_holds(0); /* the second group has none */
+    w = new_writer();
+    append(w, 0, FIRST_GROUP, 0, 6);
+    append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 6);
+    append(w, 0, FIRST_GROUP, 6, 4);
+    append(w, FIRST_GROUP, 1, 6, 3);
+    finish(w);
+    assert_holds(6);
+}
+
+/* ---- damage ---- */
+
+static unsigned char bytes[1 << 14];
+static size_t length;
+
+static void load(void)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    length = fread(bytes, 1, sizeof bytes, file);
+    assert_true(length < sizeof bytes);
+    fclose(file);
+}
+
+static void save(const unsigned char *content, size_t count)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Reads whatever is there. A failure has a message that names the file. */
+static int read_status(uint64_t *draws)
+{
+    gess__draws d;
+    gess_error err = {0};
+    int status = gess__draws_read(&d, path, &err);
+    if (status != GESS_OK) {
+        assert_int_equal(status, GESS_ERR_FILE);
+        assert_int_equal(err.status, status);
+        assert_non_null(strstr(err.text, path));
+    }
+    *draws = status == GESS_OK ? d.draws : 0;
+    gess__draws_free(&d);
+    return status;
+}
+
+static void write_small(size_t ends[4])
+{
+    gess__writer *w = new_writer();
+    finish(w);
+    load();
+    ends[0] = length;
+    for (size_t blocks = 1; blocks <= 3; blocks++) {
+        w = new_writer();
+        append(w, 0, FIRST_GROUP, 0, 2);
+        if (blocks > 1) append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 2);
+        if (blocks > 2) append(w, 0, CHAINS, 2, 1);
+        finish(w);
+        load();
+        ends[blocks] = length;
+    }
+}
+
+static void every_flip(void **state)
+{
+    (void)state;
+    size_t ends[4];
+    uint64_t draws;
+    write_small(ends);
+    assert_holds(3);
+    int file = open(path, O_WRONLY);
+    assert_true(file >= 0);
+    for (size_t at = 0; at < length; at++) {
+        for (unsigned bit = 0; bit < 9; bit++) {
+            unsigned char mask = bit < 8 ? (unsigned char)(1u << bit) : 0xff, flipped = bytes[at] ^ mask;
+            assert_int_equal(pwrite(file, &flipped, 1, (off_t)at), 1);
+            if (read_status(&draws) == GESS_OK) fail_msg("a flip of byte %zu by %02x was not seen", at, mask);
+        }
+        assert_int_equal(pwrite(file, &bytes[at], 1, (off_t)at), 1);
+    }
+    close(file);
+    assert_holds(3);
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    static const uint64_t held[] = {0, 0, 2, 3};
+    size_t ends[4], good = 0;
+    uint64_t draws;
+    write_small(ends);
+    for (size_t size = length + 1; size-- > 0;) {
+        assert_int_equal(truncate(path, (off_t)size), 0);
+        int status = read_status(&draws);
+        size_t block = 0;
+        while (block < 4 && ends[block] != size) block++;
+        assert_int_equal(status == GESS_OK, block < 4); /* good exactly between blocks */
+        if (block < 4) assert_int_equal(draws, held[block]);
+        good += status == GESS_OK;
+    }
+    assert_int_equal(good, 4);
+}
+
+/* Blocks out of their order, twice or lost are seen though each is whole. */
+static void wrong_order(void **state)
+{
+    (void)state;
+    uint64_t draws;
+    gess__writer *w = new_writer();
+    append(w, 0, CHAINS, 0, 2);
+    append(w, 0, CHAINS, 3, 2); /* draw 2 is lost */
+    finish(w);
+    assert_int_equal(read_status(&draws), GESS_ERR_FILE);
+    w = new_writer();
+    append(w, 0, CHAINS, 0, 2);
+    append(w, 0, CHAINS, 0, 2);
+    finish(w);
+    assert_int_equal(read_status(&draws), GESS_ERR_FILE);
+    w = new_writer();
+    append(w, 3, 5, 0, 2); /* chains that are not there */
+    finish(w);
+    assert_int_equal(read_status(&draws), GESS_ERR_FILE);
+}
+
+static void expect(const char *file, const char *piece)
+{
+    gess__draws d;
+    gess_error err = {0};
+    assert_int_equal(gess__draws_read(&d, file, &err), GESS_ERR_FILE);
+    if (strstr(err.text, piece) == NULL || strstr(err.text, file) == NULL)
+        fail_msg("'%s' should hold '%s' and '%s'", err.text, piece, file);
+    gess__draws_free(&d);
+}
+
+static void no_store(void **state)
+{
+    (void)state;
+    expect("no/such/draws.gess", "No such file");
+    save((const unsigned char *)"", 0);
+    expect(path, "not a gess draws file");
+    static const char table[] = "x,y\n1,2\n3,4\n5,6\n7,8\n";
+    save((const unsigned char *)table, sizeof table - 1);
+    expect(path, "not a gess draws file");
+    size_t ends[4];
+    write_small(ends);
+    bytes[8] = 2; /* a later format */
+    save(bytes, length);
+    expect(path, "version 2");
+
+    gess__draws d;
+    gess_error err = {0};
+    assert_int_equal(gess__draws_read(&d, ".", &err), GESS_ERR_FILE);
+    gess__draws_free(&d);
+}
+
+static void cannot_write(void **state)
+{
+    (void)state;
+    gess__writer *w;
+    gess_error err = {0};
+    assert_int_equal(gess__writer_new(&w, "no/such/folder/draws.gess", 1, COLUMNS, names, 1, &err), GESS_ERR_FILE);
+    assert_non_null(strstr(err.text, "no/such/folder/draws.gess"));
+    gess__writer_free(w);
+    gess__writer_free(NULL);
+
+    FILE *full = fopen("/dev/full", "wb");
+    if (full == NULL) skip();
+    fclose(full);
+    int status = gess__writer_new(&w, "/dev/full", CHAINS, COLUMNS, names, 1, &err);
+    static double rows[CHAINS * COLUMNS * 4000];
+    if (status == GESS_OK) status = gess__writer_append(w, 0, CHAINS, 0, 4000, rows, &err);
+    if (status == GESS_OK) status = gess__writer_sync(w, &err);
+    assert_int_equal(status, GESS_ERR_FILE);
+    assert_non_null(strstr(err.text, "/dev/full"));
+    gess__writer_free(w);
+}
+
+/* A name that the header cannot hold is refused; a header with a column less would be unreadable. */
+static void names_not_utf8(void **state)
+{
+    (void)state;
+    static const char *const broken[] = {"lp__", "x", "\xff\xfe"};
+    gess__writer *w;
+    gess_error err = {0};
+    assert_int_not_equal(gess__writer_new(&w, path, 1, COLUMNS, broken, 1, &err), GESS_OK);
+    assert_non_null(strstr(err.text, "UTF-8"));
+    gess__writer_free(w);
+}
+
+/* Noise behind a good beginning never crashes and never passes. */
+static void noise(void **state)
+{
+    (void)state;
+    size_t ends[4];
+    uint64_t draws;
+    write_small(ends);
+    static unsigned char content[4096];
+    uint32_t seed = 7;
+    int file = open(path, O_WRONLY);
+    assert_true(file >= 0);
+    for (size_t round = 0; round < 2000; round++) {
+        size_t keep = ends[round % 4], extra = 1 + round % 300;
+        memcpy(content, bytes, keep);
+        for (size_t i = 0; i < extra; i++) {
+            seed = seed * 1664525u + 1013904223u;
+            content[keep + i] = (unsigned char)(seed >> 24);
+        }
+        if (round % 2 == 0 && extra > 40) memcpy(content + keep, "BLK1", 4);
+        assert_int_equal(pwrite(file, content, keep + extra, 0), keep + extra);
+        assert_int_equal(ftruncate(file, (off_t)(keep + extra)), 0);
+        assert_int_equal(read_status(&draws), GESS_ERR_FILE);
+    }
+    close(file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_rectangle), cmocka_unit_test(empty),            cmocka_unit_test(two_groups),
+        cmocka_unit_test(partial_draws), cmocka_unit_test(every_flip),       cmocka_unit_test(every_truncation),
+        cmocka_unit_test(wrong_order),   cmocka_unit_test(no_store),         cmocka_unit_test(cannot_write),
+        cmocka_unit_test(noise),         cmocka_unit_test(names_not_utf8),
+    };
+    return cmocka_run_group_tests(tests, make_file, remove_file);
+}
