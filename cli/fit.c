@@ -101,6 +101,7 @@ int command_fit(int argc, char **argv, gess_error *err)
     if (status == GESS_OK) status = check_points(&table, a.points, err);
     if (status == GESS_OK) status = gess__approx_new(&t, table.columns, err);
     if (status == GESS_OK) status = gess__fitter_new(&fitter, table.columns, table.rows, err);
+    if (status == GESS_OK) status = gess__fitter_thorough(fitter, err);
     if (status == GESS_OK) {
         gess__fit_report report;
         gess__fit(fitter, table.rows, table.values, GESS__FIT_EXACT, t, &report);

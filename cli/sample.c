@@ -103,6 +103,7 @@ struct progress {
     int terminal;
     double last;         /* seconds at which a line was shown */
     gess_stats previous; /* at that moment */
+    double each;         /* evaluations an update, as shown */
 };
 
 static void show_time(char *text, size_t size, double seconds)
@@ -121,15 +122,27 @@ static void show_progress(void *user, const gess_stats *s, uint64_t planned)
     double wait = p->terminal ? 0.1 : 10.0;
     if (s->iterations == 0 || s->seconds - p->last < wait) return;
     double updates = (double)(s->updates - p->previous.updates);
-    double each = updates > 0.0 ? (double)(s->evals - p->previous.evals) / updates : NAN;
-    char left[40], nu[40] = "inf";
-    show_time(left, sizeof left, s->seconds / (double)s->iterations * (double)(planned - s->iterations));
+    double each = updates > 0.0 ? (double)(s->evals - p->previous.evals) / updates : p->each;
+    char nu[40] = "inf", where[120], more[120] = "";
     if (isfinite(s->nu)) snprintf(nu, sizeof nu, "%.3g", s->nu);
-    fprintf(stderr, "%siteration %llu of %llu (%d %%)  %.2f evaluations an update  nu %s  %s left%s", p->terminal ? "\r" : "",
-            (unsigned long long)s->iterations, (unsigned long long)planned,
-            (int)(100.0 * (double)s->iterations / (double)planned), each, nu, left, p->terminal ? "\033[K" : "\n");
+    if (s->draws == 0)
+        snprintf(where, sizeof where, "warm-up, iteration %llu", (unsigned long long)s->iterations);
+    else
+        snprintf(where, sizeof where, "draw %llu", (unsigned long long)s->draws);
+    if (planned > 0) {
+        char left[40];
+        show_time(left, sizeof left, s->seconds / (double)s->iterations * (double)(planned - s->iterations));
+        snprintf(more, sizeof more, " of %llu (%d %%), %s left", (unsigned long long)planned,
+                 (int)(100.0 * (double)s->iterations / (double)planned), left);
+        snprintf(where, sizeof where, "iteration %llu", (unsigned long long)s->iterations);
+    } else if (isfinite(s->worst_rhat)) {
+        snprintf(more, sizeof more, ", ESS %.0f, R-hat %.3f", s->least_ess, s->worst_rhat);
+    }
+    fprintf(stderr, "%s%s%s, %.2f evaluations an update, nu %s%s", p->terminal ? "\r" : "", where, more, each, nu,
+            p->terminal ? "\033[K" : "\n");
     fflush(stderr);
     p->last = s->seconds;
+    p->each = each;
     p->previous = *s;
 }
 
@@ -144,6 +157,22 @@ static void on_signal(int number)
 }
 
 /* ---- the command ---- */
+
+/* How warm-up and the stop rules went, where gess decided them. */
+static void print_verdict(const gess_stats *s, const gess_options *o)
+{
+    if (o->warmup == GESS_AUTO && s->warmup_settled)
+        printf("warm-up ended itself after %llu iterations\n", (unsigned long long)s->warmup);
+    else if (o->warmup == GESS_AUTO)
+        printf("warm-up was ended by --max-warmup-evals after %llu iterations, still improving\n", (unsigned long long)s->warmup);
+    if (o->draws != GESS_AUTO) return;
+    if (s->met)
+        printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
+    else
+        printf("TARGETS NOT MET: bulk ESS %.0f, R-hat %.4f at the last check; do not trust these figures yet: give more "
+               "--max-evals\n",
+               s->least_ess, s->worst_rhat);
+}
 
 static int write_summary(const gess_run *run, const struct arguments *a, gess_error *err)
 {
@@ -165,6 +194,7 @@ static int write_summary(const gess_run *run, const struct arguments *a, gess_er
     }
     if (status == GESS_OK && !a->quiet) {
         gess__summary_print(&summary, stdout);
+        print_verdict(&stats, &a->options);
         printf("\nDraws and summary are in %s\n", run->directory);
         status = finish_output(err);
     }
@@ -188,8 +218,9 @@ static int sample(gess_run *run, const struct arguments *a, gess_error *err)
         gess_stats stats;
         gess_run_stats(run, &stats);
         if (stats.draws > 0) GESS_TRY(write_summary(run, a, err));
-        return gess__fail(err, GESS_ERR_STOPPED, "stopped after %llu draws of each chain; they are in %s",
-                          (unsigned long long)stats.draws, run->directory);
+        return gess__fail(err, GESS_ERR_STOPPED, "%s after %llu draws of each chain; they are in %s",
+                          run->out_of_time ? "--max-time is over: stopped" : "stopped", (unsigned long long)stats.draws,
+                          run->directory);
     }
     GESS_TRY(status);
     return a->options.draws > 0 ? write_summary(run, a, err) : GESS_OK;

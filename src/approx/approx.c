@@ -57,6 +57,21 @@ double gess__approx_log_t(const gess__approx *approx, double delta)
     return -0.5 * (approx->nu + (double)approx->dim) * gess__log1p(delta / approx->nu);
 }
 
+GESS__VECTOR
+static void log_ts(size_t n, double nu, double power, const double *restrict deltas, double *restrict out)
+{
+    for (size_t i = 0; i < n; i++) out[i] = power * gess__log1p(deltas[i] / nu);
+}
+
+void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, const double *deltas, double *out)
+{
+    if (!gaussian && isfinite(approx->nu)) {
+        log_ts(n, approx->nu, -0.5 * (approx->nu + (double)approx->dim), deltas, out);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) out[i] = -0.5 * deltas[i];
+}
+
 double gess__approx_log_norm(const gess__approx *approx)
 {
     double dim = (double)approx->dim, nu = approx->nu;

@@ -33,6 +33,9 @@ void gess__approx_ready(gess__approx *approx);
 /* log T at squared distance δ, without the terms that do not depend on δ. */
 double gess__approx_log_t(const gess__approx *approx, double delta);
 
+/* The same for n points, vectorised, with the same bits; gaussian: as if ν were infinite. */
+void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, const double *deltas, double *out);
+
 /* Those terms: log T(x) = gess__approx_log_t(δ) + gess__approx_log_norm(). */
 double gess__approx_log_norm(const gess__approx *approx);
 

@@ -36,6 +36,11 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
     return GESS_OK;
 }
 
+int gess__fitter_thorough(gess__fitter *fitter, gess_error *err)
+{
+    return gess__approx_new(&fitter->saved, fitter->dim, err);
+}
+
 int gess__fitter_pool(gess__fitter *fitter, gess_error *err)
 {
     GESS_TRY(gess__approx_new(&fitter->other, fitter->dim, err));
@@ -59,6 +64,7 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter->values);
     free(fitter->axes);
     free(fitter->eigen_work);
+    gess__approx_free(fitter->saved);
     gess__approx_free(fitter->inner);
     gess__approx_free(fitter->other);
     gess__approx_free(fitter->trial);
@@ -77,15 +83,16 @@ void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__f
 }
 
 /* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of
- * any units. A coordinate without spread gets a spread of 1e-10 of its size (1e-10 where it is 0).
+ * any units. A coordinate without spread gets a spread of 1e-13 of its size (1e-13 where it is 0).
  * Then λI is added, λ = 0, 1e-12, 1e-11, … until the factor exists and its smallest pivot is above
  * 1e-7, i.e. until no direction is narrower than that beside its coordinates. λ = 1 always does. */
 int gess__ridged_cholesky(size_t dim, double *square, double *scales, const double *centre, gess__approx *approx)
 {
     int ridged = 0;
     for (size_t i = 0; i < dim; i++) {
-        double size = fabs(centre[i]), least = 1e-10 * (size > 0.0 && isfinite(size) ? size : 1.0);
-        double variance = square[i + i * dim];
+        double size = fabs(centre[i]), variance = square[i + i * dim];
+        double least = size > 0.0 && isfinite(size) ? 1e-13 * size : variance > 0.0 ? 0.0 : 1e-13;
+        if (least < 1e-140) least = 1e-140; /* its square must not vanish */
         if (!(variance > least * least)) {
             variance = least * least;
             ridged = 1;

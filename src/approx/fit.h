@@ -23,12 +23,13 @@ typedef struct gess__fit_settings {
     double tolerance;        /* of the log-likelihood for each point, and of every parameter */
     unsigned most_iterations;
     int warm;                /* start from what is in the approximation */
+    int thorough;            /* a second cold start, from the Gaussian; the better one counts */
 } gess__fit_settings;
 
 /* For samplers: a T that is close to the maximum serves as well as the maximum. */
-#define GESS__FIT_QUICK ((gess__fit_settings){1e-5, 100, 0})
+#define GESS__FIT_QUICK ((gess__fit_settings){1e-5, 100, 0, 0})
 /* For people: `gess fit`. */
-#define GESS__FIT_EXACT ((gess__fit_settings){1e-11, 20000, 0})
+#define GESS__FIT_EXACT ((gess__fit_settings){1e-11, 20000, 0, 1})
 
 typedef struct gess__fit_report {
     double loglik;       /* of all points under the fitted T */
@@ -69,6 +70,9 @@ typedef struct gess__pool_report {
 void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, gess__approx *approx, gess__approx *spare,
                       gess__pool_report *report);
 
+/* Makes the fitter ready for thorough fits. */
+int gess__fitter_thorough(gess__fitter *fitter, gess_error *err);
+
 /* Makes the fitter ready for gess__fit_pooled(). */
 int gess__fitter_pool(gess__fitter *fitter, gess_error *err);
 
@@ -86,6 +90,7 @@ struct gess__fitter {
     double *square;     /* dim × dim */
     double *mean;       /* dim */
     double *previous_mu, *previous_chol; /* dim, dim × dim: before an iteration */
+    gess__approx *saved; /* thorough fits only: the first of two results */
     double *scales;     /* dim */
     /* projected fit only (points < 2 dim) */
     double *projected;  /* points × rank */

@@ -5,27 +5,26 @@
  *   ν = ν̂,  μ = A μ̂ + ȳ,  Σ = A Σ̂ Aᵀ + ε I,  ε the median entry on the diagonal of Σ̂.
  * (The paper projects y itself and adds ȳ as well, which counts the mean twice.)
  *
- * Axes without variance are left out, so J may be smaller; with none left Σ is a small multiple of
- * the identity. The axes come from the K × K Gram matrix: O(K²D + K³), never O(D³) but for the last
+ * Axes without variance are left out, so J may be smaller; with none left every coordinate gets the
+ * small spread of a ridge (fit.c). The axes come from the K × K Gram matrix: O(K²D + K³), never O(D³) but for the last
  * Cholesky. */
 #include "approx/fit.h"
 
 #include "base/linalg.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The median of the n values, which are sorted in place; the mean of the middle two for even n. */
+/* The median of the n values, which are sorted in place (qsort() may allocate); the mean of the middle
+ * two for even n. */
 static double median(size_t n, double *values)
 {
-    qsort(values, n, sizeof *values, by_size);
+    for (size_t i = 1; i < n; i++) {
+        double value = values[i];
+        size_t k = i;
+        for (; k > 0 && values[k - 1] > value; k--) values[k] = values[k - 1];
+        values[k] = value;
+    }
     return n % 2 == 1 ? values[n / 2] : 0.5 * (values[n / 2 - 1] + values[n / 2]);
 }
 

@@ -145,11 +145,10 @@ static double best_nu(const gess__fitter *f, size_t dim, size_t count)
 /* ---- the fit ---- */
 
 /* Largest change of a parameter, in units that do not depend on the user's: μ and Σ beside the
- * present spread, ν as its logarithm. */
+ * present spread, ν as 1/ν, in which the likelihood is not flat near a Gaussian. */
 static double movement(size_t dim, const double *old_chol, const double *old_mu, double old_nu, const gess__approx *t)
 {
-    double most = isinf(old_nu) || isinf(t->nu) ? (isinf(old_nu) && isinf(t->nu) ? 0.0 : 1.0)
-                                                 : fabs(gess__log(t->nu / old_nu));
+    double most = fabs(1.0 / t->nu - 1.0 / old_nu);
     for (size_t i = 0; i < dim; i++) {
         double spread = 0.0;
         for (size_t k = 0; k <= i; k++) spread += t->chol[i + k * dim] * t->chol[i + k * dim];
@@ -161,31 +160,56 @@ static double movement(size_t dim, const double *old_chol, const double *old_mu,
     return most;
 }
 
-void gess__fit_student_t(gess__fitter *f, size_t dim, size_t count, const double *points,
-                         gess__fit_settings settings, gess__approx *t, gess__fit_report *report)
+/* Iterates from where T is until nothing moves; ν is held for the first `held` iterations. */
+static void climb(gess__fitter *f, size_t dim, size_t count, const double *points, gess__fit_settings settings,
+                  unsigned held, gess__approx *t, gess__fit_report *report)
 {
-    *report = (gess__fit_report){.rank = dim};
-    if (!settings.warm) {
-        set_weights(f, dim, count, INFINITY);
-        report->ridged = set_moments(f, dim, count, points, t);
-        set_deltas(f, dim, count, points, t);
-        t->nu = best_nu(f, dim, count);
-    } else {
-        set_deltas(f, dim, count, points, t);
-    }
-    double loglik = log_likelihood(f, count, t);
-    while (report->iterations < settings.most_iterations && !report->converged) {
-        double old_nu = t->nu, old_loglik = loglik;
+    set_deltas(f, dim, count, points, t);
+    report->loglik = log_likelihood(f, count, t);
+    report->converged = 0;
+    for (unsigned i = 0; i < settings.most_iterations && !report->converged; i++) {
+        double old_nu = t->nu, old_loglik = report->loglik;
         memcpy(f->previous_mu, t->mu, dim * sizeof *t->mu);
         memcpy(f->previous_chol, t->chol, dim * dim * sizeof *t->chol);
         set_weights(f, dim, count, t->nu);
         report->ridged = set_moments(f, dim, count, points, t);
         set_deltas(f, dim, count, points, t);
-        t->nu = best_nu(f, dim, count);
-        loglik = log_likelihood(f, count, t);
+        if (i >= held) t->nu = best_nu(f, dim, count);
+        report->loglik = log_likelihood(f, count, t);
         report->iterations++;
-        report->converged = fabs(loglik - old_loglik) <= settings.tolerance * (double)count &&
+        report->converged = i >= held && fabs(report->loglik - old_loglik) <= settings.tolerance * (double)count &&
                             movement(dim, f->previous_chol, f->previous_mu, old_nu, t) <= settings.tolerance;
     }
-    report->loglik = loglik;
+}
+
+/* A cold start with heavy tails: with few points the likelihood may have a second, lower maximum at
+ * the Gaussian, from which ECME does not come down. */
+static void start_cold(gess__fitter *f, size_t dim, size_t count, const double *points, double nu, gess__approx *t)
+{
+    set_weights(f, dim, count, INFINITY);
+    set_moments(f, dim, count, points, t);
+    t->nu = nu;
+}
+
+void gess__fit_student_t(gess__fitter *f, size_t dim, size_t count, const double *points,
+                         gess__fit_settings settings, gess__approx *t, gess__fit_report *report)
+{
+    enum { HELD = 4 };
+    const double heavy = 4.0;
+    *report = (gess__fit_report){.rank = dim};
+    if (settings.warm) {
+        climb(f, dim, count, points, settings, 0, t, report);
+        return;
+    }
+    start_cold(f, dim, count, points, heavy, t);
+    climb(f, dim, count, points, settings, HELD, t, report);
+    if (!settings.thorough || f->saved == NULL) return;
+    gess__fit_report first = *report;
+    f->saved->dim = dim;
+    gess__approx_copy(f->saved, t);
+    start_cold(f, dim, count, points, INFINITY, t);
+    climb(f, dim, count, points, settings, 0, t, report);
+    if (report->loglik >= first.loglik) return;
+    gess__approx_copy(t, f->saved);
+    *report = first;
 }

@@ -4,6 +4,12 @@
 
 enum { W = GESS__LANES };
 
+/* The order in which gess__dot() adds its partial sums. */
+GESS__INLINE double add_lanes(const double p[W])
+{
+    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
+}
+
 GESS__VECTOR
 double gess__dot(size_t n, const double *a, const double *b)
 {
@@ -12,8 +18,29 @@ double gess__dot(size_t n, const double *a, const double *b)
     for (size_t i = 0; i < whole; i += W)
         for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[i + l], b[i + l], partial[l]);
     for (size_t l = 0; l < n % W; l++) partial[l] = gess__fma(a[whole + l], b[whole + l], partial[l]);
-    return ((partial[0] + partial[4]) + (partial[2] + partial[6])) +
-           ((partial[1] + partial[5]) + (partial[3] + partial[7]));
+    return add_lanes(partial);
+}
+
+GESS__VECTOR
+void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    double p[W] = {0}, q[W] = {0}, r[W] = {0};
+    size_t whole = n - n % W;
+    for (size_t i = 0; i < whole; i += W)
+        for (size_t l = 0; l < W; l++) {
+            p[l] = gess__fma(a[i + l], a[i + l], p[l]);
+            q[l] = gess__fma(b[i + l], b[i + l], q[l]);
+            r[l] = gess__fma(a[i + l], b[i + l], r[l]);
+        }
+    for (size_t l = 0; l < n % W; l++) {
+        double x = a[whole + l], y = b[whole + l];
+        p[l] = gess__fma(x, x, p[l]);
+        q[l] = gess__fma(y, y, q[l]);
+        r[l] = gess__fma(x, y, r[l]);
+    }
+    *aa = add_lanes(p);
+    *bb = add_lanes(q);
+    *ab = add_lanes(r);
 }
 
 size_t gess__triangular_scratch(size_t dim)
@@ -135,12 +162,6 @@ GESS__VECTOR
 void gess__rotate(size_t dim, const double *a, const double *restrict b, double cosine, double sine, double *out)
 {
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(b[i], sine, a[i] * cosine);
-}
-
-GESS__VECTOR
-void gess__scale(size_t dim, double factor, double *x)
-{
-    for (size_t i = 0; i < dim; i++) x[i] *= factor;
 }
 
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)

@@ -16,6 +16,9 @@ enum { GESS__LANES = 8 };
 /* Σ a_i b_i. */
 double gess__dot(size_t n, const double *a, const double *b);
 
+/* |a|², |b|² and a·b, each with the bits that gess__dot() gives. */
+void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
+
 /* Doubles of scratch that the two functions below need. */
 size_t gess__triangular_scratch(size_t dim);
 
@@ -33,9 +36,6 @@ void gess__ellipse_point(size_t dim, const double *centre, const double *x, cons
 
 /* out = a cosine + b sine; out may be a. */
 void gess__rotate(size_t dim, const double *a, const double *b, double cosine, double sine, double *out);
-
-/* x *= factor. */
-void gess__scale(size_t dim, double factor, double *x);
 
 /* LANES points of x (row-major, rows `dim` long) side by side: tile[d * LANES + lane]. Points past
  * `count` repeat the last one, so that padded lanes hold valid numbers. */

@@ -109,6 +109,44 @@ bool gess__parse_time(const char *text, double *out)
     return true;
 }
 
+static int check_count(const gess__option *row, uint64_t count, gess_error *err)
+{
+    if (count == GESS_AUTO && row->type == GESS__OPTION_CHOSEN) return GESS_OK;
+    if (count >= row->low && count <= row->high) return GESS_OK;
+    return gess__fail(err, GESS_ERR_USAGE, "--%s %llu: out of range; it must be from %llu to %llu", row->name,
+                      (unsigned long long)count, (unsigned long long)row->low, (unsigned long long)row->high);
+}
+
+static int check_real(const gess__option *row, double number, gess_error *err)
+{
+    if (number >= row->least && number <= row->most) return GESS_OK;
+    return gess__fail(err, GESS_ERR_USAGE, "--%s %g: out of range; it must be from %g to %g", row->name, number, row->least,
+                      row->most);
+}
+
+int gess__options_check(const gess_options *options, gess_error *err)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const gess__option *row = &table[i];
+        const void *field = (const char *)options + row->offset;
+        switch (row->type) {
+        case GESS__OPTION_COUNT:
+        case GESS__OPTION_CHOSEN: GESS_TRY(check_count(row, *(const uint64_t *)field, err)); break;
+        case GESS__OPTION_REAL: GESS_TRY(check_real(row, *(const double *)field, err)); break;
+        case GESS__OPTION_TIME:
+            if (!(*(const double *)field >= 0.0))
+                return gess__fail(err, GESS_ERR_USAGE, "--%s: a time cannot be negative", row->name);
+            break;
+        case GESS__OPTION_TEXT:
+            if (row->text != NULL && *(const char *const *)field == NULL)
+                return gess__fail(err, GESS_ERR_USAGE, "--%s is not set; its default is %s", row->name, row->text);
+            break;
+        case GESS__OPTION_FLAG: break;
+        }
+    }
+    return GESS_OK;
+}
+
 static int set_count(const gess__option *row, const char *value, uint64_t *field, gess_error *err)
 {
     uint64_t count;
@@ -119,9 +157,7 @@ static int set_count(const gess__option *row, const char *value, uint64_t *field
     if (!gess__parse_count(value, &count))
         return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number%s; write it as 1000 or 1e3", row->name, value,
                           row->type == GESS__OPTION_CHOSEN ? " or `auto`" : "");
-    if (count < row->low || count > row->high)
-        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: out of range; it must be from %llu to %llu", row->name, value,
-                          (unsigned long long)row->low, (unsigned long long)row->high);
+    GESS_TRY(check_count(row, count, err));
     *field = count;
     return GESS_OK;
 }
@@ -131,9 +167,7 @@ static int set_real(const gess__option *row, const char *value, double *field, g
     double number;
     if (!gess__parse_real(value, &number))
         return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a number", row->name, value);
-    if (!(number >= row->least && number <= row->most))
-        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: out of range; it must be from %g to %g", row->name, value, row->least,
-                          row->most);
+    GESS_TRY(check_real(row, number, err));
     *field = number;
     return GESS_OK;
 }
@@ -150,6 +184,8 @@ int gess_options_set(gess_options *options, const char *name, const char *value,
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].name, name) != 0) continue;
         void *field = (char *)options + table[i].offset;
+        if (value == NULL && table[i].type != GESS__OPTION_FLAG && table[i].type != GESS__OPTION_TEXT)
+            return gess__fail(err, GESS_ERR_USAGE, "--%s needs a value", name);
         switch (table[i].type) {
         case GESS__OPTION_COUNT:
         case GESS__OPTION_CHOSEN: return set_count(&table[i], value, field, err);

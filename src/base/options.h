@@ -30,6 +30,9 @@ const gess__option *gess__option_row(size_t i);
 /* Writes a value as text that gess_options_set() takes; "" for an absent text. */
 void gess__option_show(const gess_options *options, const gess__option *option, char *text, size_t size);
 
+/* Checks every field against its row: the fields of the struct may have been set by hand. */
+int gess__options_check(const gess_options *options, gess_error *err);
+
 /* The help of a row with its default, for --help and the manual. */
 void gess__option_help(const gess__option *option, char *text, size_t size);
 

@@ -62,6 +62,38 @@ double gess__uniform(gess__key key, uint32_t index)
     return unit(bits[0], bits[1]);
 }
 
+enum { CHUNK = 64 };
+
+/* Counter value `index` of up to CHUNK chains. */
+GESS__VECTOR
+static void uniform_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t index, uint32_t c2, uint32_t c3, size_t n,
+                          double *restrict first, double *restrict second)
+{
+    uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t a = index, b = chains[i], c = c2, d = c3;
+        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        TEN_ROUNDS(a, b, c, d, k0, k1);
+        w0[i] = a;
+        w1[i] = b;
+        w2[i] = c;
+        w3[i] = d;
+    }
+    for (size_t i = 0; i < n; i++) {
+        first[i] = unit(w0[i], w1[i]);
+        second[i] = unit(w2[i], w3[i]);
+    }
+}
+
+void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first, double *second)
+{
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t count = n - done < CHUNK ? n - done : CHUNK;
+        uniform_chunk(key.seed, chains + done, index, (uint32_t)key.iteration, word3(key), count, first + done,
+                      second + done);
+    }
+}
+
 /* ---- normals: Box & Muller (1958), a pair for each counter value ---- */
 
 GESS__INLINE void normal_pair(double u1, double u2, double *first, double *second)
@@ -71,8 +103,6 @@ GESS__INLINE void normal_pair(double u1, double u2, double *first, double *secon
     *first = radius * cosine;
     *second = radius * sine;
 }
-
-enum { CHUNK = 64 };
 
 /* CHUNK pairs from counter value `base` on: even entries into even, odd into odd. */
 GESS__VECTOR

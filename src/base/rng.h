@@ -21,9 +21,8 @@ enum gess__purpose {
     GESS__FOR_MODEL = 2,    /* matrices of synthetic models; chain = row */
     GESS__FOR_NORMALS = 3,  /* the ellipse's second point */
     GESS__FOR_SCALE = 4,    /* the inverse-gamma scale s; index = attempt */
-    GESS__FOR_HEIGHT = 5,   /* the slice's height */
-    GESS__FOR_ANGLE = 6,    /* angles of one update; index = angle */
-    GESS__FOR_TEST = 7      /* tests only */
+    GESS__FOR_SLICE = 5,    /* the slice's height and angles of one update; index = angle */
+    GESS__FOR_TEST = 6      /* tests only */
 };
 
 typedef struct gess__key {
@@ -38,6 +37,10 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4]);
 
 /* A uniform on (0, 1): odd multiples of 2^-53, never 0 or 1. */
 double gess__uniform(gess__key key, uint32_t index);
+
+/* Two uniforms for each of n chains: the first and second half of the bits of index `index`, with
+ * key.chain = chains[j]. first[j] is gess__uniform() of that chain. */
+void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first, double *second);
 
 /* Standard normals index 0 .. n-1 into out; entry i depends on (key, i) only, not on n. */
 void gess__normals(gess__key key, size_t n, double *out);

@@ -3,8 +3,8 @@
  * compiler may reorder. Loops over these inline functions vectorise; libm's do not, and libm's
  * bits may change between its releases.
  *
- * Errors are below 1.5 ulp over the stated ranges (tests/unit/test_vmath.c measures them against
- * long double). The polynomials are those of fdlibm (Sun Microsystems, 1993; notice in
+ * Errors are below 1.5 ulp over the stated ranges, of the softplus below 2 (tests/unit/test_vmath.c
+ * measures them against long double). The polynomials are those of fdlibm (Sun Microsystems, 1993; notice in
  * THIRD_PARTY.md). */
 #ifndef GESS_BASE_VMATH_H
 #define GESS_BASE_VMATH_H

@@ -49,11 +49,15 @@ static int write_bytes(gess__writer *w, const void *bytes, size_t count, gess_er
 static int write_header(gess__writer *w, size_t chains, const char *const *names, uint64_t thin, gess_error *err)
 {
     json_t *list = json_array();
-    for (size_t i = 0; i < w->columns; i++) json_array_append_new(list, json_string(names[i]));
+    for (size_t i = 0; i < w->columns; i++) {
+        if (json_array_append_new(list, json_string(names[i])) == 0) continue;
+        json_decref(list);
+        return gess__fail(err, GESS_ERR_MODEL, "the name of parameter %zu is not UTF-8; give it another", i);
+    }
     json_t *root = json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "thin", (json_int_t)thin, "columns", list);
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(root);
-    if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "cannot write the header of %s: names are not UTF-8", w->path);
+    if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the header of %s", w->path);
     uint32_t lengths[2] = {VERSION, (uint32_t)strlen(text)};
     uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
     int status = write_bytes(w, file_magic, sizeof file_magic, err);
@@ -258,8 +262,10 @@ int gess__draws_read(gess__draws *draws, const char *path, gess_error *err)
         return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(code));
     }
     r.size = (uint64_t)information.st_size;
-    int status = read_all(draws, &r, err);
+    int status = S_ISREG(information.st_mode) ? read_all(draws, &r, err)
+                                              : gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", path);
     fclose(r.file);
+    if (status != GESS_OK) gess__draws_free(draws);
     return status;
 }
 

@@ -34,7 +34,7 @@ typedef struct gess__window {
     uint64_t stride;         /* one iteration in so many is kept */
     size_t draws;            /* kept of each chain */
     size_t room;             /* draws of each chain that there is room for */
-    double *points;          /* (draw · chains + chain) × dim */
+    double *points;          /* (draw · chains + chain) × dim; NULL where the schedule fits to none */
     double *values;          /* draw · chains + chain: their log densities */
     double *packed;          /* the points again, those of the first half of the chains first */
 } gess__window;
@@ -85,6 +85,7 @@ typedef struct gess__ensemble {
 struct gess__schedule {
     const char *name, *help;
     size_t fewest_chains;
+    int fits_windows; /* needs the points of warm-up windows, not their log densities alone */
     /* Checks and allocates what the schedule needs; the ensemble frees it. */
     int (*open)(gess__ensemble *e, const gess_options *options, gess_error *err);
     /* The next stretch towards `until` iterations of every chain; may fit. count = 0 where every

@@ -84,6 +84,10 @@ static int find_columns(const gess__ensemble *e, const gess__table *table, const
             }
     }
     if (found == dim) return GESS_OK;
+    if (found > 0)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--init %s: its header names %zu of the model's %zu parameters; name all of them, or none", path,
+                          found, dim);
     if (table->columns != dim)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--init %s: %zu columns, but the model has %zu parameters; give one column for each, or a header "
@@ -105,6 +109,10 @@ static int start_by_table(gess__ensemble *e, const gess__table *table, const cha
     for (size_t chain = 0; chain < e->chains.count; chain++) {
         int inside = 0;
         for (size_t i = 0; i < e->target.dim; i++) x[i] = table->values[(first + chain) * table->columns + columns[i]];
+        for (size_t i = 0; i < e->target.dim; i++)
+            if (!isfinite(x[i]))
+                return gess__fail(err, GESS_ERR_USAGE, "--init %s: row %zu, column %zu is not a finite number", path,
+                                  first + chain + 1, columns[i] + 1);
         gess__target_map(&e->target, x, e->chains.x + chain * e->target.dim);
         GESS_TRY(evaluate_start(e, chain, &inside, err));
         if (!inside)

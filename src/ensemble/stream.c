@@ -122,7 +122,8 @@ static void collect_block(gess__ensemble *e, const gess__update *u)
     size_t dim = e->target.dim;
     if (past % w->stride != 0) return;
     size_t point = (size_t)(past / w->stride - 1) * e->chains.count + u->first;
-    memcpy(w->points + point * dim, e->chains.x + u->first * dim, u->count * dim * sizeof *w->points);
+    if (w->points != NULL)
+        memcpy(w->points + point * dim, e->chains.x + u->first * dim, u->count * dim * sizeof *w->points);
     memcpy(w->values + point, e->chains.value + u->first, u->count * sizeof *w->values);
 }
 
@@ -268,11 +269,15 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
 
 int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
 {
+    /* groups that take turns are stopped between sweeps only, so that every chain is equally far */
+    gess__record whole = *record;
+    if (e->half > 0) whole.stop = NULL;
     for (;;) {
         gess__stretch stretch;
-        if (record->stop != NULL && atomic_load(record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+        int between = e->half == 0 || e->done[0] == e->done[1];
         e->schedule->next(e, until, &stretch);
         if (stretch.count == 0) return GESS_OK;
-        GESS_TRY(gess__ensemble_run(e, &stretch, record, err));
+        if (between && record->stop != NULL && atomic_load(record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+        GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
 }

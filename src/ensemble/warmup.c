@@ -13,7 +13,7 @@
 /* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least four draws of
  * every chain, and no more than MOST_DOUBLES in all, so that memory stays O(chains · dim + dim²) for
  * many dimensions. */
-enum { POINTS_A_DIMENSION = 400, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 23, LEAST_DRAWS = 4 };
+enum { POINTS_A_DIMENSION = 400, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
 
 enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2 };
 
@@ -29,8 +29,9 @@ int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error
     if (e->warmup.over) return GESS_OK;
     e->window.room = points / chains > LEAST_DRAWS ? points / chains : LEAST_DRAWS;
     points = e->window.room * chains;
-    GESS_ALLOC(&e->window.points, points * dim, err);
     GESS_ALLOC(&e->window.values, points, err);
+    if (!e->schedule->fits_windows) return GESS_OK;
+    GESS_ALLOC(&e->window.points, points * dim, err);
     GESS_ALLOC(&e->window.packed, points * dim, err);
     return GESS_OK;
 }
@@ -62,7 +63,7 @@ static void thin_window(gess__ensemble *e)
     w->stride *= 2;
     w->draws /= 2;
     for (size_t i = 0; i < w->draws; i++) {
-        memcpy(w->points + i * row, w->points + (2 * i + 1) * row, row * sizeof *w->points);
+        if (w->points != NULL) memcpy(w->points + i * row, w->points + (2 * i + 1) * row, row * sizeof *w->points);
         memcpy(w->values + i * chains, w->values + (2 * i + 1) * chains, chains * sizeof *w->values);
     }
 }

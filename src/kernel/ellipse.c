@@ -1,42 +1,25 @@
 #include "kernel/ellipse.h"
 
 #include "base/lanes.h"
-#include "base/vmath.h"
-#include "base/mutant.h"
 
-/* ---- the bracket ---- */
-
-gess__bracket gess__bracket_open(double uniform)
-{
-    return (gess__bracket){.low = uniform - 1.0, .high = uniform, .angle = uniform};
-}
-
-void gess__bracket_shrink(gess__bracket *bracket, double uniform)
-{
-    int below = bracket->angle < 0.0;
-    if (GESS__MUTANT(BRACKET_SIDE) && bracket->angle != bracket->high) below = !below;
-    if (below)
-        bracket->low = bracket->angle;
-    else
-        bracket->high = bracket->angle;
-    bracket->angle = gess__fma(uniform, bracket->high - bracket->low, bracket->low);
-}
-
-/* ---- scratch of a block, carved from u->scratch ---- */
-
+/* ---- scratch of a block, carved from u->scratch ----
+ *
+ * Rows (normals, steps) are found by lane. The short arrays hold one number for each lane that is
+ * still at work, in the order of u->lane; finished lanes are squeezed out, so that every loop over
+ * them is a vector loop. All lanes at work have seen the same number of angles. */
 typedef struct work {
-    double *normals;   /* block × dim: ζ */
-    double *steps;     /* block × dim: Lζ */
-    double *triangle;  /* for the triangular kernels */
-    double *deltas;    /* block: |z|² */
-    double *squares;   /* block: |ζ|² */
-    double *crosses;   /* block: z·ζ */
-    double *heights;   /* block: log of the slice's height */
-    double *roots;     /* block: √s */
-    double *low, *high, *angle; /* block: brackets, in turns */
-    double *sines, *cosines;    /* block: of the angle proposed last */
-    double *tries;     /* block: angles so far */
-    double *active;    /* block: 1 while the lane is at work */
+    double *normals;  /* block × dim: n */
+    double *steps;    /* block × dim: L n */
+    double *triangle; /* for the triangular kernels */
+    double *tries;    /* one number: angles so far */
+    double *deltas;   /* |z|² */
+    double *squares;  /* |ζ|² */
+    double *crosses;  /* z·ζ */
+    double *heights;  /* log of the slice's height */
+    double *roots;    /* √s */
+    double *low, *high, *angle; /* brackets, in turns */
+    double *sines, *cosines;    /* of the angle */
+    double *first, *second;     /* uniforms, and what is made of them */
 } work;
 
 enum { ARRAYS = 12 };
@@ -44,14 +27,13 @@ enum { ARRAYS = 12 };
 static work carve(const gess__update *u)
 {
     size_t dim = u->target->dim, n = u->count;
-    double *at = u->scratch;
     work w;
-    w.normals = at;
+    w.normals = u->scratch;
     w.steps = w.normals + n * dim;
     w.triangle = w.steps + n * dim;
-    double **arrays[ARRAYS] = {&w.deltas, &w.squares, &w.crosses, &w.heights, &w.roots,   &w.low,
-                               &w.high,   &w.angle,   &w.sines,   &w.cosines, &w.tries, &w.active};
-    at = w.triangle + gess__triangular_scratch(dim);
+    w.tries = w.triangle + gess__triangular_scratch(dim);
+    double *at = w.tries + 1, **arrays[ARRAYS] = {&w.deltas, &w.squares, &w.crosses, &w.heights, &w.roots, &w.low,
+                                                  &w.high,   &w.angle,   &w.sines,   &w.cosines, &w.first, &w.second};
     for (size_t i = 0; i < ARRAYS; i++) *arrays[i] = at + i * n;
     return w;
 }
@@ -63,15 +45,74 @@ size_t gess__ellipse_own_size(size_t dim)
 
 size_t gess__ellipse_scratch_size(size_t dim, size_t block)
 {
-    return 2 * block * dim + gess__triangular_scratch(dim) + ARRAYS * block;
+    return 2 * block * dim + gess__triangular_scratch(dim) + 1 + ARRAYS * block;
 }
 
-/* ---- log T ---- */
+/* ---- vector loops over lanes ---- */
 
-static double log_t(const gess__update *u, const gess__ellipse_family *family, double delta)
+/* The numbers of the chains of lanes lane[0 .. n-1], CHUNK at a time, for random keys. */
+static void draw_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second)
 {
-    if (GESS__MUTANT(NO_T_DENSITY)) return 0.0;
-    return family->gaussian ? -0.5 * delta : gess__approx_log_t(u->approx, delta);
+    enum { CHUNK = 64 };
+    uint32_t chains[CHUNK];
+    gess__key key = gess__update_key(u, 0, GESS__FOR_SLICE);
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t count = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t i = 0; i < count; i++) chains[i] = key.chain + u->lane[done + i];
+        gess__uniform_pairs(key, index, count, chains, first + done, second + done);
+    }
+}
+
+GESS__VECTOR
+static void open_slices(size_t n, const double *restrict values, const double *restrict log_ts,
+                        const double *restrict uniforms, double *restrict heights)
+{
+    for (size_t i = 0; i < n; i++) heights[i] = values[i] - log_ts[i] + gess__log(uniforms[i]);
+}
+
+GESS__VECTOR
+static void scale_by_roots(size_t n, const double *restrict roots, double *restrict squares, double *restrict crosses)
+{
+    for (size_t i = 0; i < n; i++) {
+        squares[i] *= roots[i] * roots[i];
+        crosses[i] *= roots[i];
+    }
+}
+
+GESS__VECTOR
+static void turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
+{
+    for (size_t i = 0; i < n; i++) gess__sincos_turns(angles[i], &sines[i], &cosines[i]);
+}
+
+/* δ along the ellipse. */
+GESS__VECTOR
+static void turned_deltas(size_t n, const double *restrict deltas, const double *restrict squares,
+                          const double *restrict crosses, const double *restrict sines, const double *restrict cosines,
+                          double *restrict out)
+{
+    for (size_t i = 0; i < n; i++) {
+        double s = sines[i], c = cosines[i];
+        out[i] = gess__fma(deltas[i] * c, c, gess__fma(squares[i] * s, s, 2.0 * crosses[i] * s * c));
+    }
+}
+
+GESS__VECTOR
+static void shrink(size_t n, const double *restrict uniforms, double *restrict low, double *restrict high,
+                   double *restrict angle)
+{
+    for (size_t i = 0; i < n; i++) {
+        gess__bracket b = gess__bracket_shrink((gess__bracket){low[i], high[i], angle[i]}, uniforms[i]);
+        low[i] = b.low;
+        high[i] = b.high;
+        angle[i] = b.angle;
+    }
+}
+
+static void log_t(const gess__update *u, const gess__ellipse_family *family, size_t n, const double *deltas, double *out)
+{
+    gess__approx_log_ts(u->approx, family->gaussian, n, deltas, out);
+    if (GESS__MUTANT(NO_T_DENSITY)) memset(out, 0, n * sizeof *out);
 }
 
 /* ---- the three steps ---- */
@@ -85,68 +126,81 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     if (u->rebind || u->iteration % GESS__REBIND_EVERY == 0)
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, x, z, w.triangle);
     for (size_t j = 0; j < n; j++) {
-        w.deltas[j] = gess__dot(dim, z + j * dim, z + j * dim);
+        u->lane[j] = (uint32_t)j;
         gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w.normals + j * dim);
+        gess__dots(dim, z + j * dim, w.normals + j * dim, &w.deltas[j], &w.squares[j], &w.crosses[j]);
     }
+    gess__triangular_products(dim, t->chol, n, w.normals, w.steps, w.triangle);
     family->root_scales(u, w.deltas, w.roots);
+    scale_by_roots(n, w.roots, w.squares, w.crosses);
+    /* one uniform for the height, one for the first angle */
+    draw_uniforms(u, 0, n, w.first, w.high);
+    log_t(u, family, n, w.deltas, w.second);
+    open_slices(n, u->chains->value + u->first, w.second, w.first, w.heights);
     for (size_t j = 0; j < n; j++) {
-        double *zeta = w.normals + j * dim;
-        gess__scale(dim, w.roots[j], zeta);
-        w.squares[j] = gess__dot(dim, zeta, zeta);
-        w.crosses[j] = gess__dot(dim, z + j * dim, zeta);
-        double height = gess__log(gess__uniform(gess__update_key(u, j, GESS__FOR_HEIGHT), 0));
-        w.heights[j] = u->chains->value[u->first + j] - log_t(u, family, w.deltas[j]) + height;
-        gess__bracket b = gess__bracket_open(gess__uniform(gess__update_key(u, j, GESS__FOR_ANGLE), 0));
+        gess__bracket b = gess__bracket_open(w.high[j]);
         w.low[j] = b.low;
         w.high[j] = b.high;
         w.angle[j] = b.angle;
-        w.tries[j] = 0.0;
-        w.active[j] = 1.0;
     }
-    gess__triangular_products(dim, t->chol, n, w.normals, w.steps, w.triangle);
+    *w.tries = 0.0;
+    u->proposals = n;
 }
 
 void gess__ellipse_propose(gess__update *u)
 {
     size_t dim = u->target->dim;
     work w = carve(u);
-    u->proposals = 0;
-    for (size_t j = 0; j < u->count; j++) {
-        if (w.active[j] == 0.0) continue;
-        gess__sincos_turns(w.angle[j], &w.sines[j], &w.cosines[j]);
-        gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, w.cosines[j],
-                            w.sines[j], u->points + u->proposals * dim);
-        u->lane[u->proposals++] = (uint32_t)j;
+    turn(u->proposals, w.angle, w.sines, w.cosines);
+    for (size_t p = 0; p < u->proposals; p++) {
+        size_t j = u->lane[p];
+        gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, w.cosines[p],
+                            w.sines[p] * w.roots[p], u->points + p * dim);
     }
+}
+
+/* Lane number p moves to its proposal. */
+static void move(gess__update *u, const work *w, size_t p, double value)
+{
+    size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
+    double *z = u->chains->own + chain * dim;
+    memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
+    gess__rotate(dim, z, w->normals + j * dim, w->cosines[p], w->sines[p] * w->roots[p], z);
+    u->chains->value[chain] = value;
+}
+
+/* Lane number p is at work still: it becomes number q. */
+static void squeeze(gess__update *u, const work *w, size_t p, size_t q)
+{
+    double *const arrays[] = {w->deltas, w->squares, w->crosses, w->heights, w->roots, w->low, w->high, w->angle};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) arrays[i][q] = arrays[i][p];
+    u->lane[q] = u->lane[p];
 }
 
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err)
 {
-    size_t dim = u->target->dim;
+    size_t dim = u->target->dim, left = 0;
     work w = carve(u);
+    turned_deltas(u->proposals, w.deltas, w.squares, w.crosses, w.sines, w.cosines, w.first);
+    log_t(u, family, u->proposals, w.first, w.second);
     for (size_t p = 0; p < u->proposals; p++) {
-        size_t j = u->lane[p], chain = u->first + j;
-        double value, c = w.cosines[j], s = w.sines[j];
+        double value;
         GESS_TRY(gess__update_value(u, p, &value, err));
-        double delta = w.deltas[j] * c * c + w.squares[j] * s * s + 2.0 * w.crosses[j] * s * c;
         double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * dim] : 0.0;
-        if (value + tilt - log_t(u, family, delta) > w.heights[j]) {
-            double *z = u->chains->own + chain * dim;
-            memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
-            gess__rotate(dim, z, w.normals + j * dim, c, s, z);
-            u->chains->value[chain] = value;
-            w.active[j] = 0.0;
-        } else if (++w.tries[j] >= GESS__MOST_ANGLES) {
-            u->tally.failures++;
-            w.active[j] = 0.0;
-        } else {
-            gess__bracket b = {w.low[j], w.high[j], w.angle[j]};
-            gess__key key = gess__update_key(u, j, GESS__FOR_ANGLE);
-            gess__bracket_shrink(&b, gess__uniform(key, (uint32_t)w.tries[j]));
-            w.low[j] = b.low;
-            w.high[j] = b.high;
-            w.angle[j] = b.angle;
-        }
+        if (value + tilt - w.second[p] > w.heights[p])
+            move(u, &w, p, value);
+        else
+            squeeze(u, &w, p, left++);
     }
+    u->proposals = left;
+    if (left == 0) return GESS_OK;
+    *w.tries += 1.0;
+    if (*w.tries >= GESS__MOST_ANGLES) {
+        u->tally.failures += left;
+        u->proposals = 0;
+        return GESS_OK;
+    }
+    draw_uniforms(u, (uint32_t)*w.tries, left, w.first, w.second);
+    shrink(left, w.first, w.low, w.high, w.angle);
     return GESS_OK;
 }

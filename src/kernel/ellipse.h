@@ -1,7 +1,8 @@
 /* The elliptical slice update in whitened space: what `ess` and `gess` share.
  *
  * I. Murray, R. P. Adams & D. J. C. MacKay, "Elliptical slice sampling", AISTATS 2010; the paper's
- * Algorithm 1. With z = L⁻¹(x − μ) and ζ ~ N(0, sI), the point at angle θ of the ellipse is
+ * Algorithm 1. With z = L⁻¹(x − μ) and ζ = √s n, n ~ N(0, I), the point at angle θ of the ellipse
+ * is
  *   x(θ) = μ + (x − μ) cos θ + Lζ sin θ,
  *   δ(θ) = |z|² cos²θ + |ζ|² sin²θ + 2 z·ζ sin θ cos θ,
  * so that log T(x(θ)) costs a few operations and only Lζ costs O(D²), once an update.
@@ -14,6 +15,8 @@
 #ifndef GESS_KERNEL_ELLIPSE_H
 #define GESS_KERNEL_ELLIPSE_H
 
+#include "base/mutant.h"
+#include "base/vmath.h"
 #include "kernel/kernel.h"
 
 /* A bracket shrinks to about e^-0.9 of its width an angle: 128 angles reach 1e-50 of a turn, below
@@ -29,10 +32,19 @@ typedef struct gess__bracket {
 } gess__bracket;
 
 /* The first angle and its bracket, from a uniform. */
-gess__bracket gess__bracket_open(double uniform);
+GESS__INLINE gess__bracket gess__bracket_open(double uniform)
+{
+    return (gess__bracket){.low = uniform - 1.0, .high = uniform, .angle = uniform};
+}
 
 /* The angle was rejected: shrink towards 0 and place the next angle by a uniform. */
-void gess__bracket_shrink(gess__bracket *bracket, double uniform);
+GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
+{
+    int below = b.angle < 0.0;
+    if (GESS__MUTANT(BRACKET_SIDE)) below ^= b.angle != b.high;
+    double low = gess__select(below, b.angle, b.low), high = gess__select(below, b.high, b.angle);
+    return (gess__bracket){.low = low, .high = high, .angle = gess__fma(uniform, high - low, low)};
+}
 
 /* What a kernel of this family supplies: the scales √s of all lanes, given their δ, and whether
  * log T is the Gaussian's whatever ν is. */

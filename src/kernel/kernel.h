@@ -3,9 +3,9 @@
  * A kernel is one file and one row of kernels.def. It is written as three steps over the chains
  * ("lanes") of a block, which this folder's driver (update.c) runs until no lane is left:
  *
- *   begin     draw the auxiliary variables of every lane
- *   propose   write the next points to evaluate, at most `depth` ahead for a lane
- *   consume   take their densities; a lane whose update is complete leaves the block
+ *   begin     draw the auxiliary variables of every lane; set `proposals` and `lane`
+ *   propose   write the points of the proposals
+ *   consume   take their densities; set `proposals` and `lane` to what is still to be evaluated
  *
  * So the proposals of all lanes still at work go to the density in one call, and a kernel never
  * calls the density itself. What a kernel keeps for a chain between updates, such as a whitened

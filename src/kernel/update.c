@@ -49,8 +49,8 @@ void gess__update_free(gess__update *u)
 
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
-    kernel->begin(u);
-    for (kernel->propose(u); u->proposals > 0; kernel->propose(u)) {
+    for (kernel->begin(u); u->proposals > 0;) {
+        kernel->propose(u);
         GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients, err));
         u->tally.evals += u->proposals;
         GESS_TRY(kernel->consume(u, err));

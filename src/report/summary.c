@@ -73,17 +73,19 @@ void gess__summary_free(gess__summary *s)
 
 /* ---- the run's cost ---- */
 
-static const char *const stat_names[] = {"evals",   "evals_sampling", "evals_speculative", "updates", "failures",
-                                         "seconds", "seconds_sampling", "nans"};
+static const char *const stat_names[] = {"evals",   "evals_sampling",   "evals_speculative", "updates", "failures",
+                                         "seconds", "seconds_sampling", "nans",              "warmup",  "warmup_settled",
+                                         "targets_met"};
 enum { STATS = sizeof stat_names / sizeof *stat_names };
 
 int gess__summary_set_stats(gess__summary *s, const gess_stats *stats, gess_error *err)
 {
     json_decref(s->stats);
-    s->stats = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I}", "evals", (json_int_t)stats->evals, "evals_sampling",
+    s->stats = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:b, s:b}", "evals", (json_int_t)stats->evals, "evals_sampling",
                          (json_int_t)stats->evals_sampling, "evals_speculative", (json_int_t)stats->evals_speculative,
                          "updates", (json_int_t)stats->updates, "failures", (json_int_t)stats->failures, "seconds",
-                         stats->seconds, "seconds_sampling", stats->seconds_sampling, "nans", (json_int_t)stats->nans);
+                         stats->seconds, "seconds_sampling", stats->seconds_sampling, "nans", (json_int_t)stats->nans, "warmup",
+                         (json_int_t)stats->warmup, "warmup_settled", stats->warmup_settled, "targets_met", stats->met);
     if (s->stats == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     return GESS_OK;
 }
@@ -97,7 +99,7 @@ int gess__summary_load_stats(gess__summary *s, const char *path, gess_error *err
     s->stats = json_object();
     for (size_t i = 0; i < STATS; i++) {
         json_t *value = json_object_get(root, stat_names[i]);
-        if (json_is_number(value)) json_object_set(s->stats, stat_names[i], value);
+        if (json_is_number(value) || json_is_boolean(value)) json_object_set(s->stats, stat_names[i], value);
     }
     json_decref(root);
     return GESS_OK;

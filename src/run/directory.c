@@ -96,9 +96,13 @@ static json_t *options_json(const gess_options *options)
     json_t *object = json_object();
     const gess__option *row;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
-        char text[4096];
-        gess__option_show(options, row, text, sizeof text);
-        json_object_set_new(object, row->name, text[0] == '\0' ? json_null() : json_string(text));
+        char shown[64];
+        const char *text = shown;
+        if (row->type == GESS__OPTION_TEXT)
+            text = *(const char *const *)(const void *)((const char *)options + row->offset);
+        else
+            gess__option_show(options, row, shown, sizeof shown);
+        json_object_set_new(object, row->name, text == NULL ? json_null() : json_string_nocheck(text));
     }
     return object;
 }

@@ -1,6 +1,7 @@
 #include "run/run.h"
 
 #include "base/mem.h"
+#include "base/options.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -24,6 +25,9 @@ const char *gess_version(void)
 
 static int check_model(const gess_model *model, gess_error *err)
 {
+    enum { MOST_DIM = 1000000 };
+    if (model->dim > MOST_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim, MOST_DIM);
     if (model->abi != GESS_ABI)
         return gess__fail(err, GESS_ERR_MODEL, "the model was built for interface version %u, this library has %u; rebuild it",
                           model->abi, GESS_ABI);
@@ -75,6 +79,7 @@ int gess_run_new(gess_run **out, const gess_model *model, const gess_options *op
     run->options = *options;
     run->started = seconds_now();
     GESS_TRY(check_model(model, err));
+    GESS_TRY(gess__options_check(options, err));
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, err));
     if (options->draws == GESS_AUTO)
@@ -172,8 +177,10 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
         gess_stop(run);
     }
     if (run->on_progress != NULL) {
+        uint64_t before = run->stats.iterations;
         update_stats(run);
-        run->stats.iterations = segment->iterations;
+        /* tallies are a stretch old; iterations are what the last chain of this ensemble has behind it */
+        run->stats.iterations = segment->first + segment->count == e->chains.count ? segment->iterations : before;
         run->on_progress(run->on_progress_user, &run->stats, run->planned);
     }
     return GESS_OK;

@@ -48,7 +48,7 @@ int main(void)
         for (; tries < GESS__MOST_ANGLES; tries++) {
             length = length_at(present + bracket.angle);
             if (length >= 0.0) break;
-            gess__bracket_shrink(&bracket, gess__uniform(key, 2 + tries));
+            bracket = gess__bracket_shrink(bracket, gess__uniform(key, 2 + tries));
         }
         if (length < 0.0) length = length_at(present); /* no other point: the state is kept */
         angles += tries + 1;

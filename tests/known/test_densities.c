@@ -15,6 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Sanitizer builds are scalar and thirty times slower: they look at fewer points. */
+#ifdef GESS_SANITIZED
+enum { BATCH_POINTS = 130, EVERY = 25 };
+#else
+enum { BATCH_POINTS = 1000, EVERY = 1 };
+#endif
+
 #define WISHART_FILE "wishart:file=" GESS_SOURCE_DATA "/wishart50.csv"
 
 /* Every model that the loops over models open: each built-in, and what its parameters change. */
@@ -141,8 +148,8 @@ static void three_points(void **state)
         {"ionosphere:points=8,noise=0.5", {-91.7461444439445, -92.4036983842198, -93.200410164836}, 34, 0},
         {"ionosphere:points=351", {-411.224245508503, -359.289619527954, -328.897934252771}, 34, 0},
         {"snp", {-910.841080826853, -859.501288001106, -1012.78538220176}, 3, 0},
-        {"snp", {-1368.61479406336, -1323.73502284168, -1321.41758847097}, 3, 3},   /* all in */
-        {"snp", {-1301.01822343443, -1285.9242452118, -1261.84059547827}, 3, -3},   /* none in */
+        {"snp", {-1368.61479406336, -1323.73502284168, -1321.41758847097}, 3, 3}, /* all in */
+        {"snp", {-1301.01822343443, -1285.9242452118, -1261.84059547827}, 3, -3}, /* none in */
         {WISHART_FILE, {19.3623558303254, -81.8971404739617, -441.33268606796}, 0, 0},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
@@ -242,7 +249,7 @@ static void check_values(const gess__table *table, const char *column, const cha
     size_t c = 0, dim = model->dim;
     while (c < table->columns && strcmp(table->names[c], column) != 0) c++;
     assert_true(c + 1 < table->columns && dim <= 64);
-    for (size_t j = 0; j < table->rows; j++) {
+    for (size_t j = 0; j < table->rows; j += EVERY) {
         const double *known = table->values + j * table->columns + c;
         for (size_t i = 0; i < dim; i++) {
             double sum = uniform(j, i, 0) + uniform(j, i, 1) + uniform(j, i, 2);
@@ -293,8 +300,7 @@ static void every_builtin_is_listed(void **state)
     (void)state;
     for (size_t i = 0; gess__builtin_row(i) != NULL; i++) {
         bool found = false;
-        for (size_t s = 0; s < SPECIFICATIONS; s++)
-            found |= strcmp(specifications[s], gess__builtin_row(i)->name) == 0;
+        for (size_t s = 0; s < SPECIFICATIONS; s++) found |= strcmp(specifications[s], gess__builtin_row(i)->name) == 0;
         if (!found) fail_msg("add %s to the list of specifications", gess__builtin_row(i)->name);
     }
 }
@@ -326,8 +332,8 @@ static void gradients(void **state)
                 point[i] = at;
                 double slope = (8.0 * (value[2] - value[1]) - (value[3] - value[0])) / (12.0 * h);
                 if (!(fabs(slope - gradient[i]) <= 1e-8 * (1.0 + largest)))
-                    fail_msg("%s, gradient %zu: %.17g, by differences %.17g", specifications[s], i + 1,
-                             gradient[i], slope);
+                    fail_msg("%s, gradient %zu: %.17g, by differences %.17g", specifications[s], i + 1, gradient[i],
+                             slope);
             }
         }
         free(x);
@@ -340,7 +346,7 @@ static void gradients(void **state)
 static void batches(void **state)
 {
     (void)state;
-    enum { POINTS = 1000 };
+    enum { POINTS = BATCH_POINTS };
     static const size_t sizes[] = {1, 2, 7, 8, 9, 64, POINTS};
     for (size_t s = 0; s < SPECIFICATIONS; s++) {
         const gess_model *model = open_model(specifications[s]);
@@ -355,8 +361,7 @@ static void batches(void **state)
                 for (; j < POINTS; j += n, n = sizes[b]) {
                     if (n > POINTS - j) n = POINTS - j;
                     const double *from = x + j * dim;
-                    assert_int_equal(model->gradient(model->user, 0, n, dim, from, many + j, slope_many + j * dim),
-                                     0);
+                    assert_int_equal(model->gradient(model->user, 0, n, dim, from, many + j, slope_many + j * dim), 0);
                     assert_int_equal(memcmp(many + j, one + j, n * sizeof *one), 0);
                     assert_int_equal(model->logp(model->user, 0, n, dim, from, many + j), 0);
                 }

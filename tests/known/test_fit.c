@@ -65,7 +65,8 @@ static long double objective(const problem *p, const long double *at)
     long double l[MOST_DIM][MOST_DIM], log_det = 0.0L, sum = 0.0L;
     const long double *next = at + d;
     for (size_t i = 0; i < d; i++)
-        for (size_t k = 0; k <= i; k++) l[i][k] = i == k ? expl(*next) : *next, log_det += i == k ? *next : 0.0L, next++;
+        for (size_t k = 0; k <= i; k++)
+            l[i][k] = i == k ? expl(*next) : *next, log_det += i == k ? *next : 0.0L, next++;
     long double nu = expl(*next), n = (long double)p->count, dim = (long double)d;
     for (size_t j = 0; j < p->count; j++) {
         long double z[MOST_DIM], delta = 0.0L;
@@ -77,7 +78,8 @@ static long double objective(const problem *p, const long double *at)
         }
         sum -= 0.5L * (nu + dim) * log1pl(delta / nu);
     }
-    return sum + n * (lgammal(0.5L * (nu + dim)) - lgammal(0.5L * nu) - 0.5L * dim * logl(nu * 3.14159265358979323846L) - log_det);
+    return sum + n * (lgammal(0.5L * (nu + dim)) - lgammal(0.5L * nu) -
+                      0.5L * dim * logl(nu * 3.14159265358979323846L) - log_det);
 }
 
 static void gradient(const problem *p, const long double *at, long double *g)
@@ -123,7 +125,8 @@ static long double climb(const problem *p, long double *at)
             if (reached >= value + 1e-4L * length * slope) break;
         }
         if (!(reached > value)) break;
-        long double fresh[MOST_PARAMETERS], s[MOST_PARAMETERS], y[MOST_PARAMETERS], hy[MOST_PARAMETERS], sy = 0, yhy = 0;
+        long double fresh[MOST_PARAMETERS], s[MOST_PARAMETERS], y[MOST_PARAMETERS], hy[MOST_PARAMETERS], sy = 0,
+                                                                                                         yhy = 0;
         gradient(p, tried, fresh);
         for (size_t i = 0; i < n; i++) {
             s[i] = tried[i] - at[i];
@@ -171,6 +174,7 @@ static gess__fitter *new_fitter(size_t dim, size_t points)
     gess__fitter *fitter;
     gess_error err = {0};
     if (gess__fitter_new(&fitter, dim, points, &err) != GESS_OK) fail_msg("%s", err.text);
+    if (gess__fitter_thorough(fitter, &err) != GESS_OK) fail_msg("%s", err.text);
     return fitter;
 }
 
@@ -207,9 +211,9 @@ static void assert_near(const char *what, double got, double want, double tolera
 static const struct {
     size_t dim, count;
     double nu;
-} cases[] = {{1, 50, 3},   {1, 200, 10}, {1, 30, 1},  {2, 40, 3},  {2, 100, 1},        {2, 200, 10}, {3, 60, 3},
-             {3, 200, 10}, {3, 50, 1},   {5, 80, 3},  {5, 150, 1}, {5, 200, 10},       {1, 100, INFINITY},
-             {2, 150, INFINITY},         {3, 200, INFINITY},       {5, 200, INFINITY}, {5, 11, 3}};
+} cases[] = {{1, 50, 3},         {1, 200, 10},       {1, 30, 1},         {2, 40, 3},         {2, 100, 1}, {2, 200, 10},
+             {3, 60, 3},         {3, 200, 10},       {3, 50, 1},         {5, 80, 3},         {5, 150, 1}, {5, 200, 10},
+             {1, 100, INFINITY}, {2, 150, INFINITY}, {3, 200, INFINITY}, {5, 200, INFINITY}, {5, 11, 3}};
 enum { CASES = sizeof cases / sizeof *cases };
 
 static double points[MOST_DIM * MOST_POINTS], moved[MOST_DIM * MOST_POINTS];
@@ -239,14 +243,15 @@ static void independent_maximiser(void **state)
         /* beyond the cap of ν the t is replaced by the Gaussian, at hardly any cost */
         long double allowed = expl(best[p.parameters - 1]) > GESS__NU_CAP ? 1e-3L : 1e-7L;
         if (!(report.loglik >= (double)(value - allowed)))
-            fail_msg("case %zu: log-likelihood %.12g (nu %g), the other maximiser %.12Lg (nu %Lg)", c, report.loglik, t->nu,
-                     value, expl(best[p.parameters - 1]));
+            fail_msg("case %zu: log-likelihood %.12g (nu %g), the other maximiser %.12Lg (nu %Lg)", c, report.loglik,
+                     t->nu, value, expl(best[p.parameters - 1]));
         /* the reported log-likelihood is that of the reported parameters */
         if (!isinf(t->nu)) {
             long double own[MOST_PARAMETERS], *next = own + d;
             for (size_t i = 0; i < d; i++) {
                 own[i] = t->mu[i];
-                for (size_t k = 0; k <= i; k++) *next++ = i == k ? logl(t->chol[i + k * d]) : (long double)t->chol[i + k * d];
+                for (size_t k = 0; k <= i; k++)
+                    *next++ = i == k ? logl(t->chol[i + k * d]) : (long double)t->chol[i + k * d];
             }
             *next = logl(t->nu);
             assert_near("log-likelihood", report.loglik, (double)objective(&p, own), 1e-9 * fabs(report.loglik));
@@ -272,7 +277,8 @@ static void independent_maximiser(void **state)
                     double sum = 0.0;
                     for (size_t j = 0; j < n; j++)
                         sum += (points[j * d + i] - t->mu[i]) * (points[j * d + k] - t->mu[k]) / (double)n;
-                    assert_near("covariance", sigma_of(t, i, k), sum, 1e-12 * sqrt(sigma_of(t, i, i) * sigma_of(t, k, k)));
+                    assert_near("covariance", sigma_of(t, i, k), sum,
+                                1e-12 * sqrt(sigma_of(t, i, i) * sigma_of(t, k, k)));
                 }
         }
         gess__approx_free(t);
@@ -293,7 +299,7 @@ static void monotone(void **state)
         for (unsigned i = 0; i <= 40; i++) {
             gess__fit_report report;
             gess__blas_begin();
-            gess__fit_student_t(fitter, d, n, points, (gess__fit_settings){0.0, i, 0}, t, &report);
+            gess__fit_student_t(fitter, d, n, points, (gess__fit_settings){0.0, i, 0, 0}, t, &report);
             double again = gess__fit_log_likelihood(fitter, d, n, points, t);
             gess__blas_end();
             assert_true(report.iterations <= i);
@@ -317,7 +323,8 @@ static void stationary(void **state)
         draw_points(300 + (uint32_t)c, d, n, cases[c].nu, points);
         gess__approx *t = new_approx(d);
         fit_once(d, n, points, GESS__FIT_EXACT, t);
-        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MOST_DIM] = {0}, sigma[MOST_DIM * MOST_DIM] = {0};
+        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MOST_DIM] = {0},
+               sigma[MOST_DIM * MOST_DIM] = {0};
         for (size_t j = 0; j < n; j++) {
             double z[MOST_DIM], delta = 0.0;
             for (size_t i = 0; i < d; i++) {
@@ -338,14 +345,16 @@ static void stationary(void **state)
         assert_near("sum of weights", total / (double)n, 1.0, 1e-7); /* so that both forms of ECME have one solution */
         if (!isinf(nu) && nu > GESS__NU_FLOOR) {
             finite++;
-            score = gess__digamma(0.5 * (nu + dim)) - gess__digamma(0.5 * nu) - log((nu + dim) / nu) + 1.0 + score / (double)n;
+            score = gess__digamma(0.5 * (nu + dim)) - gess__digamma(0.5 * nu) - log((nu + dim) / nu) + 1.0 +
+                    score / (double)n;
             assert_near("score", score, 0.0, 1e-9);
         }
         for (size_t i = 0; i < d; i++) {
             double spread = sqrt(sigma_of(t, i, i));
             assert_near("mu", mu[i] / total, t->mu[i], 1e-8 * spread);
             for (size_t k = 0; k <= i; k++)
-                assert_near("sigma", sigma[i * d + k] / (double)n, sigma_of(t, i, k), 1e-7 * spread * sqrt(sigma_of(t, k, k)));
+                assert_near("sigma", sigma[i * d + k] / (double)n, sigma_of(t, i, k),
+                            1e-7 * spread * sqrt(sigma_of(t, k, k)));
         }
         gess__approx_free(t);
     }
@@ -412,7 +421,8 @@ static void warm_start(void **state)
         gess__approx_ready(t);
         second = fit_once(d, n, points, warm, t);
         if (!first.converged || !second.converged)
-            fail_msg("case %zu (nu %g) did not converge in %u and %u iterations", c, t->nu, first.iterations, second.iterations);
+            fail_msg("case %zu (nu %g) did not converge in %u and %u iterations", c, t->nu, first.iterations,
+                     second.iterations);
         assert_near("log-likelihood", second.loglik, first.loglik, 1e-8 * (double)n);
         assert_int_equal(isinf(t->nu), isinf(cold->nu));
         if (!isinf(t->nu)) assert_near("log nu", log(t->nu), log(cold->nu), 1e-5);
@@ -437,7 +447,8 @@ static void quick(void **state)
         size_t d = cases[c].dim, n = cases[c].count;
         draw_points(600 + (uint32_t)c, d, n, cases[c].nu, points);
         gess__approx *t = new_approx(d);
-        gess__fit_report fast = fit_once(d, n, points, GESS__FIT_QUICK, t), exact = fit_once(d, n, points, GESS__FIT_EXACT, t);
+        gess__fit_report fast = fit_once(d, n, points, GESS__FIT_QUICK, t),
+                         exact = fit_once(d, n, points, GESS__FIT_EXACT, t);
         assert_true(fast.converged && fast.iterations <= exact.iterations);
         assert_near("log-likelihood", fast.loglik, exact.loglik, 1e-3);
         gess__approx_free(t);
@@ -449,7 +460,7 @@ static void quick(void **state)
 /* Whatever the points: ν in its range, everything finite, the factor's diagonal positive. */
 static void check_usable(const char *what, size_t dim, size_t count, const double *x)
 {
-    static const gess__fit_settings settings[] = {{1e-5, 100, 0}, {1e-11, 2000, 0}};
+    static const gess__fit_settings settings[] = {{1e-5, 100, 0, 0}, {1e-11, 2000, 0, 0}};
     for (size_t s = 0; s < 2; s++) {
         gess__approx *t = new_approx(dim);
         gess__fit_report report = fit_once(dim, count, x, settings[s], t);
@@ -461,8 +472,8 @@ static void check_usable(const char *what, size_t dim, size_t count, const doubl
             for (size_t k = i + 1; k < dim; k++) good = good && t->chol[i + k * dim] == 0.0;
         }
         if (!good)
-            fail_msg("%s: dimension %zu, %zu points: nu %g, log det %g, log-likelihood %g, mu %g, L %g", what, dim, count,
-                     t->nu, t->log_det, report.loglik, t->mu[0], t->chol[0]);
+            fail_msg("%s: dimension %zu, %zu points: nu %g, log det %g, log-likelihood %g, mu %g, L %g", what, dim,
+                     count, t->nu, t->log_det, report.loglik, t->mu[0], t->chol[0]);
         gess__approx_free(t);
     }
 }
@@ -659,10 +670,17 @@ static void the_rule(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(independent_maximiser), cmocka_unit_test(monotone),         cmocka_unit_test(stationary),
-        cmocka_unit_test(affine),                cmocka_unit_test(warm_start),       cmocka_unit_test(quick),
-        cmocka_unit_test(degenerate),            cmocka_unit_test(ridge_reported),   cmocka_unit_test(projected_by_hand),
-        cmocka_unit_test(projected_recipe),      cmocka_unit_test(the_rule),
+        cmocka_unit_test(independent_maximiser),
+        cmocka_unit_test(monotone),
+        cmocka_unit_test(stationary),
+        cmocka_unit_test(affine),
+        cmocka_unit_test(warm_start),
+        cmocka_unit_test(quick),
+        cmocka_unit_test(degenerate),
+        cmocka_unit_test(ridge_reported),
+        cmocka_unit_test(projected_by_hand),
+        cmocka_unit_test(projected_recipe),
+        cmocka_unit_test(the_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

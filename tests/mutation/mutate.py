@@ -678,12 +678,17 @@ class Runner:
         self.tests = find_tests(first, labels, self.arguments.skip)
         first.clean = self.clean_digests(first)
         print(f"clean copy: built in {time.monotonic() - started:.0f} s; running {len(self.tests)} tests", flush=True)
+        failures = []
         for test in self.tests:
             begun = time.monotonic()
             verdict, output = run_test(first, test, 3600.0)
             test.seconds = time.monotonic() - begun
             if verdict != "pass":
-                stop_with(f"{test.name} does not pass on the clean copy, so nothing can be measured:\n{output}")
+                failures.append((test.name, output))
+        if failures:
+            stop_with("".join(output for _, output in failures) + "\nThe clean copy fails "
+                      + ", ".join(name for name, _ in failures)
+                      + ", so nothing can be measured: mend them, or leave them out with --skip")
         for label in labels:
             if not any(label in t.labels for t in self.tests):
                 print(f"note: no test has the label {label}")

@@ -78,7 +78,8 @@ static void *counted(void *p)
     atomic_fetch_add(&calls, 1);
     long long now = atomic_fetch_add(&live, (long long)malloc_usable_size(p)) + (long long)malloc_usable_size(p);
     long long most = atomic_load(&peak);
-    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {}
+    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {
+    }
     return p;
 }
 
@@ -257,10 +258,11 @@ static double peak_of(uint64_t warmup)
 static void peak_memory(void **state)
 {
     (void)state;
-    double bound = 8.0 * (3.0 * 1000 * 1000 + 16.0 * 64 * 1000) + 4.0 * 1024 * 1024 + 65536, window = 128.0 * 1024 * 1024;
+    double bound = 8.0 * (3.0 * 1000 * 1000 + 16.0 * 64 * 1000) + 4.0 * 1024 * 1024 + 65536,
+           window = 128.0 * 1024 * 1024;
     double cold = peak_of(0), warm = peak_of(1);
-    print_message("peak %.1f MB without warm-up (bound %.1f), %.1f with (bound %.1f)\n", cold / 1e6, bound / 1e6, warm / 1e6,
-                  (bound + window) / 1e6);
+    print_message("peak %.1f MB without warm-up (bound %.1f), %.1f with (bound %.1f)\n", cold / 1e6, bound / 1e6,
+                  warm / 1e6, (bound + window) / 1e6);
     assert_true(cold < bound);
     assert_true(warm < bound + window);
 }

@@ -139,7 +139,8 @@ static void dots(void **state)
 {
     (void)state;
     enum { MOST = 300 };
-    double *a = random_doubles(11, 0, MOST), *b = random_doubles(12, 0, MOST), *shifted = random_doubles(13, 0, MOST + 9);
+    double *a = random_doubles(11, 0, MOST), *b = random_doubles(12, 0, MOST),
+           *shifted = random_doubles(13, 0, MOST + 9);
     for (size_t n = 0; n <= MOST; n++) {
         long double sum = 0.0L, size = 0.0L;
         for (size_t i = 0; i < n; i++) {
@@ -163,7 +164,8 @@ static void ellipses(void **state)
 {
     (void)state;
     for (size_t dim = 1; dim <= 70; dim++) {
-        double *centre = random_doubles(21, dim, dim), *x = random_doubles(22, dim, dim), *v = random_doubles(23, dim, dim);
+        double *centre = random_doubles(21, dim, dim), *x = random_doubles(22, dim, dim),
+               *v = random_doubles(23, dim, dim);
         double *out = random_doubles(24, dim, dim), c = 0.6, s = -0.8;
         gess__ellipse_point(dim, centre, x, v, c, s, out);
         for (size_t i = 0; i < dim; i++) {
@@ -173,13 +175,15 @@ static void ellipses(void **state)
         gess__ellipse_point(dim, centre, x, v, 0.0, 1.0, out);
         for (size_t i = 0; i < dim; i++) assert_true(out[i] == v[i] + centre[i]);
         gess__rotate(dim, x, v, c, s, out);
-        for (size_t i = 0; i < dim; i++) assert_true(fabsl(out[i] - ((long double)x[i] * c + (long double)v[i] * s)) <= 1e-15L * (fabsl(x[i]) + fabsl(v[i])));
+        for (size_t i = 0; i < dim; i++)
+            assert_true(fabsl(out[i] - ((long double)x[i] * c + (long double)v[i] * s)) <=
+                        1e-15L * (fabsl(x[i]) + fabsl(v[i])));
         double *same = random_doubles(22, dim, dim);
         gess__rotate(dim, same, v, c, s, same); /* in place */
         assert_memory_equal(same, out, dim * sizeof *out);
-        memcpy(same, x, dim * sizeof *x);
-        gess__scale(dim, -2.5, same);
-        for (size_t i = 0; i < dim; i++) assert_true(same[i] == -2.5 * x[i]);
+        double xx, vv, xv;
+        gess__dots(dim, x, v, &xx, &vv, &xv);
+        assert_true(xx == gess__dot(dim, x, x) && vv == gess__dot(dim, v, v) && xv == gess__dot(dim, x, v));
         free(centre);
         free(x);
         free(v);
@@ -212,8 +216,11 @@ static void tiles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(triangular_products), cmocka_unit_test(triangular_solves), cmocka_unit_test(dots),
-        cmocka_unit_test(ellipses),            cmocka_unit_test(tiles),
+        cmocka_unit_test(triangular_products),
+        cmocka_unit_test(triangular_solves),
+        cmocka_unit_test(dots),
+        cmocka_unit_test(ellipses),
+        cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

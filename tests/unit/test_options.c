@@ -30,10 +30,32 @@ static void counts(void **state)
                 {"1e19", UINT64_C(10000000000000000000)},
                 {"18446744073709551615", UINT64_MAX},
                 {"1844674407370955161.5e1", UINT64_MAX}};
-    static const char *const bad[] = {"",     "x",    "-1",   "+1",  " 1",   "1 ",     "1x",  "1.5",
-                                      "1e",   "1e-3", "1e+",  "e5",  ".",    ".e3",    "0x10", "1,000",
-                                      "1e20", "2e19", "1e99999999999999999999", "1.2.3", "1e3.5", "inf", "nan",
-                                      "1.25e1", "18446744073709551616", "99999999999999999999999"};
+    static const char *const bad[] = {"",
+                                      "x",
+                                      "-1",
+                                      "+1",
+                                      " 1",
+                                      "1 ",
+                                      "1x",
+                                      "1.5",
+                                      "1e",
+                                      "1e-3",
+                                      "1e+",
+                                      "e5",
+                                      ".",
+                                      ".e3",
+                                      "0x10",
+                                      "1,000",
+                                      "1e20",
+                                      "2e19",
+                                      "1e99999999999999999999",
+                                      "1.2.3",
+                                      "1e3.5",
+                                      "inf",
+                                      "nan",
+                                      "1.25e1",
+                                      "18446744073709551616",
+                                      "99999999999999999999999"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t value = 42;
         if (!gess__parse_count(good[i].text, &value) || value != good[i].value)
@@ -52,11 +74,14 @@ static void times(void **state)
     static const struct {
         const char *text;
         double seconds;
-    } good[] = {{"0", 0}, {"90", 90}, {"90s", 90}, {"1.5m", 90}, {"2h", 7200}, {"1d", 86400}, {"0.5", 0.5}, {"1e3s", 1000}};
-    static const char *const bad[] = {"", "s", "m", "-1", "-1s", "1w", "1 s s", "nan", "inf", "1hm", "five", "1e999", "5:00"};
+    } good[] = {{"0", 0},     {"90", 90},    {"90s", 90},  {"1.5m", 90},
+                {"2h", 7200}, {"1d", 86400}, {"0.5", 0.5}, {"1e3s", 1000}};
+    static const char *const bad[] = {"",    "s",   "m",   "-1",   "-1s",   "1w",  "1 s s",
+                                      "nan", "inf", "1hm", "five", "1e999", "5:00"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         double value = 42;
-        if (!gess__parse_time(good[i].text, &value) || value != good[i].seconds) fail_msg("'%s' gave %g", good[i].text, value);
+        if (!gess__parse_time(good[i].text, &value) || value != good[i].seconds)
+            fail_msg("'%s' gave %g", good[i].text, value);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double value = 42;
@@ -211,7 +236,8 @@ static void other_kinds(void **state)
     const gess__option *row;
     size_t seen = 0;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
-        if (row->type != GESS__OPTION_REAL && row->type != GESS__OPTION_TIME && row->type != GESS__OPTION_CHOSEN) continue;
+        if (row->type != GESS__OPTION_REAL && row->type != GESS__OPTION_TIME && row->type != GESS__OPTION_CHOSEN)
+            continue;
         gess_options o, again;
         gess_error err = {0};
         char text[64], shown[64];
@@ -220,7 +246,8 @@ static void other_kinds(void **state)
         if (row->type == GESS__OPTION_CHOSEN)
             snprintf(text, sizeof text, "auto");
         else
-            snprintf(text, sizeof text, "%.17g", row->type == GESS__OPTION_REAL ? row->least + (row->most - row->least) / 3.0 : 1.0 / 3.0);
+            snprintf(text, sizeof text, "%.17g",
+                     row->type == GESS__OPTION_REAL ? row->least + (row->most - row->least) / 3.0 : 1.0 / 3.0);
         if (row->type == GESS__OPTION_CHOSEN) assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
         if (gess_options_set(&o, row->name, text, &err) != GESS_OK) fail_msg("%s", err.text);
         gess__option_show(&o, row, shown, sizeof shown);

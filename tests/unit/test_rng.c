@@ -62,8 +62,14 @@ static void distinct_streams(void **state)
     (void)state;
     enum { MOST = 10000 };
     static uint64_t seen[MOST];
-    static const uint64_t iterations[] = {0, 1, 2, UINT64_C(1) << 31, UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1,
-                                          UINT64_C(1) << 40, (UINT64_C(1) << 56) - 1};
+    static const uint64_t iterations[] = {0,
+                                          1,
+                                          2,
+                                          UINT64_C(1) << 31,
+                                          UINT64_C(1) << 32,
+                                          (UINT64_C(1) << 32) + 1,
+                                          UINT64_C(1) << 40,
+                                          (UINT64_C(1) << 56) - 1};
     static const uint64_t seeds[] = {0, 1, UINT64_C(1) << 32, UINT64_MAX};
     static const uint32_t chains[] = {0, 1, 2, 255, 256, UINT32_MAX};
     size_t n = 0;
@@ -228,7 +234,8 @@ static void normals(void **state)
     (void)state;
     enum { ROW = 50 };
     double m1 = 0, m2 = 0, m3 = 0, m4 = 0, in_pair = 0, across = 0, squares = 0, tail = 0;
-    for (uint32_t row = 0; row < DRAWS / ROW; row++) gess__normals(key_of(22, row % 64, row / 64), ROW, draws + row * ROW);
+    for (uint32_t row = 0; row < DRAWS / ROW; row++)
+        gess__normals(key_of(22, row % 64, row / 64), ROW, draws + row * ROW);
     for (size_t i = 0; i < DRAWS; i++) {
         double x = draws[i], before = i >= ROW ? draws[i - ROW] : 0.0, other = draws[i ^ 1];
         m1 += x, m2 += x * x, m3 += x * x * x, m4 += x * x * x * x;
@@ -273,13 +280,15 @@ static void gammas(void **state)
 {
     (void)state;
     static const double shapes[] = {0.3, 1.0, 2.5, 50.0, 500.0};
-    assert_true(fabs(gamma_cdf(1.0, 1.0) - (1.0 - exp(-1.0))) < 1e-13 && fabs(gamma_cdf(3.0, 1.0) - (1.0 - exp(-3.0))) < 1e-13);
+    assert_true(fabs(gamma_cdf(1.0, 1.0) - (1.0 - exp(-1.0))) < 1e-13 &&
+                fabs(gamma_cdf(3.0, 1.0) - (1.0 - exp(-3.0))) < 1e-13);
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         enum { CHAINS = 40 };
         double a = shapes[s], m1 = 0, m2 = 0, lagged = 0;
         uint32_t chains[CHAINS];
         for (uint32_t j = 0; j < CHAINS; j++) chains[j] = j;
-        for (uint32_t i = 0; i < DRAWS / CHAINS; i++) gess__gammas(key_of(23 + s, 0, i), a, CHAINS, chains, draws + i * CHAINS);
+        for (uint32_t i = 0; i < DRAWS / CHAINS; i++)
+            gess__gammas(key_of(23 + s, 0, i), a, CHAINS, chains, draws + i * CHAINS);
         for (size_t i = 0; i < DRAWS; i++) {
             m1 += draws[i];
             m2 += (draws[i] - a) * (draws[i] - a);

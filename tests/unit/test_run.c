@@ -26,7 +26,8 @@ static void count_points(counter *c, unsigned worker, size_t n)
 {
     atomic_fetch_add(&c->points, n);
     unsigned most = atomic_load(&c->worst_worker);
-    while (worker > most && !atomic_compare_exchange_weak(&c->worst_worker, &most, worker)) {}
+    while (worker > most && !atomic_compare_exchange_weak(&c->worst_worker, &most, worker)) {
+    }
 }
 
 /* A bent and heavy-tailed density; each point by itself. */
@@ -117,10 +118,10 @@ static gess_model model_of(gess_logp_fn *logp, size_t dim, void *user)
 
 typedef struct collection {
     size_t chains, dim;
-    uint64_t draws;  /* room for so many of each chain */
-    double *rows;    /* chains × draws × (1 + dim) */
-    uint64_t *have;  /* draws of each chain so far */
-    int disorder;    /* a draw came twice, out of order or too many */
+    uint64_t draws; /* room for so many of each chain */
+    double *rows;   /* chains × draws × (1 + dim) */
+    uint64_t *have; /* draws of each chain so far */
+    int disorder;   /* a draw came twice, out of order or too many */
 } collection;
 
 static void collect(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
@@ -248,8 +249,8 @@ static void same_seed_same_draws(void **state)
                 o.block = blocks[i % 4];
                 collection c = run_all(&model, &o, &s);
                 if (memcmp(c.rows, reference.rows, bytes_of(&c)) != 0)
-                    fail_msg("%s, %s, dimension %zu: other draws with %llu threads and blocks of %llu", o.kernel, o.schedule,
-                             model.dim, (unsigned long long)o.threads, (unsigned long long)o.block);
+                    fail_msg("%s, %s, dimension %zu: other draws with %llu threads and blocks of %llu", o.kernel,
+                             o.schedule, model.dim, (unsigned long long)o.threads, (unsigned long long)o.block);
                 assert_int_equal(s.evals, first.evals);
                 assert_int_equal(s.evals_sampling, first.evals_sampling);
                 assert_true(s.nu == first.nu);
@@ -262,6 +263,36 @@ static void same_seed_same_draws(void **state)
             free_collection(&other);
             free_collection(&reference);
         }
+}
+
+/* The same for a warm-up that ends itself, in one ensemble and in two. */
+static void same_seed_same_choices(void **state)
+{
+    (void)state;
+    static const uint64_t threads[] = {1, 2, 8}, blocks[] = {1, 3, 8, 0};
+    for (uint64_t ensembles = 1; ensembles <= 2; ensembles++) {
+        gess_model model = model_of(bent, 2, NULL);
+        gess_options o = options_of(22, GESS_AUTO, 40);
+        o.schedule = "pooled";
+        o.ensembles = ensembles;
+        o.max_warmup_evals = 20000;
+        gess_stats first, s;
+        collection reference = run_all(&model, &o, &first);
+        assert_true(first.warmup > 0 && first.iterations >= 40);
+        if (ensembles == 1) assert_int_equal(first.iterations, first.warmup + 40);
+        for (size_t i = 0; i < 12; i++) {
+            o.threads = threads[i / 4];
+            o.block = blocks[i % 4];
+            collection c = run_all(&model, &o, &s);
+            if (memcmp(c.rows, reference.rows, bytes_of(&c)) != 0)
+                fail_msg("other draws with %llu threads and blocks of %llu", (unsigned long long)o.threads,
+                         (unsigned long long)o.block);
+            assert_int_equal(s.evals, first.evals);
+            assert_int_equal(s.warmup, first.warmup);
+            free_collection(&c);
+        }
+        free_collection(&reference);
+    }
 }
 
 /* Chains differ from one another, and every chain moves at every iteration. */
@@ -291,7 +322,8 @@ static void thinning(void **state)
             collection all = run_all(&model, &o, NULL), some = run_all(&model, &thinned, &s);
             for (size_t c = 0; c < 10; c++)
                 for (size_t i = 0; i < 20; i++)
-                    assert_memory_equal(some.rows + (c * 20 + i) * 3, all.rows + (c * 60 + 3 * i + 2) * 3, 3 * sizeof(double));
+                    assert_memory_equal(some.rows + (c * 20 + i) * 3, all.rows + (c * 60 + 3 * i + 2) * 3,
+                                        3 * sizeof(double));
             assert_int_equal(s.draws, 20);
             assert_int_equal(s.iterations, 67);
             free_collection(&all);
@@ -545,7 +577,8 @@ static void single_points(void **state)
         /* no start but its own is reachable: every chain stays, whether by rounding or by failure */
         for (size_t chain = 0; chain < 6; chain++)
             for (size_t i = 0; i < 20; i++)
-                assert_true(c.rows[(chain * 20 + i) * 2] == 0.0 && c.rows[(chain * 20 + i) * 2 + 1] == c.rows[chain * 40 + 1]);
+                assert_true(c.rows[(chain * 20 + i) * 2] == 0.0 &&
+                            c.rows[(chain * 20 + i) * 2 + 1] == c.rows[chain * 40 + 1]);
         free_collection(&c);
     }
 }
@@ -592,8 +625,8 @@ static void refusals(void **state)
     gess_error err = {0};
     gess_run *run;
     bad = o;
-    bad.draws = UINT64_MAX / 2;
-    bad.thin = 4;
+    bad.draws = 1000000000000;
+    bad.thin = 1000000000;
     assert_int_equal(gess_run_new(&run, &good, &bad, NULL, &err), GESS_OK);
     assert_int_equal(gess_run_go(run, &err), GESS_ERR_USAGE);
     gess_run_free(run);
@@ -662,11 +695,22 @@ static void directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_draws_once), cmocka_unit_test(same_seed_same_draws), cmocka_unit_test(chains_differ),
-        cmocka_unit_test(thinning),       cmocka_unit_test(warmup),               cmocka_unit_test(nothing_to_draw),
-        cmocka_unit_test(odd_numbers),    cmocka_unit_test(reuse_counts),         cmocka_unit_test(stops),
-        cmocka_unit_test(infinity_ends),  cmocka_unit_test(error_ends),           cmocka_unit_test(nans_counted),
-        cmocka_unit_test(lies_counted),   cmocka_unit_test(single_points),        cmocka_unit_test(refusals),
+        cmocka_unit_test(all_draws_once),
+        cmocka_unit_test(same_seed_same_draws),
+        cmocka_unit_test(same_seed_same_choices),
+        cmocka_unit_test(chains_differ),
+        cmocka_unit_test(thinning),
+        cmocka_unit_test(warmup),
+        cmocka_unit_test(nothing_to_draw),
+        cmocka_unit_test(odd_numbers),
+        cmocka_unit_test(reuse_counts),
+        cmocka_unit_test(stops),
+        cmocka_unit_test(infinity_ends),
+        cmocka_unit_test(error_ends),
+        cmocka_unit_test(nans_counted),
+        cmocka_unit_test(lies_counted),
+        cmocka_unit_test(single_points),
+        cmocka_unit_test(refusals),
         cmocka_unit_test(directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,10 +22,14 @@ static void digamma_known(void **state)
     static const struct {
         double x;
         long double value;
-    } rows[] = {{1.0, -0.577215664901532860606512090082402431L},  {0.5, -1.963510026021423479440976354998783L},
-                {2.0, 0.422784335098467139393487909917597569L},   {0.25, -4.227453533376265408089530146096683577L},
-                {0.75, -1.085860879786472169626886762817180693L}, {10.0, 2.251752589066721107647456163885851L},
-                {3.0, 0.922784335098467139393487909917597569L},   {1.5, 0.036489973978576520559023645001217L},
+    } rows[] = {{1.0, -0.577215664901532860606512090082402431L},
+                {0.5, -1.963510026021423479440976354998783L},
+                {2.0, 0.422784335098467139393487909917597569L},
+                {0.25, -4.227453533376265408089530146096683577L},
+                {0.75, -1.085860879786472169626886762817180693L},
+                {10.0, 2.251752589066721107647456163885851L},
+                {3.0, 0.922784335098467139393487909917597569L},
+                {1.5, 0.036489973978576520559023645001217L},
                 {100.0, 4.600161852738087400416L}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_close(gess__digamma(rows[i].x), rows[i].value, 1e-14, rows[i].x);
@@ -38,7 +42,9 @@ static long double slow_digamma(long double x)
     long double shift = 0.0L;
     for (; x < 50.0L; x += 1.0L) shift += 1.0L / x;
     long double z = 1.0L / (x * x);
-    long double tail = z * (1.0L / 12 - z * (1.0L / 120 - z * (1.0L / 252 - z * (1.0L / 240 - z * (1.0L / 132 - z * (691.0L / 32760))))));
+    long double tail =
+        z *
+        (1.0L / 12 - z * (1.0L / 120 - z * (1.0L / 252 - z * (1.0L / 240 - z * (1.0L / 132 - z * (691.0L / 32760))))));
     return logl(x) - 0.5L / x - tail - shift;
 }
 
@@ -85,16 +91,46 @@ struct problem {
     double least, most; /* points asked for */
 };
 
-static double linear(double x) { return 3.0 * x - 1.0; }
-static double falling(double x) { return 1.0 - 3.0 * x; }
-static double flat(double x) { return pow(x - 0.3, 19.0); }
-static double very_flat(double x) { return x == 0.25 ? 0.0 : copysign(exp(-1.0 / fabs(x - 0.25)), x - 0.25); }
-static double steep(double x) { return tanh(1e8 * (x - 0.7)); }
-static double step(double x) { return x < 0.123456789 ? -1.0 : 1.0; }
-static double lopsided(double x) { return exp(x) - 2.0; }
-static double huge_ends(double x) { return x * x * x * 1e300; }
-static double pole(double x) { return 1.0 / (x - 2.0) + 3.0; }
-static double cosine(double x) { return cos(x) - x; }
+static double linear(double x)
+{
+    return 3.0 * x - 1.0;
+}
+static double falling(double x)
+{
+    return 1.0 - 3.0 * x;
+}
+static double flat(double x)
+{
+    return pow(x - 0.3, 19.0);
+}
+static double very_flat(double x)
+{
+    return x == 0.25 ? 0.0 : copysign(exp(-1.0 / fabs(x - 0.25)), x - 0.25);
+}
+static double steep(double x)
+{
+    return tanh(1e8 * (x - 0.7));
+}
+static double step(double x)
+{
+    return x < 0.123456789 ? -1.0 : 1.0;
+}
+static double lopsided(double x)
+{
+    return exp(x) - 2.0;
+}
+static double huge_ends(double x)
+{
+    return x * x * x * 1e300;
+}
+static double pole(double x)
+{
+    return 1.0 / (x - 2.0) + 3.0;
+}
+static double cosine(double x)
+{
+    return cos(x) - x;
+}
 
 static double watched(double x, void *data)
 {

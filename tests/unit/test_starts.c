@@ -46,9 +46,9 @@ enum { MOST_KEPT = 100 };
 /* What the density does: its support is x1 > low; below it it is `outside`. */
 typedef struct density {
     double low, outside;
-    int code;                     /* returned */
+    int code; /* returned */
     uint64_t calls;
-    size_t inside;                /* points of the support that were asked for, and the first of them */
+    size_t inside; /* points of the support that were asked for, and the first of them */
     double points[MOST_KEPT][DIM];
 } density;
 
@@ -124,8 +124,8 @@ static void refuse(const gess_model *model, uint64_t chains, const char *init, i
 
 static void normals_of(size_t chain, uint64_t attempt, double *x)
 {
-    gess__normals((gess__key){.seed = 99, .iteration = attempt, .chain = (uint32_t)chain, .purpose = GESS__FOR_START}, DIM,
-                  x);
+    gess__normals((gess__key){.seed = 99, .iteration = attempt, .chain = (uint32_t)chain, .purpose = GESS__FOR_START},
+                  DIM, x);
 }
 
 /* ---- drawn starts ---- */

@@ -201,7 +201,8 @@ static void every_flip(void **state)
     assert_true(file >= 0);
     for (size_t at = 0; at < length; at++) {
         for (unsigned bit = 0; bit < 9; bit++) {
-            unsigned char mask = bit < 8 ? (unsigned char)(1u << bit) : 0xff, flipped = bytes[at] ^ mask;
+            unsigned char mask = (unsigned char)(bit < 8 ? 1u << bit : 0xffu),
+                          flipped = (unsigned char)(bytes[at] ^ mask);
             assert_int_equal(pwrite(file, &flipped, 1, (off_t)at), 1);
             if (read_status(&draws) == GESS_OK) fail_msg("a flip of byte %zu by %02x was not seen", at, mask);
         }
@@ -345,9 +346,9 @@ static void noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rectangle), cmocka_unit_test(empty),            cmocka_unit_test(two_groups),
-        cmocka_unit_test(partial_draws), cmocka_unit_test(every_flip),       cmocka_unit_test(every_truncation),
-        cmocka_unit_test(wrong_order),   cmocka_unit_test(no_store),         cmocka_unit_test(cannot_write),
+        cmocka_unit_test(one_rectangle), cmocka_unit_test(empty),          cmocka_unit_test(two_groups),
+        cmocka_unit_test(partial_draws), cmocka_unit_test(every_flip),     cmocka_unit_test(every_truncation),
+        cmocka_unit_test(wrong_order),   cmocka_unit_test(no_store),       cmocka_unit_test(cannot_write),
         cmocka_unit_test(noise),         cmocka_unit_test(names_not_utf8),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);

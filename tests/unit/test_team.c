@@ -17,10 +17,10 @@ enum { MOST = 1000 };
 typedef struct job {
     unsigned size;
     atomic_int done[MOST];
-    atomic_int busy[8];     /* a worker runs one item at a time */
-    atomic_int bad;         /* worker number out of range, or taken twice at once */
+    atomic_int busy[8]; /* a worker runs one item at a time */
+    atomic_int bad;     /* worker number out of range, or taken twice at once */
     atomic_int workers_seen;
-    size_t first_bad;       /* items from here on fail where (item − first_bad) is a multiple of `every` */
+    size_t first_bad; /* items from here on fail where (item − first_bad) is a multiple of `every` */
     size_t every;
     pthread_t owner;
 } job;

@@ -61,17 +61,16 @@ static void logarithm(void **state)
     (void)state;
     worst w = {0};
     for (uint32_t i = 0; i < POINTS; i++) {
-        double x[] = {scattered(1, i, -1022, 1023), between(2, i, 0.5, 2.0), 1.0 + scattered(3, i, -52, -2),
-                      1.0 - scattered(4, i, -53, -2), scattered(5, i, -1074, -1023),
-                      0x1.6a09e667f3bcdp0 * (1.0 + between(6, i, -1e-13, 1e-13))};
+        double x[] = {scattered(1, i, -1022, 1023),   between(2, i, 0.5, 2.0),
+                      1.0 + scattered(3, i, -52, -2), 1.0 - scattered(4, i, -53, -2),
+                      scattered(5, i, -1074, -1023),  0x1.6a09e667f3bcdp0 * (1.0 + between(6, i, -1e-13, 1e-13))};
         for (size_t j = 0; j < sizeof x / sizeof *x; j++)
             if (x[j] > 0.0) take(&w, x[j], gess__log(x[j]), logl(x[j]));
     }
     for (int k = -1074; k < 1024; k++) take(&w, ldexp(1.0, k), gess__log(ldexp(1.0, k)), logl(ldexpl(1.0L, k)));
-    static const double edges[] = {DBL_MIN, DBL_MAX, DBL_TRUE_MIN, 0x0.fffffffffffffp-1022, 1.0 - 0x1p-53,
-                                   1.0 + 0x1p-52};
-    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++)
-        take(&w, edges[i], gess__log(edges[i]), logl(edges[i]));
+    static const double edges[] = {DBL_MIN,       DBL_MAX,      DBL_TRUE_MIN, 0x0.fffffffffffffp-1022,
+                                   1.0 - 0x1p-53, 1.0 + 0x1p-52};
+    for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) take(&w, edges[i], gess__log(edges[i]), logl(edges[i]));
     check("log", w, 1.0);
     assert_true(gess__log(1.0) == 0.0);
     assert_true(gess__log(0.0) == -HUGE_VAL && gess__log(-0.0) == -HUGE_VAL);
@@ -180,8 +179,8 @@ static void softplus(void **state)
         double z[] = {between(41, i, -40.0, 40.0), between(42, i, -2.0, 2.0), between(43, i, -700.0, 700.0),
                       (i % 2 == 0 ? 1.0 : -1.0) * scattered(44, i, -80, 9)};
         for (size_t j = 0; j < sizeof z / sizeof *z; j++) {
-            long double exact = z[j] > 0.0 ? log1pl(expl(-(long double)z[j]))
-                                           : log1pl(expl((long double)z[j])) - (long double)z[j];
+            long double exact =
+                z[j] > 0.0 ? log1pl(expl(-(long double)z[j])) : log1pl(expl((long double)z[j])) - (long double)z[j];
             if (exact > DBL_MIN) take(&w, z[j], gess__softplus_minus(z[j]), exact);
         }
     }

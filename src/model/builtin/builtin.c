@@ -11,8 +11,8 @@ int gess__data_table(const char *file, gess__table *data, char *path, gess_error
     return gess__fail(err, GESS_ERR_MODEL, "%s: a first line with the names of the columns is needed", path);
 }
 
-int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count,
-                           char *const *others, gess_error *err)
+int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count, char *const *others,
+                           gess_error *err)
 {
     size_t bytes = 0;
     const char **names = NULL;

@@ -14,7 +14,7 @@
 #include "model/model.h"
 
 /* Every target's gess__open_identifier(). */
-#define GESS_MODEL(identifier, name, dimension, help)                                              \
+#define GESS_MODEL(identifier, name, dimension, help) \
     int gess__open_##identifier(gess__model *m, gess__parameters *p, gess_error *err);
 #include "model/builtin/models.def"
 #undef GESS_MODEL
@@ -26,8 +26,8 @@
 int gess__data_table(const char *file, gess__table *data, char *path, gess_error *err);
 
 /* m->model.names: `own` names (literals), then copies of `count` others. */
-int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count,
-                           char *const *others, gess_error *err);
+int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count, char *const *others,
+                           gess_error *err);
 
 /* ---- arithmetic ---- */
 
@@ -40,8 +40,8 @@ enum { GESS__GROUP = 8 };
 
 /* z_p[l] = Σ_k panel[k][l] x_p[k] for GROUP points, rows of x `stride` apart. Each point has an
  * array of its own so that the compiler keeps the eight sums in registers. */
-GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, const double *restrict x,
-                                    size_t stride, double z[GESS__GROUP][GESS__LANES])
+GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, const double *restrict x, size_t stride,
+                                    double z[GESS__GROUP][GESS__LANES])
 {
     double z0[GESS__LANES] = {0}, z1[GESS__LANES] = {0}, z2[GESS__LANES] = {0}, z3[GESS__LANES] = {0};
     double z4[GESS__LANES] = {0}, z5[GESS__LANES] = {0}, z6[GESS__LANES] = {0}, z7[GESS__LANES] = {0};
@@ -72,7 +72,8 @@ GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, co
 {
     double sum[GESS__LANES];
     GESS__EACH(l) sum[l] = z[l];
-    for (size_t k = 0; k < depth; k++) GESS__EACH(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
+    for (size_t k = 0; k < depth; k++)
+        GESS__EACH(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
     GESS__EACH(l) z[l] = sum[l];
 }
 

@@ -286,8 +286,7 @@ GESS__INLINE void invert(const ionosphere *g, scratch *restrict s)
 /* ∂/∂l_d = Σ_{i > j} (α_i α_j - K⁻¹_ij) e_ij (a_id - a_jd)² / l_d³ - rate with α = K⁻¹y and e = K
  * without the noise; K⁻¹ = (L⁻¹)'L⁻¹ is made a tile at a time. */
 GESS__VECTOR
-static double gradient_one(const ionosphere *g, scratch *restrict s, const double *restrict x,
-                           double *restrict slope)
+static double gradient_one(const ionosphere *g, scratch *restrict s, const double *restrict x, double *restrict slope)
 {
     double alpha[MAX_BLOCKS][W], white[MAX_BLOCKS][W], sums[DIM][W] = {{0}};
     tile z, k;
@@ -328,8 +327,7 @@ static double gradient_one(const ionosphere *g, scratch *restrict s, const doubl
     return value;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     scratch s;
     (void)worker;
@@ -355,8 +353,8 @@ static void start(void *user, size_t dim, const double *normals, double *x)
 static int fill(gess__model *m, ionosphere *g, const gess__table *data, const char *path, gess_error *err)
 {
     if (data->columns != DIM + 1 || data->rows < g->points)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; %zu rows and %d columns are needed",
-                          path, data->rows, data->columns, g->points, DIM + 1);
+        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; %zu rows and %d columns are needed", path,
+                          data->rows, data->columns, g->points, DIM + 1);
     g->dim = DIM;
     g->blocks = g->points / W + 1;
     g->constant = 0.5 * (double)g->points * GESS__LOG_2PI - DIM * gess__log(rate);

@@ -58,8 +58,7 @@ GESS__INLINE void margins(const logistic *g, const double *restrict rows, const 
     gess__panel_add(g->dim, rows, x, z);
 }
 
-GESS__INLINE void margins_four(const logistic *g, const double *restrict rows, const double *restrict x,
-                               double z[4][W])
+GESS__INLINE void margins_four(const logistic *g, const double *restrict rows, const double *restrict x, double z[4][W])
 {
     size_t apart = g->dim * W;
     const double *const panel[4] = {rows, rows + apart, rows + 2 * apart, rows + 3 * apart};
@@ -167,13 +166,11 @@ static double gradient_one(const logistic *g, const double *restrict x, double *
         }
         fold(&t);
     }
-    for (size_t k = 0; k < g->dim; k++)
-        gradient[k] = gess__fma(x[k], -1.0 / prior_variance, gess__lane_sum(sums[k]));
+    for (size_t k = 0; k < g->dim; k++) gradient[k] = gess__fma(x[k], -1.0 / prior_variance, gess__lane_sum(sums[k]));
     return finish(g, &t, x);
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     (void)worker;
     for (size_t j = 0; j < n; j++) out[j] = gradient_one(user, x + j * dim, slopes + j * dim);
@@ -195,16 +192,15 @@ static int standardise(const gess__table *data, size_t column, size_t centre, do
         variance += difference * difference;
     }
     if (!(variance > 0.0) || isinf(variance))
-        return gess__fail(err, GESS_ERR_MODEL,
-                          "%s, column %zu: its numbers are all equal or not finite; leave it out", path,
-                          column + 1);
+        return gess__fail(err, GESS_ERR_MODEL, "%s, column %zu: its numbers are all equal or not finite; leave it out",
+                          path, column + 1);
     *shift = centre ? mean : 0.0;
     *scale = __builtin_sqrt(variance / count);
     return GESS_OK;
 }
 
-static int fill(gess__model *m, logistic *g, const gess__table *data, const char *path, double positive,
-                size_t centre, gess_error *err)
+static int fill(gess__model *m, logistic *g, const gess__table *data, const char *path, double positive, size_t centre,
+                gess_error *err)
 {
     if (data->columns < 2 || data->columns > MAX_DIM)
         return gess__fail(err, GESS_ERR_MODEL, "%s: %zu columns; a class and 1 to %d others are needed", path,

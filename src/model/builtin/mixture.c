@@ -14,8 +14,8 @@ typedef struct mixture {
 
 /* For a tile: the log density, and parts[k] = e^(L_k - max L) with their sum, where
  * L_k = -|x - m_k|² / 2. */
-GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double parts[MAX_COMPONENTS][W],
-                        double sum[W], double density[W])
+GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double parts[MAX_COMPONENTS][W], double sum[W],
+                        double density[W])
 {
     double largest[W];
     GESS__EACH(l) largest[l] = -HUGE_VAL;
@@ -71,8 +71,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     double tile[MAX_DIM * W], density[W], slope[MAX_DIM * W];
     (void)worker;
@@ -102,9 +101,8 @@ int gess__open_mixture(gess__model *m, gess__parameters *p, gess_error *err)
         g->centres[i / g->dim][i % g->dim] = means.values[i] * (0.5 * spread);
     gess__table_free(&means);
     if (!fits)
-        return gess__fail(err, GESS_ERR_MODEL,
-                          "%s: %zu rows and %zu columns; at most %d centres of %d coordinates", path,
-                          g->components, g->dim, MAX_COMPONENTS, MAX_DIM);
+        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; at most %d centres of %d coordinates",
+                          path, g->components, g->dim, MAX_COMPONENTS, MAX_DIM);
     g->constant = gess__log((double)g->components) + 0.5 * (double)g->dim * GESS__LOG_2PI;
     m->model.dim = g->dim;
     m->model.logp = logp;

@@ -26,11 +26,10 @@ enum {
     SIZE = 1 + SNPS, /* the largest k */
     NONE = SIZE,     /* the row of `cross` that is 0 */
     CROSS = SIZE + 1,
-    QUAD = 4, /* rows of the prior's factor that share a load */
-    QUADS = (SNPS + QUAD - 1) / QUAD
+    ROWS = (SNPS + GESS__GROUP - 1) / GESS__GROUP * GESS__GROUP /* of the prior's factor, padded */
 };
 
-static const double shape = 1e-6;               /* c: shape and rate of the gamma priors */
+static const double shape = 1e-6;                /* c: shape and rate of the gamma priors */
 static const double centre = 2.3263478740408408; /* m0 */
 
 typedef struct snp {
@@ -39,24 +38,25 @@ typedef struct snp {
     double square;               /* y'y */
     double half;                 /* individuals / 2 */
     double constant;
-    double prior[QUADS][QUAD * QUADS][QUAD]; /* P = chol(R)⁻¹: [q][j][r] is P[4 q + r][j], 0 for j > 4 q + r */
+    size_t stride;             /* SNPS; the compiler does best where it does not know */
+    double prior[ROWS * SNPS]; /* P = chol(R)⁻¹, row-major, 0 above the diagonal and past the last row */
 } snp;
 
 /* The factorisation of a tile. */
 typedef struct factor {
-    size_t size;                           /* rows, the most of any lane */
-    size_t count[W];                       /* rows of each lane */
-    uint32_t member[SIZE + 1][W];          /* row i is this row of `cross` */
+    size_t size;                             /* rows, the most of any lane */
+    size_t count[W];                         /* rows of each lane */
+    uint32_t member[SIZE + 1][W];            /* row i is this row of `cross` */
     double pivot[SIZE][W], inverse[SIZE][W]; /* d, 1/d */
-    double rows[SIZE + 1][SIZE][W];        /* L below the diagonal; in row `size`, d⁻¹ L⁻¹ b */
+    double rows[SIZE + 1][SIZE][W];          /* L below the diagonal; in row `size`, d⁻¹ L⁻¹ b */
 } factor;
 
 /* What the value and the gradient share, of one tile. */
 typedef struct parts {
-    double logs[W];                /* log |M| */
-    double fit[W];                 /* b'M⁻¹b */
-    double white[QUAD * QUADS][W]; /* P gamma */
-    double prior[W];               /* its square */
+    double logs[W];        /* log |M| */
+    double fit[W];         /* b'M⁻¹b */
+    double white[ROWS][W]; /* P gamma */
+    double prior[W];       /* its square */
 } parts;
 
 /* ---- the factorisation ---- */
@@ -90,7 +90,8 @@ GESS__INLINE void gather(const snp *g, const factor *f, size_t i, size_t j, doub
 /* m - Σ_{k < j} row[k] v[k] */
 GESS__INLINE void subtract(size_t j, double row[][W], double v[][W], double m[W])
 {
-    for (size_t k = 0; k < j; k++) GESS__EACH(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
+    for (size_t k = 0; k < j; k++)
+        GESS__EACH(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
 }
 
 /* The same for four rows, whose sums run side by side. */
@@ -119,7 +120,8 @@ GESS__INLINE void factorise(const snp *g, const double *restrict lambda, factor 
     double v[SIZE][W], m[4][W];
     size_t size = f->size;
     for (size_t j = 0; j < size; j++) {
-        for (size_t k = 0; k < j; k++) GESS__EACH(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
+        for (size_t k = 0; k < j; k++)
+            GESS__EACH(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
         gather(g, f, j, j, m[0]);
         GESS__EACH(l) m[0][l] += gess__select(j < f->count[l], lambda[l], 1.0);
         subtract(j, f->rows[j], v, m[0]);
@@ -158,21 +160,9 @@ GESS__INLINE void weigh(const snp *g, const double *restrict tile, factor *restr
         GESS__EACH(l) p->logs[l] += gess__log(f->pivot[j][l]);
         GESS__EACH(l) p->fit[l] = gess__fma(z[l] * f->pivot[j][l], z[l], p->fit[l]);
     }
-    for (size_t q = 0; q < QUADS; q++) {
-        double t0[W] = {0}, t1[W] = {0}, t2[W] = {0}, t3[W] = {0};
-        size_t end = QUAD * (q + 1) < SNPS ? QUAD * (q + 1) : SNPS;
-        for (size_t j = 0; j < end; j++) {
-            const double *c = g->prior[q][j], *x = gamma + j * W;
-            GESS__EACH(l) t0[l] = gess__fma(c[0], x[l], t0[l]);
-            GESS__EACH(l) t1[l] = gess__fma(c[1], x[l], t1[l]);
-            GESS__EACH(l) t2[l] = gess__fma(c[2], x[l], t2[l]);
-            GESS__EACH(l) t3[l] = gess__fma(c[3], x[l], t3[l]);
-        }
-        GESS__EACH(l) p->white[QUAD * q][l] = t0[l];
-        GESS__EACH(l) p->white[QUAD * q + 1][l] = t1[l];
-        GESS__EACH(l) p->white[QUAD * q + 2][l] = t2[l];
-        GESS__EACH(l) p->white[QUAD * q + 3][l] = t3[l];
-    }
+    for (size_t i = 0; i < ROWS; i += GESS__GROUP) /* the tile is the panel, and the rows are its points */
+        gess__panel_group(i + GESS__GROUP < SNPS ? i + GESS__GROUP : SNPS, gamma, g->prior + i * SNPS, g->stride,
+                          &p->white[i]);
     for (size_t i = 0; i < SNPS; i++)
         GESS__EACH(l) p->prior[l] = gess__fma(p->white[i][l], p->white[i][l], p->prior[l]);
     for (size_t i = 0; i < DIM; i++)
@@ -206,7 +196,8 @@ GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], d
         GESS__EACH(l) trace[l] += gess__select(c < f->count[l], f->inverse[c][l], 0.0);
         for (size_t r = c + 1; r < f->size; r++) {
             double m[W] = {0};
-            for (size_t k = c; k < r; k++) GESS__EACH(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
+            for (size_t k = c; k < r; k++)
+                GESS__EACH(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
             GESS__EACH(l) column[r][l] = m[l];
             GESS__EACH(l) trace[l] = gess__fma(m[l] * m[l], f->inverse[r][l], trace[l]);
         }
@@ -223,8 +214,7 @@ GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], d
 }
 
 GESS__VECTOR
-static void gradient_tile(const snp *g, const double *restrict tile, double *restrict density,
-                          double *restrict slopes)
+static void gradient_tile(const snp *g, const double *restrict tile, double *restrict density, double *restrict slopes)
 {
     factor f;
     parts p;
@@ -241,7 +231,7 @@ static void gradient_tile(const snp *g, const double *restrict tile, double *res
     for (size_t j = 0; j < SNPS; j++) {
         double sum[W] = {0};
         for (size_t i = j; i < SNPS; i++)
-            GESS__EACH(l) sum[l] = gess__fma(-g->prior[i / QUAD][j][i % QUAD], p.white[i][l], sum[l]);
+            GESS__EACH(l) sum[l] = gess__fma(-g->prior[i * SNPS + j], p.white[i][l], sum[l]);
         GESS__EACH(l) slopes[(FIRST + j) * W + l] = sum[l];
     }
     for (size_t i = 0; i < DIM; i++)
@@ -264,8 +254,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     double tile[DIM * W], density[W], slope[DIM * W];
     (void)worker;
@@ -326,7 +315,7 @@ static int fill_prior(snp *g, double individuals, const char *path, gess_error *
             double sum = i == j ? 1.0 : 0.0;
             for (size_t k = j; k < i; k++) sum -= l[i][k] * p[k][j];
             p[i][j] = sum / l[i][i];
-            g->prior[i / QUAD][j][i % QUAD] = p[i][j];
+            g->prior[i * SNPS + j] = p[i][j];
         }
     for (size_t i = 0; i < SNPS; i++) g->constant -= gess__log(l[i][i]);
     return GESS_OK;
@@ -335,8 +324,9 @@ static int fill_prior(snp *g, double individuals, const char *path, gess_error *
 static int fill(snp *g, const gess__table *data, const char *path, gess_error *err)
 {
     if (data->columns != 1 + SNPS)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu columns; the trait and %d SNPs are needed", path,
-                          data->columns, SNPS);
+        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu columns; the trait and %d SNPs are needed", path, data->columns,
+                          SNPS);
+    g->stride = SNPS;
     fill_products(g, data);
     g->half = 0.5 * (double)data->rows;
     g->constant = 2.0 * (shape * gess__log(shape) - gess__log_gamma(shape)) -

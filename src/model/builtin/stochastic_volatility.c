@@ -87,8 +87,8 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
         for (size_t c = 0; c < CHAINS; c++)
             GESS__EACH(l) {
                 double at = h[(i + c) * W + l], size = __builtin_fabs(at);
-                double t = gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) *
-                           (g->squares[i + c] * over[l]);
+                double t =
+                    gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) * (g->squares[i + c] * over[l]);
                 product[c][l] = gess__fma(product[c][l], t, product[c][l] + t);
                 sum[l] += at;
                 reach[l] = gess__select(size > reach[l], size, reach[l]);
@@ -176,8 +176,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     double tile[DIM * W], density[W], slope[DIM * W];
     (void)worker;

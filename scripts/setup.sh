@@ -1,0 +1,43 @@
+# What ./run and ./test share: the packages, and how they get installed. To be sourced.
+# shellcheck shell=sh disable=SC2034,SC2086
+
+build_packages='gcc libc6-dev make cmake pkgconf
+    libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev'
+test_packages='g++ libcmocka-dev'
+
+# Stops, with the command that someone with the right to has to run.
+ask_for()
+{
+    printf '%s\n' "These packages are missing: $*" "Install them as root, then start $0 again:" '' \
+        "    apt-get update && apt-get install -y --no-install-recommends $*" '' >&2
+    exit 1
+}
+
+# need PACKAGE...: installs those that are not there, and only those.
+need()
+{
+    if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+        echo "This is not a Debian or Ubuntu system: make sure of these, by Debian's names: $*" >&2
+        return
+    fi
+    missing=
+    for package; do
+        case $(dpkg-query -W -f '${Status} ' "$package" 2>/dev/null) in
+        *'ok installed'*) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    set -- $missing
+    [ $# -gt 0 ] || return 0
+
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || ask_for "$@"
+        as_root=sudo
+        $as_root true || ask_for "$@"
+    fi
+    echo "Installing $*"
+    $as_root apt-get -qq update
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -qq install -y --no-install-recommends "$@" >/dev/null
+}

@@ -1,0 +1,43 @@
+#include "base/mem.h"
+#include "bench/bench.h"
+
+#include <stdlib.h>
+
+static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    gess__timed *t = user;
+    double start = worker == 0 ? gess__bench_now() : 0.0;
+    int code = 0;
+    for (uint64_t i = 0; i < t->repeats && code == 0; i++) code = t->inner->logp(t->inner->user, worker, n, dim, x, logp);
+    if (worker == 0) {
+        t->seconds += gess__bench_now() - start;
+        t->points += n;
+    }
+    return code;
+}
+
+void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats)
+{
+    *timed = (gess__timed){.model = *inner, .inner = inner, .repeats = repeats};
+    timed->model.logp = timed_logp;
+    timed->model.gradient = NULL;
+    timed->model.start = NULL;
+    timed->model.user = timed;
+}
+
+int gess__timed_calibrate(gess__timed *timed, double seconds, size_t batch, gess_error *err)
+{
+    double *x = NULL, *logp = NULL, best = 1e9;
+    int status = gess__alloc_bytes(&x, batch * timed->model.dim, sizeof *x, "points", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&logp, batch, sizeof *logp, "values", err);
+    for (int trial = 0; status == GESS_OK && trial < 20; trial++) {
+        double start = gess__bench_now();
+        timed->inner->logp(timed->inner->user, 0, batch, timed->model.dim, x, logp);
+        double each = (gess__bench_now() - start) / (double)batch;
+        if (each < best) best = each;
+    }
+    free(x);
+    free(logp);
+    timed->repeats = best < seconds ? (uint64_t)(seconds / best + 0.5) : 1;
+    return status;
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# The bitwise promise: the same draws.gess for any threads and any block size, on three models, with
+# both schedules; other bytes for another seed.
+#   bitwise.sh GESS
+set -eu
+gess=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+runs=0
+for model in german-credit funnel wishart:dim=60; do
+    for schedule in pooled two-group; do
+        options="--schedule $schedule --chains 40 --max-warmup-evals 20000 --draws 30 --thin 2 --seed 5 --quiet"
+        for threads in 1 2 8; do
+            for block in 1 3 8 0; do
+                "$gess" sample "$model" $options --threads $threads --block $block -o run
+                if [ ! -f first ]; then
+                    cp run/draws.gess first
+                elif ! cmp run/draws.gess first; then
+                    echo "$model, $schedule: threads $threads, block $block gives other draws than threads 1, block 1"
+                    exit 1
+                fi
+                runs=$((runs + 1))
+                rm -r run
+            done
+        done
+        "$gess" sample "$model" $options --seed 6 -o run
+        if cmp -s run/draws.gess first; then
+            echo "$model, $schedule: another seed gives the same draws"
+            exit 1
+        fi
+        rm -r run first
+    done
+done
+# two ensembles, and draws that stop by themselves
+for threads in 1 2 8; do
+    "$gess" sample mixture --chains 60 --ensembles 3 --max-warmup-evals 30000 --target-rhat 1.1 --threads $threads --quiet -o "run$threads"
+done
+cmp run1/draws.gess run2/draws.gess
+cmp run1/draws.gess run8/draws.gess
+echo "$runs runs, equal bytes"
