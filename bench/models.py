@@ -49,7 +49,7 @@ class Error(ctypes.Structure):
 
 def open_model(library, specification):
     model, error = ctypes.POINTER(Model)(), Error()
-    if library.gess_model_open(ctypes.byref(model), specification.encode(), ctypes.byref(error)) != 0:
+    if library.gess_model_open(ctypes.byref(model), specification.encode(), None, ctypes.byref(error)) != 0:
         sys.exit('%s: %s' % (specification, error.text.decode()))
     if model.contents.abi != ABI:
         sys.exit('%s: ABI %d, but this script knows %d' % (specification, model.contents.abi, ABI))

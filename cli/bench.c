@@ -40,8 +40,8 @@ static json_t *result_json(const gess__bench_result *r)
     json_t *rows = json_array();
     for (size_t i = 0; i < r->count; i++) {
         const gess__bench_row *row = &r->rows[i];
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:o}", "what", row->what, "ratio", row->ratio, "seconds",
-                                              row->seconds, "reference", row->reference, "goal",
+        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:o}", "what", row->what, "ratio", row->ratio,
+                                              "seconds", row->seconds, "reference", row->reference, "goal",
                                               isfinite(row->goal) ? json_real(row->goal) : json_null()));
     }
     return rows;
@@ -50,10 +50,11 @@ static json_t *result_json(const gess__bench_result *r)
 int command_bench(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON", 0}, {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "[NAME]",
-                                     .doc = "Measures speed, as ratios within one run: overhead, threads. Without NAME: all."};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "[NAME]",
+         .doc = "Measures speed, as ratios within one run: overhead, threads. Without NAME: all."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;

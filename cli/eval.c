@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 struct arguments {
-    const char *model, *points;
+    const char *model, *points, *data;
     int gradient;
 };
 
@@ -16,6 +16,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'p': a->points = argument; return 0;
     case 'g': a->gradient = 1; return 0;
+    case 'd': a->data = argument; return 0;
     case ARGP_KEY_ARG:
         if (a->model != NULL) USAGE(state, "one model only, not `%s` as well", argument);
         a->model = argument;
@@ -27,8 +28,8 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
-static int print_values(const gess_model *model, const gess__table *table, int gradient, double *logp, double *gradients,
-                        gess_error *err)
+static int print_values(const gess_model *model, const gess__table *table, int gradient, double *logp,
+                        double *gradients, gess_error *err)
 {
     size_t dim = model->dim;
     int code = gradient ? model->gradient(model->user, 0, table->rows, dim, table->values, logp, gradients)
@@ -67,19 +68,21 @@ static int evaluate(const gess_model *model, const gess__table *table, const str
 
 int command_eval(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {
-        {"points", 'p', "FILE", 0, "CSV of points, a row each, header optional (default: standard input)", 0},
-        {"gradient", 'g', NULL, 0, "gradients too", 0},
-        {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "MODEL",
-                                     .doc = "Prints the log density of MODEL at given points: CSV in, CSV out, 17 digits."};
+    static const struct argp_option options[] =
+        {{"points", 'p', "FILE", 0, "CSV of points, a row each, header optional (default: standard input)", 0},
+         {"gradient", 'g', NULL, 0, "gradients too", 0},
+        {"data", 'd', "FILE", 0, "data file for a model of your own", 0},
+         {0}};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "MODEL",
+         .doc = "Prints the log density of MODEL at given points: CSV in, CSV out, 17 digits."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess_model *model = NULL;
     gess__table table = {0};
-    int status = gess_model_open(&model, a.model, err);
+    int status = gess_model_open(&model, a.model, a.data, err);
     if (status == GESS_OK) status = gess__table_read(&table, a.points != NULL ? a.points : "/dev/stdin", err);
     if (status == GESS_OK) status = evaluate(model, &table, &a, err);
     gess__table_free(&table);

@@ -61,13 +61,15 @@ static int print_fit(const gess__approx *t, const gess__fit_report *r, const ges
         printf("nu      %.6g\n", t->nu);
     printf("loglik  %.10g\niterations %u%s\n", r->loglik, r->iterations, r->converged ? "" : " (not converged)");
     if (r->rank < t->dim)
-        printf("%zu points for %zu dimensions: fitted in the span of %zu principal axes\n", table->rows, t->dim, r->rank);
+        printf("%zu points for %zu dimensions: fitted in the span of %zu principal axes\n", table->rows, t->dim,
+               r->rank);
     if (r->ridged) printf("a ridge was added: some coordinates have no spread of their own\n");
     printf("\n%-12s %12s %12s\n", "", "mu", "sqrt(sigma_ii)");
     for (size_t i = 0; i < t->dim; i++) {
         char number[32];
         snprintf(number, sizeof number, "x%zu", i + 1);
-        printf("%-12s %12.6g %12.6g\n", table->names != NULL ? table->names[i] : number, t->mu[i], sqrt(sigma_entry(t, i, i)));
+        printf("%-12s %12.6g %12.6g\n", table->names != NULL ? table->names[i] : number, t->mu[i],
+               sqrt(sigma_entry(t, i, i)));
     }
     printf("\n--json gives the whole of sigma.\n");
     return finish_output(err);
@@ -85,13 +87,14 @@ static int check_points(const gess__table *table, const char *path, gess_error *
 
 int command_fit(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, for programs and for --approx", 0}, {0}};
-    static const struct argp argp = {
-        .options = options,
-        .parser = take,
-        .args_doc = "POINTS.csv",
-        .doc = "Fits a multivariate t to points by maximum likelihood (ECME); with fewer than two points a dimension, in the "
-               "span of their principal axes."};
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, for programs and for --approx", 0},
+                                                 {0}};
+    static const struct argp argp = {.options = options,
+                                     .parser = take,
+                                     .args_doc = "POINTS.csv",
+                                     .doc = "Fits a multivariate t to points by maximum likelihood (ECME); with fewer "
+                                            "than two points a dimension, in the "
+                                            "span of their principal axes."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     gess__table table = {0};

@@ -51,8 +51,8 @@ static int print_version(gess_error *err)
     const char *cpu = "this build's baseline";
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    cpu = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-                  __builtin_cpu_supports("avx512bw")
+    cpu = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
               ? "x86-64-v4 (AVX-512)"
           : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3 (AVX2, FMA)"
                                                                             : "x86-64";

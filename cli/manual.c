@@ -46,7 +46,9 @@ static void put_options(FILE *out)
 
 int print_manual(FILE *out)
 {
-    fprintf(out, ".\\\" Made by `gess manual` from the program's own tables.\n.TH GESS 1 \"\" \"gess %s\" \"User Commands\"\n",
+    fprintf(out,
+            ".\\\" Made by `gess manual` from the program's own tables.\n.TH GESS 1 \"\" \"gess %s\" \"User "
+            "Commands\"\n",
             gess_version());
     fputs(".SH NAME\ngess \\- samples from any probability density that can be evaluated\n.SH SYNOPSIS\n", out);
     for (size_t i = 0; command_row(i) != NULL; i++) {

@@ -5,8 +5,9 @@
 
 int command_models(int argc, char **argv, gess_error *err)
 {
-    static const struct argp argp = {.doc = "Lists the built-in models: name, dimension, and what they are. Parameters follow "
-                                            "the name, as in wishart:dim=50,seed=3."};
+    static const struct argp argp = {
+        .doc = "Lists the built-in models: name, dimension, and what they are. Parameters follow "
+               "the name, as in wishart:dim=50,seed=3."};
     GESS_TRY(parse_arguments(&argp, argc, argv, NULL));
     const gess__builtin *row;
     for (size_t i = 0; (row = gess__builtin_row(i)) != NULL; i++)

@@ -80,7 +80,8 @@ static char *filter(int key, const char *text, void *input)
     if (all == NULL) return NULL;
     size_t used = (size_t)snprintf(all, 8192, "Kernels:\n");
     for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
-        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__kernel_row(i)->name, gess__kernel_row(i)->help);
+        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__kernel_row(i)->name,
+                                 gess__kernel_row(i)->help);
     used += (size_t)snprintf(all + used, 8192 - used, "\nSchedules:\n");
     for (size_t i = 0; gess__schedule_row(i) != NULL; i++)
         used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__schedule_row(i)->name,
@@ -164,12 +165,14 @@ static void print_verdict(const gess_stats *s, const gess_options *o)
     if (o->warmup == GESS_AUTO && s->warmup_settled)
         printf("warm-up ended itself after %llu iterations\n", (unsigned long long)s->warmup);
     else if (o->warmup == GESS_AUTO)
-        printf("warm-up was ended by --max-warmup-evals after %llu iterations, still improving\n", (unsigned long long)s->warmup);
+        printf("warm-up was ended by --max-warmup-evals after %llu iterations, still improving\n",
+               (unsigned long long)s->warmup);
     if (o->draws != GESS_AUTO) return;
     if (s->met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
     else
-        printf("TARGETS NOT MET: bulk ESS %.0f, R-hat %.4f at the last check; do not trust these figures yet: give more "
+        printf("TARGETS NOT MET: bulk ESS %.0f, R-hat %.4f at the last check; do not trust these figures yet: give "
+               "more "
                "--max-evals\n",
                s->least_ess, s->worst_rhat);
 }
@@ -230,12 +233,13 @@ int command_sample(int argc, char **argv, gess_error *err)
 {
     struct argp_option *options = argp_options();
     if (options == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
-    struct argp argp = {.options = options,
-                        .parser = take,
-                        .args_doc = "MODEL",
-                        .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3, and "
-                               "writes them to a run directory.\v(tables)",
-                        .help_filter = filter};
+    struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "MODEL",
+         .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3, and "
+                "writes them to a run directory.\v(tables)",
+         .help_filter = filter};
     struct arguments a = {0};
     gess_options_init(&a.options);
     int status = parse_arguments(&argp, argc, argv, &a);
@@ -243,7 +247,7 @@ int command_sample(int argc, char **argv, gess_error *err)
     default_directory(&a, directory, sizeof directory);
     const gess_model *model = NULL;
     gess_run *run = NULL;
-    if (status == GESS_OK) status = gess_model_open(&model, a.model, err);
+    if (status == GESS_OK) status = gess_model_open(&model, a.model, a.options.data, err);
     if (status == GESS_OK)
         status = gess_run_new(&run, model, &a.options, a.directory != NULL ? a.directory : directory, err);
     if (status == GESS_OK) status = sample(run, &a, err);

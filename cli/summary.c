@@ -1,6 +1,6 @@
+#include "report/summary.h"
 #include "command.h"
 #include "draws/tables.h"
-#include "report/summary.h"
 #include "run/run.h"
 
 #include <stdlib.h>
@@ -54,17 +54,17 @@ static int summarise_files(const struct arguments *a, gess__draws *draws, gess__
 int command_summary(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, with every figure", 0}, {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "DIR\nFILE…",
-                                     .doc = "Summarises a run directory, or CSV files with a header, one file for each chain."};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "DIR\nFILE…",
+         .doc = "Summarises a run directory, or CSV files with a header, one file for each chain."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     gess__draws draws = {0};
     gess__summary summary = {0};
     int folder = is_folder(a.paths[0]), status;
-    if (folder && a.count > 1)
-        return gess__fail(err, GESS_ERR_USAGE, "one run directory at a time, not %zu", a.count);
+    if (folder && a.count > 1) return gess__fail(err, GESS_ERR_USAGE, "one run directory at a time, not %zu", a.count);
     status = folder ? summarise_run(a.paths[0], &draws, &summary, err) : summarise_files(&a, &draws, &summary, err);
     if (status == GESS_OK && a.json)
         status = print_json(gess__summary_json(&summary), err);

@@ -3,7 +3,7 @@
 
 build_packages='gcc libc6-dev make cmake pkgconf
     libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev'
-test_packages='g++ libcmocka-dev'
+test_packages='g++ gfortran libcmocka-dev'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()

@@ -63,20 +63,49 @@ typedef int gess_gradient_fn(void *user, unsigned worker, size_t n, size_t dim, 
 /* A starting point from `dim` independent standard normals; must depend on nothing else. */
 typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
 
+/* Derived quantities of one draw: `derived` numbers into out. Returns 0, or anything else to end the
+ * run. Called once for each stored draw. */
+typedef int gess_derive_fn(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out);
+
+/* A density. Whatever is NULL or 0 is absent. Start from GESS_MODEL_INIT, so that fields added later
+ * are absent too. */
 typedef struct gess_model {
-    unsigned abi;                  /* GESS_ABI */
-    const char *name;              /* for files and messages, or NULL */
-    size_t dim;                    /* number of parameters, at least 1 */
+    unsigned abi;                      /* GESS_ABI */
+    const char *name;                  /* for files and messages */
+    size_t dim;                        /* number of parameters, at least 1 */
     gess_logp_fn *logp;
-    gess_gradient_fn *gradient;    /* or NULL */
-    gess_start_fn *start;          /* or NULL: standard normals */
-    const char *const *names;      /* dim names, or NULL: x1, x2, … */
-    void *user;                    /* handed to the functions above */
+    gess_gradient_fn *gradient;
+    gess_start_fn *start;              /* absent: standard normals, reflected into one-sided bounds */
+    const char *const *names;          /* dim names; absent: x1, x2, … */
+    void *user;                        /* handed to the functions */
+    const double *lower, *upper;       /* dim bounds, ±INFINITY for none; equal bounds fix a parameter */
+    const unsigned char *periodic;     /* dim flags: 1 where lower and upper are the same point of a circle */
+    size_t derived;                    /* number of derived quantities, stored with each draw */
+    const char *const *derived_names;
+    gess_derive_fn *derive;
 } gess_model;
 
-/* Opens a model by its specification: a built-in name, with parameters as `wishart:dim=50,seed=3`.
- * Close it with gess_model_close(), after every run that uses it. */
-GESS_API int gess_model_open(const gess_model **model, const char *specification, gess_error *err);
+#define GESS_MODEL_INIT                                                                                                \
+    {                                                                                                                  \
+        GESS_ABI, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL                               \
+    }
+
+/* ---- a density in a shared object ----
+ *
+ * A plug-in exports these three symbols; `gess sample ./mymodel.so --data FILE` loads it.
+ *   const unsigned gess_plugin_abi = GESS_ABI;
+ *   int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size);
+ *   void gess_plugin_close(gess_model *model);
+ * `data` is the path given with --data, or NULL. `open` fills in *model, which is GESS_MODEL_INIT
+ * before, and returns 0; or writes a message and returns anything else. `close` releases what `open`
+ * took; it is called once for each successful `open`. */
+typedef int gess_plugin_open_fn(const char *data, gess_model *model, char *message, size_t size);
+typedef void gess_plugin_close_fn(gess_model *model);
+
+/* Opens a model by its specification: a built-in name, with parameters as `wishart:dim=50,seed=3`, or
+ * the path of a plug-in, with a slash in it. `data` is a data file for the model, or NULL. Close it
+ * with gess_model_close(), after every run that uses it. */
+GESS_API int gess_model_open(const gess_model **model, const char *specification, const char *data, gess_error *err);
 GESS_API void gess_model_close(const gess_model *model);
 
 /* ---- options ---- */
@@ -122,17 +151,18 @@ typedef struct gess_stats {
     uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
     double seconds, seconds_sampling;
-    double nu;                  /* degrees of freedom of the newest fit; INFINITY: Gaussian */
-    uint64_t warmup;            /* iterations of warm-up: the longest of the ensembles' */
-    int warmup_settled;         /* warm-up ended because the approximation had stopped improving */
-    int met;                    /* the targets of effective sample size and R-hat were met */
+    double nu;                    /* degrees of freedom of the newest fit; INFINITY: Gaussian */
+    uint64_t warmup;              /* iterations of warm-up: the longest of the ensembles' */
+    int warmup_settled;           /* warm-up ended because the approximation had stopped improving */
+    int met;                      /* the targets of effective sample size and R-hat were met */
     double least_ess, worst_rhat; /* at the newest check; NaN before the first */
 } gess_stats;
 
-/* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains and draws. A row has
- * 1 + dim numbers, the log density and the parameters: rows[(chain · draws + draw) · (1 + dim)]. */
-typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
-                          const double *rows);
+/* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of
+ * consecutive chains and draws. A row has `columns` numbers, the log density, the parameters and the
+ * derived quantities: rows[(chain · draws + draw) · columns]. */
+typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                          size_t columns, const double *rows);
 
 /* Called now and then, by one thread at a time, with what has been done so far and the iterations
  * planned in all; 0 where that is not known. */
@@ -140,8 +170,8 @@ typedef void gess_progress_fn(void *user, const gess_stats *stats, uint64_t plan
 
 /* Makes a run of `model`, which stays the caller's. `directory` is where its files go; NULL writes
  * none. gess_run_free() releases it, also after a failure. */
-GESS_API int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options,
-                          const char *directory, gess_error *err);
+GESS_API int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options, const char *directory,
+                          gess_error *err);
 GESS_API void gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user);
 GESS_API void gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user);
 GESS_API int gess_run_go(gess_run *run, gess_error *err);

@@ -20,10 +20,10 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
 void gess__fitter_free(gess__fitter *fitter);
 
 typedef struct gess__fit_settings {
-    double tolerance;        /* of the log-likelihood for each point, and of every parameter */
+    double tolerance; /* of the log-likelihood for each point, and of every parameter */
     unsigned most_iterations;
-    int warm;                /* start from what is in the approximation */
-    int thorough;            /* a second cold start, from the Gaussian; the better one counts */
+    int warm;     /* start from what is in the approximation */
+    int thorough; /* a second cold start, from the Gaussian; the better one counts */
 } gess__fit_settings;
 
 /* For samplers: a T that is close to the maximum serves as well as the maximum. */
@@ -32,11 +32,11 @@ typedef struct gess__fit_settings {
 #define GESS__FIT_EXACT ((gess__fit_settings){1e-11, 20000, 0, 1})
 
 typedef struct gess__fit_report {
-    double loglik;       /* of all points under the fitted T */
+    double loglik; /* of all points under the fitted T */
     unsigned iterations;
     int converged;
-    int ridged;          /* a ridge was needed to make Σ positive definite */
-    size_t rank;         /* D, or the dimension of the projection */
+    int ridged;  /* a ridge was needed to make Σ positive definite */
+    size_t rank; /* D, or the dimension of the projection */
 } gess__fit_report;
 
 /* The paper's rule. `points` is count × dim, row-major, all finite; count >= 1. */
@@ -83,21 +83,21 @@ double gess__fit_log_likelihood(gess__fitter *fitter, size_t dim, size_t count, 
 /* Workspace, shared by the two files. Sizes in doubles. */
 struct gess__fitter {
     size_t dim, points;
-    double *weights;    /* points */
-    double *deltas;     /* points */
-    double *centred;    /* points × dim */
-    double *solved;     /* points × dim */
-    double *square;     /* dim × dim */
-    double *mean;       /* dim */
+    double *weights;                     /* points */
+    double *deltas;                      /* points */
+    double *centred;                     /* points × dim */
+    double *solved;                      /* points × dim */
+    double *square;                      /* dim × dim */
+    double *mean;                        /* dim */
     double *previous_mu, *previous_chol; /* dim, dim × dim: before an iteration */
-    gess__approx *saved; /* thorough fits only: the first of two results */
-    double *scales;     /* dim */
+    gess__approx *saved;                 /* thorough fits only: the first of two results */
+    double *scales;                      /* dim */
     /* projected fit only (points < 2 dim) */
-    double *projected;  /* points × rank */
-    double *gram;       /* points × points */
-    double *values;     /* points */
-    double *axes;       /* dim × rank */
-    double *eigen_work; /* gess__eigen_work(points) */
+    double *projected;   /* points × rank */
+    double *gram;        /* points × points */
+    double *values;      /* points */
+    double *axes;        /* dim × rank */
+    double *eigen_work;  /* gess__eigen_work(points) */
     gess__approx *inner; /* rank dimensions */
     /* pooled fit only */
     gess__approx *other, *trial; /* dim dimensions */

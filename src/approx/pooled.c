@@ -45,7 +45,8 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, gess__approx *app
     size_t dim = f->dim, best = 0;
     const double *sides[2] = {pool->points, pool->points + pool->half * dim};
     const size_t counts[2] = {pool->half, pool->rest}, new[2] = {pool->half_new, pool->rest_new};
-    double all = (double)(counts[0] + counts[1]), train[SHRINKAGES] = {0}, test[SHRINKAGES] = {0}, before = 0.0, after = 0.0;
+    double all = (double)(counts[0] + counts[1]), train[SHRINKAGES] = {0}, test[SHRINKAGES] = {0}, before = 0.0,
+           after = 0.0;
     gess__approx *fits[2] = {spare, f->other};
     gess__blas_begin();
     for (int side = 0; side < 2; side++) {

@@ -62,8 +62,7 @@ static double log_likelihood(const gess__fitter *f, size_t count, const gess__ap
     return norm - 0.5 * (nu + (double)t->dim) * sum_log1p(count, f->deltas, 1.0 / nu);
 }
 
-double gess__fit_log_likelihood(gess__fitter *f, size_t dim, size_t count, const double *points,
-                                const gess__approx *t)
+double gess__fit_log_likelihood(gess__fitter *f, size_t dim, size_t count, const double *points, const gess__approx *t)
 {
     set_deltas(f, dim, count, points, t);
     return log_likelihood(f, count, t);
@@ -72,8 +71,7 @@ double gess__fit_log_likelihood(gess__fitter *f, size_t dim, size_t count, const
 /* w_k = (ν + D) / (ν + δ_k); 1 for a Gaussian. */
 static void set_weights(gess__fitter *f, size_t dim, size_t count, double nu)
 {
-    for (size_t k = 0; k < count; k++)
-        f->weights[k] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu + f->deltas[k]);
+    for (size_t k = 0; k < count; k++) f->weights[k] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu + f->deltas[k]);
 }
 
 /* The weighted mean; returns the sum of the weights. */
@@ -154,8 +152,7 @@ static double movement(size_t dim, const double *old_chol, const double *old_mu,
         for (size_t k = 0; k <= i; k++) spread += t->chol[i + k * dim] * t->chol[i + k * dim];
         spread = sqrt(spread);
         most = fmax(most, fabs(t->mu[i] - old_mu[i]) / spread);
-        for (size_t k = 0; k <= i; k++)
-            most = fmax(most, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
+        for (size_t k = 0; k <= i; k++) most = fmax(most, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
     }
     return most;
 }
@@ -191,8 +188,8 @@ static void start_cold(gess__fitter *f, size_t dim, size_t count, const double *
     t->nu = nu;
 }
 
-void gess__fit_student_t(gess__fitter *f, size_t dim, size_t count, const double *points,
-                         gess__fit_settings settings, gess__approx *t, gess__fit_report *report)
+void gess__fit_student_t(gess__fitter *f, size_t dim, size_t count, const double *points, gess__fit_settings settings,
+                         gess__approx *t, gess__fit_report *report)
 {
     enum { HELD = 4 };
     const double heavy = 4.0;

@@ -94,8 +94,7 @@ static int read_file(const char *path, char **text, size_t *length, gess_error *
     if (*text == NULL)
         status = gess__fail(err, GESS_ERR_FILE, "%s does not fit into memory; split it", path);
     else if (ferror(file))
-        status =
-            gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s; check that it is a file", path, strerror(errno));
+        status = gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s; check that it is a file", path, strerror(errno));
     else
         (*text)[used] = '\0';
     *length = used;
@@ -218,8 +217,8 @@ static int read_table(gess__table *table, const char *path, span rest, locale_t 
         size_t count = count_fields(line);
         if (count != table->columns)
             return gess__fail(err, GESS_ERR_USAGE,
-                              "%s, line %zu: %zu fields, but the first line has %zu; give every line as many",
-                              path, number, count, table->columns);
+                              "%s, line %zu: %zu fields, but the first line has %zu; give every line as many", path,
+                              number, count, table->columns);
         if (!read_numbers(line, c_locale, table->values + table->rows * table->columns, &bad, &column))
             return gess__fail(err, GESS_ERR_USAGE,
                               "%s, line %zu, column %zu: '%s' is not a number; write numbers such as -1.5e-3, "

@@ -10,33 +10,48 @@ GESS__INLINE double add_lanes(const double p[W])
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 }
 
+/* The last n < LANES entries of a, followed by zeros: a term of zeros leaves a partial sum as it is. */
+GESS__INLINE void pad(size_t n, const double *a, double out[W])
+{
+    for (size_t l = 0; l < W; l++) out[l] = 0.0;
+    for (size_t l = 0; l < n; l++) out[l] = a[l];
+}
+
+GESS__INLINE void add_products(const double *a, const double *b, double partial[W])
+{
+    for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[l], b[l], partial[l]);
+}
+
 GESS__VECTOR
 double gess__dot(size_t n, const double *a, const double *b)
 {
-    double partial[W] = {0};
+    double partial[W] = {0}, x[W], y[W];
     size_t whole = n - n % W;
-    for (size_t i = 0; i < whole; i += W)
-        for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[i + l], b[i + l], partial[l]);
-    for (size_t l = 0; l < n % W; l++) partial[l] = gess__fma(a[whole + l], b[whole + l], partial[l]);
+    for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
+    if (whole < n) {
+        pad(n - whole, a + whole, x);
+        pad(n - whole, b + whole, y);
+        add_products(x, y, partial);
+    }
     return add_lanes(partial);
 }
 
 GESS__VECTOR
 void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
 {
-    double p[W] = {0}, q[W] = {0}, r[W] = {0};
+    double p[W] = {0}, q[W] = {0}, r[W] = {0}, x[W], y[W];
     size_t whole = n - n % W;
-    for (size_t i = 0; i < whole; i += W)
-        for (size_t l = 0; l < W; l++) {
-            p[l] = gess__fma(a[i + l], a[i + l], p[l]);
-            q[l] = gess__fma(b[i + l], b[i + l], q[l]);
-            r[l] = gess__fma(a[i + l], b[i + l], r[l]);
-        }
-    for (size_t l = 0; l < n % W; l++) {
-        double x = a[whole + l], y = b[whole + l];
-        p[l] = gess__fma(x, x, p[l]);
-        q[l] = gess__fma(y, y, q[l]);
-        r[l] = gess__fma(x, y, r[l]);
+    for (size_t i = 0; i < whole; i += W) {
+        add_products(a + i, a + i, p);
+        add_products(b + i, b + i, q);
+        add_products(a + i, b + i, r);
+    }
+    if (whole < n) {
+        pad(n - whole, a + whole, x);
+        pad(n - whole, b + whole, y);
+        add_products(x, x, p);
+        add_products(y, y, q);
+        add_products(x, y, r);
     }
     *aa = add_lanes(p);
     *bb = add_lanes(q);
@@ -154,8 +169,7 @@ GESS__VECTOR
 void gess__ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
                          double cosine, double sine, double *restrict out)
 {
-    for (size_t i = 0; i < dim; i++)
-        out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
+    for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
 }
 
 GESS__VECTOR

@@ -31,8 +31,8 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
                              size_t count, const double *in, double *out, double *scratch);
 
 /* out = centre + (x − centre) cosine + v sine: a point of the ellipse through x and centre + v. */
-void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine,
-                         double sine, double *out);
+void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
+                         double *out);
 
 /* out = a cosine + b sine; out may be a. */
 void gess__rotate(size_t dim, const double *a, const double *b, double cosine, double sine, double *out);

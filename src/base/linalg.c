@@ -60,8 +60,8 @@ void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, 
 {
     size_t height = transpose_a ? inner : rows, width = transpose_a ? rows : inner;
     for (size_t k = 0; k < columns; k++)
-        cblas_dgemv(CblasColMajor, transpose_a ? CblasTrans : CblasNoTrans, (int)height, (int)width, 1.0, a, (int)height,
-                    b + k * inner, 1, 0.0, c + k * rows, 1);
+        cblas_dgemv(CblasColMajor, transpose_a ? CblasTrans : CblasNoTrans, (int)height, (int)width, 1.0, a,
+                    (int)height, b + k * inner, 1, 0.0, c + k * rows, 1);
 }
 
 size_t gess__eigen_work(size_t n)

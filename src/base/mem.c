@@ -16,8 +16,8 @@ int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, ge
     memcpy(out, &memory, sizeof memory);
     if (memory == NULL)
         return gess__fail(err, GESS_ERR_INTERNAL,
-                          "out of memory: %zu elements of %zu bytes (%s); use fewer chains or dimensions",
-                          count, size, what);
+                          "out of memory: %zu elements of %zu bytes (%s); use fewer chains or dimensions", count, size,
+                          what);
     return GESS_OK;
 }
 

@@ -11,7 +11,7 @@
 int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, gess_error *err);
 
 /* GESS_ALLOC(&pointer, count, err): as many elements as asked for, of the pointer's own type. */
-#define GESS_ALLOC(pointer, count, err)                                                            \
+#define GESS_ALLOC(pointer, count, err) \
     GESS_TRY(gess__alloc_bytes((pointer), (count), sizeof **(pointer), #pointer, (err)))
 
 /* A copy of a string, released with free(). */

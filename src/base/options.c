@@ -8,15 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW(kind, field, option, argument, words)                                                                      \
-    .type = GESS__OPTION_##kind, .name = option, .unit = argument, .help = words, .offset = offsetof(gess_options, field)
+#define ROW(kind, field, option, argument, words)                                 \
+    .type = GESS__OPTION_##kind, .name = option, .unit = argument, .help = words, \
+    .offset = offsetof(gess_options, field)
 
 static const gess__option table[] = {
-#define GESS_COUNT(field, option, value, lowest, highest, argument, words)                                             \
+#define GESS_COUNT(field, option, value, lowest, highest, argument, words) \
     {ROW(COUNT, field, option, argument, words), .count = (value), .low = (lowest), .high = (highest)},
-#define GESS_CHOSEN(field, option, lowest, highest, argument, words)                                                   \
+#define GESS_CHOSEN(field, option, lowest, highest, argument, words) \
     {ROW(CHOSEN, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
-#define GESS_REAL(field, option, value, lowest, highest, argument, words)                                              \
+#define GESS_REAL(field, option, value, lowest, highest, argument, words) \
     {ROW(REAL, field, option, argument, words), .real = (value), .least = (lowest), .most = (highest)},
 #define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},
 #define GESS_TEXT(field, option, value, argument, words) {ROW(TEXT, field, option, argument, words), .text = value},
@@ -120,8 +121,8 @@ static int check_count(const gess__option *row, uint64_t count, gess_error *err)
 static int check_real(const gess__option *row, double number, gess_error *err)
 {
     if (number >= row->least && number <= row->most) return GESS_OK;
-    return gess__fail(err, GESS_ERR_USAGE, "--%s %g: out of range; it must be from %g to %g", row->name, number, row->least,
-                      row->most);
+    return gess__fail(err, GESS_ERR_USAGE, "--%s %g: out of range; it must be from %g to %g", row->name, number,
+                      row->least, row->most);
 }
 
 int gess__options_check(const gess_options *options, gess_error *err)
@@ -155,8 +156,8 @@ static int set_count(const gess__option *row, const char *value, uint64_t *field
         return GESS_OK;
     }
     if (!gess__parse_count(value, &count))
-        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number%s; write it as 1000 or 1e3", row->name, value,
-                          row->type == GESS__OPTION_CHOSEN ? " or `auto`" : "");
+        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number%s; write it as 1000 or 1e3", row->name,
+                          value, row->type == GESS__OPTION_CHOSEN ? " or `auto`" : "");
     GESS_TRY(check_count(row, count, err));
     *field = count;
     return GESS_OK;

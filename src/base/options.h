@@ -15,13 +15,13 @@ enum gess__option_type {
 
 typedef struct gess__option {
     enum gess__option_type type;
-    const char *name;     /* as on the command line, without dashes */
-    const char *unit;     /* of its argument; NULL for a flag */
+    const char *name; /* as on the command line, without dashes */
+    const char *unit; /* of its argument; NULL for a flag */
     const char *help;
-    size_t offset;        /* of its field in gess_options */
+    size_t offset;             /* of its field in gess_options */
     uint64_t count, low, high; /* default and range of a count */
     double real, least, most;  /* default and range of a number */
-    const char *text;     /* default of a text, or NULL */
+    const char *text;          /* default of a text, or NULL */
 } gess__option;
 
 /* Row i, NULL past the end. */

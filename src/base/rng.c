@@ -21,29 +21,29 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
 
 /* The same ten rounds as a straight line, which compilers turn into vector code over a loop of
  * counters; Random123's own form they do not. tests/unit/test_rng.c holds the two together. */
-#define ROUND(a, b, c, d, k0, k1)                                                                  \
-    do {                                                                                           \
-        uint64_t p0 = (uint64_t)(a)*0xD2511F53u, p1 = (uint64_t)(c)*0xCD9E8D57u;                   \
-        (a) = (uint32_t)(p1 >> 32) ^ (b) ^ (k0);                                                   \
-        (c) = (uint32_t)(p0 >> 32) ^ (d) ^ (k1);                                                   \
-        (b) = (uint32_t)p1;                                                                        \
-        (d) = (uint32_t)p0;                                                                        \
-        (k0) += 0x9E3779B9u;                                                                       \
-        (k1) += 0xBB67AE85u;                                                                       \
+#define ROUND(a, b, c, d, k0, k1)                                                \
+    do {                                                                         \
+        uint64_t p0 = (uint64_t)(a)*0xD2511F53u, p1 = (uint64_t)(c)*0xCD9E8D57u; \
+        (a) = (uint32_t)(p1 >> 32) ^ (b) ^ (k0);                                 \
+        (c) = (uint32_t)(p0 >> 32) ^ (d) ^ (k1);                                 \
+        (b) = (uint32_t)p1;                                                      \
+        (d) = (uint32_t)p0;                                                      \
+        (k0) += 0x9E3779B9u;                                                     \
+        (k1) += 0xBB67AE85u;                                                     \
     } while (0)
 
-#define TEN_ROUNDS(a, b, c, d, k0, k1)                                                             \
-    do {                                                                                           \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
-        ROUND(a, b, c, d, k0, k1);                                                                 \
+#define TEN_ROUNDS(a, b, c, d, k0, k1) \
+    do {                               \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
+        ROUND(a, b, c, d, k0, k1);     \
     } while (0)
 
 /* ---- uniforms ---- */
@@ -66,8 +66,8 @@ enum { CHUNK = 64 };
 
 /* Counter value `index` of up to CHUNK chains. */
 GESS__VECTOR
-static void uniform_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t index, uint32_t c2, uint32_t c3, size_t n,
-                          double *restrict first, double *restrict second)
+static void uniform_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t index, uint32_t c2, uint32_t c3,
+                          size_t n, double *restrict first, double *restrict second)
 {
     uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
     for (size_t i = 0; i < n; i++) {
@@ -119,8 +119,7 @@ static void normal_chunk(uint64_t seed, uint32_t base, uint32_t c1, uint32_t c2,
         w2[i] = c;
         w3[i] = d;
     }
-    for (size_t i = 0; i < pairs; i++)
-        normal_pair(unit(w0[i], w1[i]), unit(w2[i], w3[i]), &even[i], &odd[i]);
+    for (size_t i = 0; i < pairs; i++) normal_pair(unit(w0[i], w1[i]), unit(w2[i], w3[i]), &even[i], &odd[i]);
 }
 
 void gess__normals(gess__key key, size_t n, double *out)
@@ -130,8 +129,7 @@ void gess__normals(gess__key key, size_t n, double *out)
         size_t left = n - done, pairs = left >= 2 * CHUNK ? CHUNK : (left + 1) / 2;
         /* whole vectors: the tail is computed and dropped */
         size_t padded = (pairs + 7) / 8 * 8;
-        normal_chunk(key.seed, (uint32_t)(done / 2), key.chain, (uint32_t)key.iteration, word3(key), padded, even,
-                     odd);
+        normal_chunk(key.seed, (uint32_t)(done / 2), key.chain, (uint32_t)key.iteration, word3(key), padded, even, odd);
         for (size_t i = 0; i < left / 2 && i < CHUNK; i++) {
             out[done + 2 * i] = even[i];
             out[done + 2 * i + 1] = odd[i];
@@ -163,18 +161,17 @@ double gess__gamma(gess__key key, double shape)
         gess__random_bits(key, 2 * attempt, bits);
         normal_pair(unit(bits[0], bits[1]), unit(bits[2], bits[3]), &normal, &unused);
         double value = gamma_attempt(normal, gess__uniform(key, 2 * attempt + 1), d, c);
-        if (value > 0.0)
-            return shape < 1.0 ? value * gess__exp(gess__log(gess__uniform(key, 0)) / shape) : value;
+        if (value > 0.0) return shape < 1.0 ? value * gess__exp(gess__log(gess__uniform(key, 0)) / shape) : value;
     }
 }
 
-/* The first attempt of CHUNK chains at once. */
+/* The first attempt of n chains at once, n at most CHUNK. */
 GESS__VECTOR
 static void gamma_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t c2, uint32_t c3, double d, double c,
-                        double *restrict out)
+                        size_t n, double *restrict out)
 {
     uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK], v0[CHUNK], v1[CHUNK];
-    for (size_t i = 0; i < CHUNK; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t a = 2, b = chains[i], g = c2, h = c3;
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
         TEN_ROUNDS(a, b, g, h, k0, k1);
@@ -183,14 +180,14 @@ static void gamma_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t
         w2[i] = g;
         w3[i] = h;
     }
-    for (size_t i = 0; i < CHUNK; i++) {
+    for (size_t i = 0; i < n; i++) {
         uint32_t a = 3, b = chains[i], g = c2, h = c3;
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
         TEN_ROUNDS(a, b, g, h, k0, k1);
         v0[i] = a;
         v1[i] = b;
     }
-    for (size_t i = 0; i < CHUNK; i++) {
+    for (size_t i = 0; i < n; i++) {
         double normal, unused;
         normal_pair(unit(w0[i], w1[i]), unit(w2[i], w3[i]), &normal, &unused);
         out[i] = gamma_attempt(normal, unit(v0[i], v1[i]), d, c);
@@ -206,7 +203,7 @@ void gess__gammas(gess__key key, double shape, size_t n, const uint32_t *chains,
         size_t count = n - done < CHUNK ? n - done : CHUNK;
         if (shape >= 1.0 && count > 4) {
             memcpy(padded, chains + done, count * sizeof *chains);
-            gamma_chunk(key.seed, padded, (uint32_t)key.iteration, word3(key), d, c, first);
+            gamma_chunk(key.seed, padded, (uint32_t)key.iteration, word3(key), d, c, (count + 7) / 8 * 8, first);
         } else {
             memset(first, 0, sizeof first);
         }

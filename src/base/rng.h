@@ -17,12 +17,12 @@
 /* What a variate is for. Two uses never share a purpose, so that no variate is used twice.
  * The numbers are part of the reproducibility promise: append, never renumber. */
 enum gess__purpose {
-    GESS__FOR_START = 1,    /* starting points; iteration = attempt */
-    GESS__FOR_MODEL = 2,    /* matrices of synthetic models; chain = row */
-    GESS__FOR_NORMALS = 3,  /* the ellipse's second point */
-    GESS__FOR_SCALE = 4,    /* the inverse-gamma scale s; index = attempt */
-    GESS__FOR_SLICE = 5,    /* the slice's height and angles of one update; index = angle */
-    GESS__FOR_TEST = 6      /* tests only */
+    GESS__FOR_START = 1,   /* starting points; iteration = attempt */
+    GESS__FOR_MODEL = 2,   /* matrices of synthetic models; chain = row */
+    GESS__FOR_NORMALS = 3, /* the ellipse's second point */
+    GESS__FOR_SCALE = 4,   /* the inverse-gamma scale s; index = attempt */
+    GESS__FOR_SLICE = 5,   /* the slice's height and angles of one update; index = angle */
+    GESS__FOR_TEST = 6     /* tests only */
 };
 
 typedef struct gess__key {
@@ -40,7 +40,8 @@ double gess__uniform(gess__key key, uint32_t index);
 
 /* Two uniforms for each of n chains: the first and second half of the bits of index `index`, with
  * key.chain = chains[j]. first[j] is gess__uniform() of that chain. */
-void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first, double *second);
+void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first,
+                         double *second);
 
 /* Standard normals index 0 .. n-1 into out; entry i depends on (key, i) only, not on n. */
 void gess__normals(gess__key key, size_t n, double *out);

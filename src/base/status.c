@@ -25,8 +25,7 @@ int gess__blame(gess_error *err, int status, const char *format, ...)
         va_start(args, format);
         vsnprintf(context, sizeof context, format, args);
         va_end(args);
-        snprintf(err->text, sizeof err->text, "%s: %.*s", context,
-                 (int)(sizeof err->text - strlen(context) - 3), old);
+        snprintf(err->text, sizeof err->text, "%s: %.*s", context, (int)(sizeof err->text - strlen(context) - 3), old);
         err->status = status;
     }
     return status;
@@ -35,8 +34,9 @@ int gess__blame(gess_error *err, int status, const char *format, ...)
 const char *gess_status_text(int status)
 {
     switch (status) {
-#define GESS_STATUS(name, value, text)                                                             \
-    case value: return text;
+#define GESS_STATUS(name, value, text) \
+    case value:                        \
+        return text;
 #include <gess/status.def>
 #undef GESS_STATUS
     default: return "unknown status";

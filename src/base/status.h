@@ -12,19 +12,17 @@
 #include <stddef.h>
 
 /* Calls something that returns a status and returns that status if it is not good. */
-#define GESS_TRY(call)                                                                             \
-    do {                                                                                           \
-        int gess__status_ = (call);                                                                \
-        if (gess__status_ != GESS_OK) return gess__status_;                                        \
+#define GESS_TRY(call)                                      \
+    do {                                                    \
+        int gess__status_ = (call);                         \
+        if (gess__status_ != GESS_OK) return gess__status_; \
     } while (0)
 
 /* Writes the message (truncated to fit) and returns `status`, for `return gess__fail(...)`.
  * `err` may be NULL. */
-int gess__fail(gess_error *err, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int gess__fail(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts `context` and ": " in front of the message that is already there. Returns err's status. */
-int gess__blame(gess_error *err, int status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+int gess__blame(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -118,10 +118,10 @@ GESS__INLINE void gess__sincos_turns(double t, double *sine, double *cosine)
     const double magic = 0x1.8p52;
     double shifted = t * 4.0 + magic;
     uint64_t quadrant = gess__bits(shifted);
-    double r = t - (shifted - magic) * 0.25;                  /* exact, |r| <= 1/8 */
-    double x = r * 6.28318530717958623200;                    /* 2π, rounded */
-    double tail = gess__fma(r, 6.28318530717958623200, -x);   /* what the product lost */
-    tail = gess__fma(r, 2.44929359829470635445e-16, tail);    /* 2π, the rest */
+    double r = t - (shifted - magic) * 0.25;                /* exact, |r| <= 1/8 */
+    double x = r * 6.28318530717958623200;                  /* 2π, rounded */
+    double tail = gess__fma(r, 6.28318530717958623200, -x); /* what the product lost */
+    tail = gess__fma(r, 2.44929359829470635445e-16, tail);  /* 2π, the rest */
     double z = x * x;
     double s = 1.58969099521155010221e-10;
     s = gess__fma(s, z, -2.50507602534068634195e-08);

@@ -11,7 +11,7 @@ typedef struct gess__bench_row {
     double seconds;   /* of what is measured */
     double reference; /* seconds of what it is compared with */
     double ratio;
-    double goal;      /* the ratio to reach; NaN: none */
+    double goal; /* the ratio to reach; NaN: none */
     int more_is_better;
 } gess__bench_row;
 
@@ -45,7 +45,7 @@ typedef struct gess__timed {
     const gess_model *inner;
     uint64_t repeats; /* evaluations of the inner model for one of this */
     uint64_t points;
-    double seconds;   /* one worker only */
+    double seconds; /* one worker only */
 } gess__timed;
 
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);

@@ -8,7 +8,8 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     gess__timed *t = user;
     double start = worker == 0 ? gess__bench_now() : 0.0;
     int code = 0;
-    for (uint64_t i = 0; i < t->repeats && code == 0; i++) code = t->inner->logp(t->inner->user, worker, n, dim, x, logp);
+    for (uint64_t i = 0; i < t->repeats && code == 0; i++)
+        code = t->inner->logp(t->inner->user, worker, n, dim, x, logp);
     if (worker == 0) {
         t->seconds += gess__bench_now() - start;
         t->points += n;

@@ -20,7 +20,7 @@ enum { CHAINS = 64 };
 
 typedef struct measured {
     gess__ensemble *ensemble;
-    double *kept;      /* last segment's rows, to check and to have been copied */
+    double *kept; /* last segment's rows, to check and to have been copied */
     double checksum;
     double seconds;
     uint64_t updates;
@@ -95,7 +95,7 @@ static int measure_dimension(size_t dim, gess__team *team, gess__bench_result *r
     uint64_t iterations = dim >= 500 ? 200 : 200000 / dim;
     double pieces = 0.0, best = INFINITY, best_pieces = INFINITY;
     snprintf(name, sizeof name, "gaussian:dim=%zu", dim);
-    int status = gess_model_open(&inner, name, err);
+    int status = gess_model_open(&inner, name, NULL, err);
     if (status == GESS_OK) status = run_frozen(&plain, inner, 30.0, iterations, iterations / 10, team, err);
     for (int trial = 0; status == GESS_OK && trial < 5; trial++) {
         gess__ensemble_free(m.ensemble);
@@ -104,7 +104,8 @@ static int measure_dimension(size_t dim, gess__team *team, gess__bench_result *r
         status = run_frozen(&m, &timed.model, 30.0, iterations, iterations / 10, team, err);
         if (status != GESS_OK) break;
         if (m.checksum != plain.checksum || timed.points != m.ensemble->tally.evals)
-            status = gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: the timed run has other draws than the plain one");
+            status =
+                gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: the timed run has other draws than the plain one");
         /* the density's seconds of the timed part: its share of all its points */
         double inside = timed.seconds * (double)m.updates / (double)m.ensemble->tally.updates;
         if (status == GESS_OK) status = time_pieces(m.ensemble, m.updates, &pieces, err);
@@ -112,8 +113,9 @@ static int measure_dimension(size_t dim, gess__team *team, gess__bench_result *r
         best_pieces = fmin(best_pieces, pieces);
     }
     if (status == GESS_OK)
-        gess__bench_add(result, best, best_pieces, 2.0, 0, "outside the density, D = %zu: %.0f ns an update over the pieces",
-                        dim, 1e9 * best / (double)m.updates);
+        gess__bench_add(result, best, best_pieces, 2.0, 0,
+                        "outside the density, D = %zu: %.0f ns an update over the pieces", dim,
+                        1e9 * best / (double)m.updates);
     gess__ensemble_free(plain.ensemble);
     gess__ensemble_free(m.ensemble);
     gess_model_close(inner);
@@ -127,7 +129,7 @@ static int measure_whole(gess__team *team, gess__bench_result *result, gess_erro
     gess__timed timed;
     measured m = {0};
     double *logp = NULL, best_run = INFINITY, best_loop = INFINITY;
-    int status = gess_model_open(&inner, "german-credit", err);
+    int status = gess_model_open(&inner, "german-credit", NULL, err);
     if (status == GESS_OK) {
         gess__timed_init(&timed, inner, 1);
         status = gess__timed_calibrate(&timed, 20e-6, 32, err);

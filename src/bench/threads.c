@@ -78,7 +78,7 @@ static int run(gess__bench_result *result, gess_error *err)
     const gess_model *inner = NULL;
     gess__timed timed;
     double one[TRIALS], two[TRIALS], alone[TRIALS], both[TRIALS], sum_one, sum_two;
-    GESS_TRY(gess_model_open(&inner, "german-credit", err));
+    GESS_TRY(gess_model_open(&inner, "german-credit", NULL, err));
     gess__timed_init(&timed, inner, 1);
     int status = gess__timed_calibrate(&timed, 20e-6, 32, err);
     for (int i = 0; status == GESS_OK && i < TRIALS; i++) {
@@ -90,8 +90,10 @@ static int run(gess__bench_result *result, gess_error *err)
         if (status == GESS_OK) status = time_loops(&timed.model, 2, &both[i], err);
     }
     if (status == GESS_OK) {
-        gess__bench_add(result, median(two), median(one), 1.9, 1, "two threads against one, 20 us density, %d chains", CHAINS);
-        gess__bench_add(result, median(both), 2.0 * median(alone), NAN, 1, "the machine: two bare loops at once against two in turn");
+        gess__bench_add(result, median(two), median(one), 1.9, 1, "two threads against one, 20 us density, %d chains",
+                        CHAINS);
+        gess__bench_add(result, median(both), 2.0 * median(alone), NAN, 1,
+                        "the machine: two bare loops at once against two in turn");
     }
     gess_model_close(inner);
     return status;

@@ -14,10 +14,10 @@
 #include "base/status.h"
 
 typedef struct gess__fft {
-    size_t size;                   /* points of a transform: a power of two, at least 4 */
-    double *re, *im;               /* size each: the series, then its transform */
-    double *power;                 /* size: power spectra added up */
-    double *cosines, *sines;       /* 3 × quarter a stage: powers 1, 2 and 3 of its twiddles */
+    size_t size;             /* points of a transform: a power of two, at least 4 */
+    double *re, *im;         /* size each: the series, then its transform */
+    double *power;           /* size: power spectra added up */
+    double *cosines, *sines; /* 3 × quarter a stage: powers 1, 2 and 3 of its twiddles */
 } gess__fft;
 
 /* Room for series of up to `longest` values, all their lags included. gess__fft_free() releases

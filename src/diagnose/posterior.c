@@ -17,15 +17,15 @@ typedef struct split {
 struct gess__posterior_workspace {
     size_t chains, n, total; /* total = chains × n */
     split split;
-    const double *x;         /* loaded draws, the caller's */
-    size_t numbers;          /* of these, how many are not NaN */
-    uint64_t *keys;          /* total: draws in ascending order, as keys (see key_of()) */
-    uint32_t *order;         /* total: where in x each of them is */
-    uint64_t *spare_keys;    /* total */
-    uint32_t *spare_order;   /* total */
-    double *series;          /* total, as x: the transformed draws that a figure is about */
-    double *means;           /* one a column */
-    double *rho;             /* rows: autocorrelations */
+    const double *x;       /* loaded draws, the caller's */
+    size_t numbers;        /* of these, how many are not NaN */
+    uint64_t *keys;        /* total: draws in ascending order, as keys (see key_of()) */
+    uint32_t *order;       /* total: where in x each of them is */
+    uint64_t *spare_keys;  /* total */
+    uint32_t *spare_order; /* total */
+    double *series;        /* total, as x: the transformed draws that a figure is about */
+    double *means;         /* one a column */
+    double *rho;           /* rows: autocorrelations */
     gess__fft fft;
 };
 

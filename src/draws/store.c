@@ -54,12 +54,14 @@ static int write_header(gess__writer *w, size_t chains, const char *const *names
         json_decref(list);
         return gess__fail(err, GESS_ERR_MODEL, "the name of parameter %zu is not UTF-8; give it another", i);
     }
-    json_t *root = json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "thin", (json_int_t)thin, "columns", list);
+    json_t *root =
+        json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "thin", (json_int_t)thin, "columns", list);
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(root);
     if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the header of %s", w->path);
     uint32_t lengths[2] = {VERSION, (uint32_t)strlen(text)};
-    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
+    uint32_t crc =
+        (uint32_t)crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
     int status = write_bytes(w, file_magic, sizeof file_magic, err);
     if (status == GESS_OK) status = write_bytes(w, lengths, sizeof lengths, err);
     if (status == GESS_OK) status = write_bytes(w, text, lengths[1], err);
@@ -163,8 +165,8 @@ static int read_header(gess__draws *d, reader *r, gess_error *err)
         return gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", r->path);
     GESS_TRY(read_bytes(r, lengths, sizeof lengths, err));
     if (lengths[0] != VERSION)
-        return gess__fail(err, GESS_ERR_FILE, "%s has format version %u; this gess reads version %d", r->path, lengths[0],
-                          VERSION);
+        return gess__fail(err, GESS_ERR_FILE, "%s has format version %u; this gess reads version %d", r->path,
+                          lengths[0], VERSION);
     if (lengths[1] > MOST_HEADER || lengths[1] > r->size) return damaged(r, "header length", err);
     GESS_ALLOC(&text, lengths[1], err);
     int status = read_bytes(r, text, lengths[1], err);

@@ -30,10 +30,10 @@ void gess__writer_free(gess__writer *writer);
 
 typedef struct gess__draws {
     size_t chains, columns;
-    uint64_t draws;  /* of each chain */
+    uint64_t draws; /* of each chain */
     uint64_t thin;
-    char **names;    /* columns */
-    double *values;  /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
+    char **names;   /* columns */
+    double *values; /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
 } gess__draws;
 
 /* Reads a whole file. Draws that not all chains have (a run still going on) are left out; a damaged

@@ -26,7 +26,8 @@ static int take_chain(gess__draws *d, const gess__table *t, size_t chain, const 
     for (size_t i = 0; same && i < d->columns; i++) same = strcmp(t->names[i], d->names[i]) == 0;
     if (!same)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "%s: %zu rows of %zu columns, or other names than the first file's (%llu rows of %zu columns); all "
+                          "%s: %zu rows of %zu columns, or other names than the first file's (%llu rows of %zu "
+                          "columns); all "
                           "chains must have the same",
                           path, t->rows, t->columns, (unsigned long long)d->draws, d->columns);
     for (size_t row = 0; row < t->rows; row++)

@@ -53,11 +53,15 @@ static int choose_methods(gess__ensemble *e, const gess_options *options, gess_e
                           options->schedule);
     if (e->chains.count < e->schedule->fewest_chains)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--chains %llu: the %s schedule needs at least %zu chains in each of %llu ensemble%s; use more",
+                          "--chains %llu: the %s schedule needs at least %zu chains in each of %llu ensemble%s; use "
+                          "more",
                           (unsigned long long)options->chains, e->schedule->name, e->schedule->fewest_chains,
                           (unsigned long long)options->ensembles, options->ensembles == 1 ? "" : "s");
+    if (strcmp(options->transform, "auto") != 0 && strcmp(options->transform, "none") != 0)
+        return gess__fail(err, GESS_ERR_USAGE, "--transform %s: it must be auto or none", options->transform);
     if ((e->kernel->needs & GESS__NEEDS_GRADIENT) && e->target.model->gradient == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--kernel %s needs a gradient, and this model gives none", e->kernel->name);
+        return gess__fail(err, GESS_ERR_USAGE, "--kernel %s needs a gradient, and this model gives none",
+                          e->kernel->name);
     return GESS_OK;
 }
 
@@ -66,15 +70,15 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
 {
     GESS_ALLOC(ensemble, 1, err);
     gess__ensemble *e = *ensemble;
-    gess__target_init(&e->target, model);
+    e->team = team;
+    GESS_TRY(gess__target_init(&e->target, model, strcmp(options->transform, "none") != 0, err));
     e->chains.first = (uint32_t)first;
     e->chains.count = chains;
     GESS_TRY(choose_methods(e, options, err));
     e->seed = options->seed;
     e->reuse = options->reuse;
-    e->team = team;
 
-    size_t dim = model->dim;
+    size_t dim = e->target.dim;
     unsigned workers = gess__team_size(team);
     e->chains.dim = dim;
     e->chains.own_size = e->kernel->own_size(dim);
@@ -86,8 +90,9 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
     if (e->block > chains) e->block = chains;
     GESS_ALLOC(&e->updates, workers, err);
     for (unsigned worker = 0; worker < workers; worker++)
-        GESS_TRY(gess__update_init(&e->updates[worker], e->kernel, dim, e->block, err));
+        GESS_TRY(gess__update_init(&e->updates[worker], e->kernel, &e->target, e->block, err));
 
+    GESS_ALLOC(&e->nans.points, GESS__NANS_KEPT * dim, err);
     GESS_TRY(gess__stream_new(&e->stream, e, err));
     GESS_TRY(gess__approx_new(&e->approx, dim, err));
     GESS_TRY(gess__warmup_open(e, options, err));
@@ -107,6 +112,8 @@ void gess__ensemble_free(gess__ensemble *e)
     free(e->window.points);
     free(e->window.values);
     free(e->window.packed);
+    free(e->nans.points);
+    gess__target_free(&e->target);
     gess__stream_free(e->stream);
     gess__approx_free(e->approx);
     gess__approx_free(e->spare);

@@ -28,29 +28,30 @@ typedef struct gess__stretch {
 
 /* The draws of a warm-up window, in the sampling space, thinned to fit. */
 typedef struct gess__window {
-    uint64_t start;          /* iteration at which it began */
-    uint64_t stage;          /* iteration at which its newest stage began */
-    uint64_t length;         /* iterations of the newest stage */
-    uint64_t stride;         /* one iteration in so many is kept */
-    size_t draws;            /* kept of each chain */
-    size_t room;             /* draws of each chain that there is room for */
-    double *points;          /* (draw · chains + chain) × dim; NULL where the schedule fits to none */
-    double *values;          /* draw · chains + chain: their log densities */
-    double *packed;          /* the points again, those of the first half of the chains first */
+    uint64_t start;  /* iteration at which it began */
+    uint64_t stage;  /* iteration at which its newest stage began */
+    uint64_t length; /* iterations of the newest stage */
+    uint64_t stride; /* one iteration in so many is kept */
+    size_t draws;    /* kept of each chain */
+    size_t room;     /* draws of each chain that there is room for */
+    double *points;  /* (draw · chains + chain) × dim; NULL where the schedule fits to none */
+    double *values;  /* draw · chains + chain: their log densities */
+    double *packed;  /* the points again, those of the first half of the chains first */
 } gess__window;
 
 /* How warm-up stands. */
 typedef struct gess__warmup {
     int over;
-    int settled;             /* it ended because nothing improved any more */
-    uint64_t iterations;     /* it took, once over */
-    uint64_t fixed;          /* iterations asked for, or GESS_AUTO */
+    int settled;         /* it ended because nothing improved any more */
+    uint64_t iterations; /* it took, once over */
+    uint64_t fixed;      /* iterations asked for, or GESS_AUTO */
     uint64_t most_evals;
-    unsigned stages;         /* complete */
-    unsigned calm;           /* stages in a row without improvement */
-    int moved;               /* the last stage's draws differ from those before: the next starts a window */
-    double mean_value, mean_error; /* of log densities in the last stage, and its standard error */
-    double each;             /* evaluations an update, in the last stage */
+    unsigned stages;                    /* complete */
+    unsigned calm;                      /* stages in a row without improvement */
+    int moved;                          /* the last stage's draws differ from those before: the next starts a window */
+    double mean_value, mean_error;      /* of log densities in the last stage, and its standard error */
+    double reach; /* largest |y| after the first stage */
+    double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
 } gess__warmup;
 
@@ -62,24 +63,25 @@ typedef struct gess__ensemble {
     const gess__schedule *schedule;
     gess__chains chains;
     uint64_t seed, reuse;
-    gess__team *team;        /* borrowed */
-    size_t block;            /* chains of a block, at most */
-    gess__update *updates;   /* one for each worker */
-    gess__stream *stream;    /* what is in flight */
+    gess__team *team;      /* borrowed */
+    size_t block;          /* chains of a block, at most */
+    gess__update *updates; /* one for each worker */
+    gess__stream *stream;  /* what is in flight */
     gess__tally tally;
+    gess__nans nans;
     gess__window window;
     gess__warmup warmup;
     /* the schedule's */
-    gess__fitter *fitter;    /* NULL where nothing is fitted */
-    gess__approx *approx;    /* in use, or used last */
-    gess__approx *spare;     /* scratch of a fit, or NULL */
-    gess__fit_report fit;    /* of the newest fit */
+    gess__fitter *fitter; /* NULL where nothing is fitted */
+    gess__approx *approx; /* in use, or used last */
+    gess__approx *spare;  /* scratch of a fit, or NULL */
+    gess__fit_report fit; /* of the newest fit */
     uint64_t fits;
-    size_t half;             /* two-group: chains 0 .. half - 1 are the first group */
-    int turn, fitted;        /* two-group: whose turn it is, and whether T is fitted for it */
-    uint64_t turn_end;       /* two-group: iterations at which the turn passes */
-    uint64_t done[2];        /* iterations that each group has behind it; [0] alone where there are no groups */
-    int rebind;              /* the approximation is new to the chains */
+    size_t half;       /* two-group: chains 0 .. half - 1 are the first group */
+    int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */
+    uint64_t turn_end; /* two-group: iterations at which the turn passes */
+    uint64_t done[2];  /* iterations that each group has behind it; [0] alone where there are no groups */
+    int rebind;        /* the approximation is new to the chains */
 } gess__ensemble;
 
 struct gess__schedule {
@@ -110,11 +112,11 @@ void gess__ensemble_free(gess__ensemble *ensemble);
 
 /* ---- running (stream.c) ---- */
 
-/* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · (1 + dim)], the log
- * density and the parameters. */
+/* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · columns], the log density,
+ * the parameters and the derived quantities. */
 typedef struct gess__segment {
-    size_t first, count;    /* chains */
-    uint64_t iterations;    /* that every one of these chains has behind it now */
+    size_t first, count; /* chains */
+    uint64_t iterations; /* that every one of these chains has behind it now */
     uint64_t first_draw, draws;
     const double *rows;
 } gess__segment;
@@ -128,7 +130,7 @@ typedef struct gess__record {
     uint64_t from, thin;
     gess__sink_fn *sink; /* or NULL */
     void *user;
-    atomic_int *stop;    /* or NULL: ends the stretch early when it becomes 1 */
+    atomic_int *stop; /* or NULL: ends the stretch early when it becomes 1 */
 } gess__record;
 
 /* Number of iterations kept among start .. start + iterations - 1. */

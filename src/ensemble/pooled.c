@@ -32,9 +32,9 @@ static gess__pool pack(gess__ensemble *e)
         memcpy(second + i * (chains - half) * dim, row + half * dim, (chains - half) * dim * sizeof *row);
     }
     return (gess__pool){.half = w->draws * half,
-                        .half_new = new * half,
-                        .rest = w->draws * (chains - half),
-                        .rest_new = new * (chains - half),
+                        .half_new = new *half,
+                        .rest = w->draws *(chains - half),
+                        .rest_new = new *(chains - half),
                         .points = w->packed};
 }
 

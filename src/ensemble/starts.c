@@ -11,32 +11,34 @@
 /* Attempts for a chain whose start is outside the support. */
 enum { MOST_ATTEMPTS = 100 };
 
-/* Draws the start of one chain: attempt number `attempt`. */
+/* A start of one chain in the user's space: attempt number `attempt`. */
 static void draw_start(gess__ensemble *e, size_t chain, uint64_t attempt, double *normals, double *x)
 {
     const gess_model *model = e->target.model;
-    size_t dim = e->target.dim;
     gess__key key = {.seed = e->seed,
                      .iteration = attempt,
                      .chain = e->chains.first + (uint32_t)chain,
                      .purpose = GESS__FOR_START};
-    gess__normals(key, dim, normals);
+    gess__normals(key, model->dim, normals);
     if (model->start != NULL)
-        model->start(model->user, dim, normals, x);
+        model->start(model->user, model->dim, normals, x);
     else
-        memcpy(x, normals, dim * sizeof *x);
+        for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&e->target.bounds, i, normals[i]);
 }
 
-/* Evaluates the start of one chain. *inside says whether it can be used. */
-static int evaluate_start(gess__ensemble *e, size_t chain, int *inside, gess_error *err)
+/* Puts a chain at a point x of the user's space. *inside says whether it can be used. */
+static int place(gess__ensemble *e, size_t chain, const double *x, double *scratch, int *inside, gess_error *err)
 {
     double *y = e->chains.x + chain * e->target.dim, value;
-    GESS_TRY(gess__target_evaluate(&e->target, 0, 1, y, &value, NULL, err));
+    *inside = gess__bounds_in(&e->target.bounds, x, y);
+    if (!*inside) return GESS_OK;
+    GESS_TRY(gess__target_evaluate(&e->target, 0, 1, y, &value, NULL, scratch, err));
     e->tally.evals++;
     if (value == INFINITY) {
         char point[600];
         gess__target_describe(&e->target, y, point, sizeof point);
-        return gess__fail(err, GESS_ERR_MODEL, "the log density is +infinity at the start of chain %zu, %s; mend the model",
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "the log density is +infinity at the start of chain %zu, %s; mend the model",
                           (size_t)e->chains.first + chain + 1, point);
     }
     if (isnan(value)) e->tally.nans++;
@@ -45,23 +47,24 @@ static int evaluate_start(gess__ensemble *e, size_t chain, int *inside, gess_err
     return GESS_OK;
 }
 
-static int start_by_draws(gess__ensemble *e, double *scratch, gess_error *err)
+static int start_by_draws(gess__ensemble *e, double *x, double *scratch, gess_error *err)
 {
-    size_t dim = e->target.dim;
+    size_t dim = e->target.model->dim;
     for (size_t chain = 0; chain < e->chains.count; chain++) {
         int inside = 0;
         for (uint64_t attempt = 0; attempt < MOST_ATTEMPTS && !inside; attempt++) {
-            draw_start(e, chain, attempt, scratch, scratch + dim);
-            gess__target_map(&e->target, scratch + dim, e->chains.x + chain * dim);
-            GESS_TRY(evaluate_start(e, chain, &inside, err));
+            draw_start(e, chain, attempt, x + dim, x);
+            GESS_TRY(place(e, chain, x, scratch, &inside, err));
         }
         if (!inside) {
             char point[600];
-            gess__target_describe(&e->target, e->chains.x + chain * dim, point, sizeof point);
-            return gess__fail(err, GESS_ERR_MODEL,
-                              "no starting point inside the support for chain %zu: the log density was -infinity or NaN "
-                              "at %d random points, the last at %s; give starts with --init FILE",
-                              (size_t)e->chains.first + chain + 1, MOST_ATTEMPTS, point);
+            for (size_t i = 0, used = 0; i < dim && used < sizeof point; i++)
+                used = gess__describe_parameter(e->target.model, i, x[i], point, used, sizeof point);
+            return gess__fail(
+                err, GESS_ERR_MODEL,
+                "no starting point inside the support for chain %zu: the log density was -infinity or NaN "
+                "at %d random points, the last at %s; give starts with --init FILE",
+                (size_t)e->chains.first + chain + 1, MOST_ATTEMPTS, point);
         }
     }
     return GESS_OK;
@@ -72,7 +75,7 @@ static int start_by_draws(gess__ensemble *e, double *scratch, gess_error *err)
 static int find_columns(const gess__ensemble *e, const gess__table *table, const char *path, size_t *columns,
                         gess_error *err)
 {
-    size_t dim = e->target.dim, found = 0;
+    size_t dim = e->target.model->dim, found = 0;
     for (size_t i = 0; i < dim && table->names != NULL; i++) {
         char buffer[32];
         const char *name = gess__parameter_name(e->target.model, i, buffer);
@@ -86,11 +89,12 @@ static int find_columns(const gess__ensemble *e, const gess__table *table, const
     if (found == dim) return GESS_OK;
     if (found > 0)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: its header names %zu of the model's %zu parameters; name all of them, or none", path,
-                          found, dim);
+                          "--init %s: its header names %zu of the model's %zu parameters; name all of them, or none",
+                          path, found, dim);
     if (table->columns != dim)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu columns, but the model has %zu parameters; give one column for each, or a header "
+                          "--init %s: %zu columns, but the model has %zu parameters; give one column for each, or a "
+                          "header "
                           "with their names",
                           path, table->columns, dim);
     for (size_t i = 0; i < dim; i++) columns[i] = i;
@@ -98,39 +102,41 @@ static int find_columns(const gess__ensemble *e, const gess__table *table, const
 }
 
 static int start_by_table(gess__ensemble *e, const gess__table *table, const char *path, size_t *columns, double *x,
-                          gess_error *err)
+                          double *scratch, gess_error *err)
 {
+    size_t first = e->chains.first, dim = e->target.model->dim;
     GESS_TRY(find_columns(e, table, path, columns, err));
-    size_t first = e->chains.first;
     if (table->rows < first + e->chains.count)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu starting points, but there is a chain %zu; give one row for each chain, or --chains %zu",
+                          "--init %s: %zu starting points, but there is a chain %zu; give one row for each chain, or "
+                          "--chains %zu",
                           path, table->rows, first + e->chains.count, table->rows);
     for (size_t chain = 0; chain < e->chains.count; chain++) {
         int inside = 0;
-        for (size_t i = 0; i < e->target.dim; i++) x[i] = table->values[(first + chain) * table->columns + columns[i]];
-        for (size_t i = 0; i < e->target.dim; i++)
+        for (size_t i = 0; i < dim; i++) {
+            x[i] = table->values[(first + chain) * table->columns + columns[i]];
             if (!isfinite(x[i]))
                 return gess__fail(err, GESS_ERR_USAGE, "--init %s: row %zu, column %zu is not a finite number", path,
                                   first + chain + 1, columns[i] + 1);
-        gess__target_map(&e->target, x, e->chains.x + chain * e->target.dim);
-        GESS_TRY(evaluate_start(e, chain, &inside, err));
+        }
+        GESS_TRY(place(e, chain, x, scratch, &inside, err));
         if (!inside)
             return gess__fail(err, GESS_ERR_USAGE,
-                              "--init %s: row %zu is outside the support (the log density there is -infinity or NaN)", path,
-                              first + chain + 1);
+                              "--init %s: row %zu is outside the support (beyond a bound, or the log density there is "
+                              "-infinity or NaN)",
+                              path, first + chain + 1);
     }
     return GESS_OK;
 }
 
-static int start_from_file(gess__ensemble *e, const char *path, double *scratch, gess_error *err)
+static int start_from_file(gess__ensemble *e, const char *path, double *x, double *scratch, gess_error *err)
 {
     gess__table table = {0};
     size_t *columns = NULL;
     int status = gess__table_read(&table, path, err);
     if (status == GESS_OK)
-        status = gess__alloc_bytes(&columns, e->target.dim, sizeof *columns, "columns", err);
-    if (status == GESS_OK) status = start_by_table(e, &table, path, columns, scratch, err);
+        status = gess__alloc_bytes(&columns, e->target.model->dim, sizeof *columns, "columns", err);
+    if (status == GESS_OK) status = start_by_table(e, &table, path, columns, x, scratch, err);
     free(columns);
     gess__table_free(&table);
     return status;
@@ -138,9 +144,13 @@ static int start_from_file(gess__ensemble *e, const char *path, double *scratch,
 
 int gess__ensemble_start(gess__ensemble *e, const char *init, gess_error *err)
 {
-    double *scratch;
-    GESS_ALLOC(&scratch, 2 * e->target.dim, err);
-    int status = init != NULL ? start_from_file(e, init, scratch, err) : start_by_draws(e, scratch, err);
+    double *x = NULL, *scratch = NULL;
+    int status = gess__alloc_bytes(&x, 2 * e->target.model->dim, sizeof *x, "starts", err);
+    if (status == GESS_OK)
+        status = gess__alloc_bytes(&scratch, gess__target_scratch(&e->target, 1), sizeof *scratch, "starts", err);
+    if (status == GESS_OK)
+        status = init != NULL ? start_from_file(e, init, x, scratch, err) : start_by_draws(e, x, scratch, err);
+    free(x);
     free(scratch);
     return status;
 }

@@ -15,10 +15,10 @@
 enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
 
 struct gess__stream {
-    size_t capacity;              /* doubles of a slot */
+    size_t capacity; /* doubles of a slot */
     double *rows[SLOTS];
-    uint64_t *progress;           /* of each block: segments behind it */
-    unsigned char *busy;          /* of each block */
+    uint64_t *progress;  /* of each block: segments behind it */
+    unsigned char *busy; /* of each block */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* one stretch */
@@ -26,18 +26,18 @@ struct gess__stream {
     const gess__stretch *stretch;
     const gess__record *record;
     size_t blocks;
-    uint64_t length;              /* iterations of a whole segment */
-    uint64_t base;                /* segments end where (iteration − base) is a multiple of length */
-    uint64_t segments;            /* to be run; falls when the stretch is stopped */
-    uint64_t written;             /* handed to the sink */
-    size_t remaining[SLOTS];      /* blocks that still owe their part of the segment in the slot */
+    uint64_t length;         /* iterations of a whole segment */
+    uint64_t base;           /* segments end where (iteration − base) is a multiple of length */
+    uint64_t segments;       /* to be run; falls when the stretch is stopped */
+    uint64_t written;        /* handed to the sink */
+    size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
     int delivering, status;
     gess_error error;
 };
 
 int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err)
 {
-    size_t row = e->chains.count * (1 + e->target.dim), blocks = (e->chains.count + e->block - 1) / e->block;
+    size_t row = e->chains.count * e->target.columns, blocks = (e->chains.count + e->block - 1) / e->block;
     GESS_ALLOC(stream, 1, err);
     gess__stream *s = *stream;
     pthread_mutex_init(&s->lock, NULL);
@@ -85,7 +85,7 @@ static uint64_t segment_kept(const gess__stream *s, uint64_t k)
 
 static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretch, const gess__record *record)
 {
-    uint64_t draws = s->capacity / (e->chains.count * (1 + e->target.dim));
+    uint64_t draws = s->capacity / (e->chains.count * e->target.columns);
     s->ensemble = e;
     s->stretch = stretch;
     s->record = record;
@@ -104,15 +104,17 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
 
 /* ---- one task ---- */
 
-static void record_block(const gess__stream *s, const gess__update *u, double *rows, uint64_t kept, uint64_t draw)
+static int record_block(const gess__stream *s, const gess__update *u, double *rows, uint64_t kept, uint64_t draw,
+                        gess_error *err)
 {
     const gess__ensemble *e = s->ensemble;
-    size_t dim = e->target.dim, columns = 1 + dim;
+    size_t dim = e->target.dim, columns = e->target.columns;
     for (size_t j = 0; j < u->count; j++) {
         size_t chain = u->first + j;
         double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        row[0] = gess__target_draw(&e->target, e->chains.x + chain * dim, e->chains.value[chain], row + 1);
+        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row, err));
     }
+    return GESS_OK;
 }
 
 static void collect_block(gess__ensemble *e, const gess__update *u)
@@ -134,7 +136,6 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     gess__update *u = &e->updates[worker];
     uint64_t start = segment_start(s, k), end = segment_start(s, k + 1), kept = segment_kept(s, k), draw = 0;
     size_t offset = block * e->block;
-    u->target = &e->target;
     u->approx = stretch->approx;
     u->chains = &e->chains;
     u->seed = e->seed;
@@ -147,7 +148,7 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
         GESS_TRY(gess__update_block(e->kernel, u, err));
         if (!e->warmup.over) collect_block(e, u);
         if (kept > 0 && gess__record_kept(s->record, i, 1) > 0)
-            record_block(s, u, s->rows[k % SLOTS], kept, draw++);
+            GESS_TRY(record_block(s, u, s->rows[k % SLOTS], kept, draw++, err));
     }
     return GESS_OK;
 }
@@ -187,7 +188,8 @@ static void heed_stop(gess__stream *s)
 /* Hands complete segments to the sink, without the lock while the sink is at work. */
 static void deliver(gess__stream *s)
 {
-    while (!s->delivering && s->status == GESS_OK && s->written < s->segments && s->remaining[s->written % SLOTS] == 0) {
+    while (!s->delivering && s->status == GESS_OK && s->written < s->segments &&
+           s->remaining[s->written % SLOTS] == 0) {
         uint64_t k = s->written, start = segment_start(s, k);
         gess__segment segment = {.first = s->stretch->first,
                                  .count = s->stretch->count,
@@ -257,6 +259,11 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
         e->tally.failures += t->failures;
         e->tally.nans += t->nans;
         *t = (gess__tally){0};
+        gess__nans *n = &e->updates[worker].nans;
+        for (size_t i = 0; i < n->count; i++)
+            gess__nans_note(&e->nans, e->target.dim, n->keys[i].iteration, n->keys[i].chain, n->keys[i].angle,
+                            n->points + i * e->target.dim);
+        n->count = 0;
     }
     if (s->status != GESS_OK) {
         if (err != NULL) *err = s->error;
@@ -277,7 +284,8 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
         int between = e->half == 0 || e->done[0] == e->done[1];
         e->schedule->next(e, until, &stretch);
         if (stretch.count == 0) return GESS_OK;
-        if (between && record->stop != NULL && atomic_load(record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+        if (between && record->stop != NULL && atomic_load(record->stop))
+            return gess__fail(err, GESS_ERR_STOPPED, "stopped");
         GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
 }

@@ -5,8 +5,8 @@
  * the targets invariant, because T depends on the other group alone: on its present states and on
  * nothing before them. Hence the fit starts cold, and hence draws may be kept from the first sweep
  * that is past the starts' memory. */
-#include "ensemble/ensemble.h"
 #include "base/mutant.h"
+#include "ensemble/ensemble.h"
 
 static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
 {

@@ -97,6 +97,24 @@ static void begin_stage(gess__ensemble *e)
     while ((w->stage + w->length - w->start) / w->stride > w->room) thin_window(e);
 }
 
+/* A density that is the same everywhere it was looked at, with chains that run ever further away, does
+ * not fall off: it cannot be sampled. (One that is flat between bounds can.) */
+static int check_not_flat(gess__ensemble *e, gess_error *err)
+{
+    const gess__window *w = &e->window;
+    size_t from = (size_t)((w->stage - w->start) / w->stride) * e->chains.count, to = w->draws * e->chains.count;
+    double furthest = 0.0;
+    for (size_t i = 0; i < e->chains.count * e->target.dim; i++) furthest = fmax(furthest, fabs(e->chains.x[i]));
+    if (e->warmup.stages == 0) e->warmup.reach = furthest;
+    if (!(furthest > 1e3 * e->warmup.reach)) return GESS_OK;
+    for (size_t i = from + 1; i < to; i++)
+        if (w->values[i] != w->values[from]) return GESS_OK;
+    return gess__fail(err, GESS_ERR_MODEL,
+                      "the log density is %g at every point, and the chains run away (%g so far): it is flat and improper; "
+                      "check the model, or give its parameters bounds",
+                      w->values[from], furthest);
+}
+
 int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err)
 {
     gess__warmup *u = &e->warmup;
@@ -108,6 +126,7 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
     u->each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
     look_at_values(e);
+    GESS_TRY(check_not_flat(e, err));
     /* chains that still climb or fall have not arrived, whatever a fit says */
     u->moved = u->stages == 0 || !(fabs(u->mean_value - value) < 3.0 * hypot(u->mean_error, error));
     int more = e->schedule->look(e);

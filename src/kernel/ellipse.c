@@ -8,15 +8,15 @@
  * still at work, in the order of u->lane; finished lanes are squeezed out, so that every loop over
  * them is a vector loop. All lanes at work have seen the same number of angles. */
 typedef struct work {
-    double *normals;  /* block × dim: n */
-    double *steps;    /* block × dim: L n */
-    double *triangle; /* for the triangular kernels */
-    double *tries;    /* one number: angles so far */
-    double *deltas;   /* |z|² */
-    double *squares;  /* |ζ|² */
-    double *crosses;  /* z·ζ */
-    double *heights;  /* log of the slice's height */
-    double *roots;    /* √s */
+    double *normals;            /* block × dim: n */
+    double *steps;              /* block × dim: L n */
+    double *triangle;           /* for the triangular kernels */
+    double *tries;              /* one number: angles so far */
+    double *deltas;             /* |z|² */
+    double *squares;            /* |ζ|² */
+    double *crosses;            /* z·ζ */
+    double *heights;            /* log of the slice's height */
+    double *roots;              /* √s */
     double *low, *high, *angle; /* brackets, in turns */
     double *sines, *cosines;    /* of the angle */
     double *first, *second;     /* uniforms, and what is made of them */
@@ -24,18 +24,27 @@ typedef struct work {
 
 enum { ARRAYS = 12 };
 
-static work carve(const gess__update *u)
+static inline work carve(const gess__update *u)
 {
     size_t dim = u->target->dim, n = u->count;
-    work w;
-    w.normals = u->scratch;
-    w.steps = w.normals + n * dim;
-    w.triangle = w.steps + n * dim;
-    w.tries = w.triangle + gess__triangular_scratch(dim);
-    double *at = w.tries + 1, **arrays[ARRAYS] = {&w.deltas, &w.squares, &w.crosses, &w.heights, &w.roots, &w.low,
-                                                  &w.high,   &w.angle,   &w.sines,   &w.cosines, &w.first, &w.second};
-    for (size_t i = 0; i < ARRAYS; i++) *arrays[i] = at + i * n;
-    return w;
+    double *rows = u->scratch, *triangle = rows + 2 * n * dim, *tries = triangle + gess__triangular_scratch(dim);
+    double *at = tries + 1;
+    return (work){.normals = rows,
+                  .steps = rows + n * dim,
+                  .triangle = triangle,
+                  .tries = tries,
+                  .deltas = at,
+                  .squares = at + n,
+                  .crosses = at + 2 * n,
+                  .heights = at + 3 * n,
+                  .roots = at + 4 * n,
+                  .low = at + 5 * n,
+                  .high = at + 6 * n,
+                  .angle = at + 7 * n,
+                  .sines = at + 8 * n,
+                  .cosines = at + 9 * n,
+                  .first = at + 10 * n,
+                  .second = at + 11 * n};
 }
 
 size_t gess__ellipse_own_size(size_t dim)
@@ -109,7 +118,8 @@ static void shrink(size_t n, const double *restrict uniforms, double *restrict l
     }
 }
 
-static void log_t(const gess__update *u, const gess__ellipse_family *family, size_t n, const double *deltas, double *out)
+static void log_t(const gess__update *u, const gess__ellipse_family *family, size_t n, const double *deltas,
+                  double *out)
 {
     gess__approx_log_ts(u->approx, family->gaussian, n, deltas, out);
     if (GESS__MUTANT(NO_T_DENSITY)) memset(out, 0, n * sizeof *out);

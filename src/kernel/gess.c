@@ -4,9 +4,9 @@
  * T is a scale mixture of Gaussians, T = ∫ IG(s; ν/2, ν/2) N(μ, sΣ) ds. Given x, s is drawn from
  * its conditional InvGamma((D + ν)/2, (ν + δ)/2), then x by an elliptical slice update with
  * covariance sΣ and log-likelihood log π − log T. At the cap of ν, s = 1. */
+#include "base/mutant.h"
 #include "base/vmath.h"
 #include "kernel/ellipse.h"
-#include "base/mutant.h"
 
 static void root_scales(const gess__update *u, const double *deltas, double *roots)
 {

@@ -22,9 +22,9 @@
 /* States of chains, in the sampling space. */
 typedef struct gess__chains {
     size_t count, dim, own_size;
-    double *x;     /* count × dim */
-    double *value; /* count: log density in the sampling space */
-    double *own;   /* count × own_size: the kernel's */
+    double *x;      /* count × dim */
+    double *value;  /* count: log density in the sampling space */
+    double *own;    /* count × own_size: the kernel's */
     uint32_t first; /* number of chain 0, for random keys */
 } gess__chains;
 
@@ -32,6 +32,21 @@ typedef struct gess__chains {
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
 } gess__tally;
+
+/* The first points at which the density was NaN, in the order of (iteration, chain, angle). */
+enum { GESS__NANS_KEPT = 10 };
+
+typedef struct gess__nans {
+    size_t count;
+    struct {
+        uint64_t iteration, chain, angle;
+    } keys[GESS__NANS_KEPT];
+    double *points; /* GESS__NANS_KEPT × dim, in the sampling space */
+} gess__nans;
+
+/* Adds a point where it is among the first. */
+void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
+                     const double *point);
 
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
 typedef struct gess__update {
@@ -41,17 +56,21 @@ typedef struct gess__update {
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;
-    int rebind;          /* the approximation is not the one of the chain's last update */
+    int rebind; /* the approximation is not the one of the chain's last update */
     unsigned worker;
     /* proposals, in the order of their lanes */
     size_t proposals;
-    uint32_t *lane;      /* lane of each proposal */
-    double *points;      /* proposals × dim */
-    double *values;      /* proposals */
-    double *gradients;   /* proposals × dim, where the kernel needs them */
+    uint32_t *lane;    /* lane of each proposal */
+    double *points;    /* proposals × dim */
+    double *values;    /* proposals */
+    double *gradients; /* proposals × dim, where the kernel needs them */
     /* the kernel's own, lasting one update */
     double *scratch;
+    uint64_t round;      /* calls of the density in this update */
+    /* the driver's */
+    double *mapped;      /* scratch of the target */
     gess__tally tally;
+    gess__nans nans;
 } gess__update;
 
 enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2 };
@@ -59,8 +78,8 @@ enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2 };
 typedef struct gess__kernel {
     const char *name, *help;
     unsigned needs;
-    int exact;                                      /* leaves the target invariant while it adapts */
-    size_t (*own_size)(size_t dim);                 /* doubles kept for a chain */
+    int exact;                                        /* leaves the target invariant while it adapts */
+    size_t (*own_size)(size_t dim);                   /* doubles kept for a chain */
     size_t (*scratch_size)(size_t dim, size_t block); /* doubles for a block, lasting one update */
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);
@@ -72,7 +91,8 @@ const gess__kernel *gess__kernel_row(size_t i);
 const gess__kernel *gess__kernel_find(const char *name);
 
 /* Memory of one worker, for blocks of up to `block` chains. */
-int gess__update_init(gess__update *u, const gess__kernel *kernel, size_t dim, size_t block, gess_error *err);
+int gess__update_init(gess__update *u, const gess__kernel *kernel, const gess__target *target, size_t block,
+                      gess_error *err);
 void gess__update_free(gess__update *u);
 
 /* Updates every chain of the block once. Allocates nothing. */
@@ -83,6 +103,12 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
 int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err);
 
 /* For kernels: a random key of lane `lane`. */
-gess__key gess__update_key(const gess__update *u, size_t lane, enum gess__purpose purpose);
+static inline gess__key gess__update_key(const gess__update *u, size_t lane, enum gess__purpose purpose)
+{
+    return (gess__key){.seed = u->seed,
+                       .iteration = u->iteration,
+                       .chain = u->chains->first + (uint32_t)(u->first + lane),
+                       .purpose = purpose};
+}
 
 #endif

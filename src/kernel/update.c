@@ -28,13 +28,18 @@ const gess__kernel *gess__kernel_find(const char *name)
     return NULL;
 }
 
-int gess__update_init(gess__update *u, const gess__kernel *kernel, size_t dim, size_t block, gess_error *err)
+int gess__update_init(gess__update *u, const gess__kernel *kernel, const gess__target *target, size_t block,
+                      gess_error *err)
 {
+    size_t dim = target->dim;
+    u->target = target;
     GESS_ALLOC(&u->lane, block, err);
     GESS_ALLOC(&u->points, block * dim, err);
     GESS_ALLOC(&u->values, block, err);
     if (kernel->needs & GESS__NEEDS_GRADIENT) GESS_ALLOC(&u->gradients, block * dim, err);
     GESS_ALLOC(&u->scratch, kernel->scratch_size(dim, block), err);
+    GESS_ALLOC(&u->mapped, gess__target_scratch(target, block), err);
+    GESS_ALLOC(&u->nans.points, GESS__NANS_KEPT * dim, err);
     return GESS_OK;
 }
 
@@ -45,13 +50,36 @@ void gess__update_free(gess__update *u)
     free(u->values);
     free(u->gradients);
     free(u->scratch);
+    free(u->mapped);
+    free(u->nans.points);
+}
+
+void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
+                     const double *point)
+{
+    size_t at = nans->count;
+    while (at > 0) {
+        uint64_t i = nans->keys[at - 1].iteration, c = nans->keys[at - 1].chain, a = nans->keys[at - 1].angle;
+        if (i < iteration || (i == iteration && (c < chain || (c == chain && a <= angle)))) break;
+        at--;
+    }
+    if (at == GESS__NANS_KEPT) return;
+    size_t last = nans->count < GESS__NANS_KEPT ? nans->count++ : GESS__NANS_KEPT - 1;
+    memmove(&nans->keys[at + 1], &nans->keys[at], (last - at) * sizeof *nans->keys);
+    memmove(nans->points + (at + 1) * dim, nans->points + at * dim, (last - at) * dim * sizeof *nans->points);
+    nans->keys[at].iteration = iteration;
+    nans->keys[at].chain = chain;
+    nans->keys[at].angle = angle;
+    memcpy(nans->points + at * dim, point, dim * sizeof *point);
 }
 
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
-    for (kernel->begin(u); u->proposals > 0;) {
+    u->round = 0;
+    for (kernel->begin(u); u->proposals > 0; u->round++) {
         kernel->propose(u);
-        GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients, err));
+        GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients, u->mapped,
+                                       err));
         u->tally.evals += u->proposals;
         GESS_TRY(kernel->consume(u, err));
     }
@@ -64,6 +92,8 @@ int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err
     *value = u->values[j];
     if (isnan(*value)) {
         u->tally.nans++;
+        gess__nans_note(&u->nans, u->target->dim, u->iteration, u->chains->first + u->first + u->lane[j], u->round,
+                        u->points + j * u->target->dim);
         *value = -INFINITY;
     }
     if (*value < INFINITY) return GESS_OK;
@@ -74,12 +104,4 @@ int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err
                       "zero there: mend the model",
                       point, (size_t)u->chains->first + u->first + u->lane[j] + 1,
                       (unsigned long long)u->iteration + 1);
-}
-
-gess__key gess__update_key(const gess__update *u, size_t lane, enum gess__purpose purpose)
-{
-    return (gess__key){.seed = u->seed,
-                       .iteration = u->iteration,
-                       .chain = u->chains->first + (uint32_t)(u->first + lane),
-                       .purpose = purpose};
 }

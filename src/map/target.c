@@ -1,52 +1,92 @@
 #include "map/target.h"
 
+#include "base/mutant.h"
 #include "model/model.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 
-void gess__target_init(gess__target *target, const gess_model *model)
+int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
     target->model = model;
-    target->dim = model->dim;
+    GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
+    target->dim = target->bounds.inner;
+    target->columns = 1 + model->dim + model->derived;
+    return GESS_OK;
+}
+
+void gess__target_free(gess__target *target)
+{
+    gess__bounds_free(&target->bounds);
+}
+
+size_t gess__target_scratch(const gess__target *target, size_t n)
+{
+    /* x, its gradient, log |dx/dy|, log density and place of each point that is inside */
+    return target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
+}
+
+/* Calls the model with n points of the user's space. */
+static int ask(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
+               double *gradients, const double *first_y, gess_error *err)
+{
+    const gess_model *model = target->model;
+    int code = gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
+                                 : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+    if (code == 0) return GESS_OK;
+    char point[400];
+    gess__target_describe(target, first_y, point, sizeof point);
+    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
+                      code, n, point);
 }
 
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                          double *gradients, gess_error *err)
+                          double *gradients, double *scratch, gess_error *err)
+{
+    if (target->bounds.trivial) return ask(target, worker, n, y, values, gradients, y, err);
+    size_t outer = target->model->dim, inner = target->dim, inside = 0;
+    double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n, *places = logp + n;
+    for (size_t i = 0; i < n; i++) {
+        jacobians[inside] = gess__bounds_out(&target->bounds, y + i * inner, x + inside * outer);
+        places[inside] = (double)i;
+        if (jacobians[inside] > -INFINITY)
+            inside++;
+        else
+            values[i] = -INFINITY;
+    }
+    if (inside == 0) return GESS_OK;
+    GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, y + (size_t)places[0] * inner, err));
+    for (size_t k = 0; k < inside; k++) {
+        size_t i = (size_t)places[k];
+        values[i] = GESS__MUTANT(NO_JACOBIAN) ? logp[k] : logp[k] + jacobians[k];
+        if (gradients != NULL)
+            gess__bounds_gradient(&target->bounds, y + i * inner, by_x + k * outer, gradients + i * inner);
+    }
+    return GESS_OK;
+}
+
+int gess__target_draw(const gess__target *target, unsigned worker, const double *y, double value, double *row,
+                      gess_error *err)
 {
     const gess_model *model = target->model;
-    int code = gradients == NULL ? model->logp(model->user, worker, n, target->dim, y, values)
-                                 : model->gradient(model->user, worker, n, target->dim, y, values, gradients);
+    double *x = row + 1;
+    if (target->bounds.trivial) {
+        memcpy(x, y, model->dim * sizeof *x);
+        row[0] = value;
+    } else {
+        row[0] = value - gess__bounds_out(&target->bounds, y, x);
+    }
+    if (model->derived == 0) return GESS_OK;
+    int code = model->derive(model->user, worker, model->dim, x, model->derived, x + model->dim);
     if (code == 0) return GESS_OK;
     char point[400];
     gess__target_describe(target, y, point, sizeof point);
-    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s", code,
-                      n, point);
-}
-
-double gess__target_draw(const gess__target *target, const double *y, double value, double *x)
-{
-    memcpy(x, y, target->dim * sizeof *x);
-    return value;
-}
-
-void gess__target_map(const gess__target *target, const double *x, double *y)
-{
-    memcpy(y, x, target->dim * sizeof *y);
+    return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
 }
 
 void gess__target_describe(const gess__target *target, const double *y, char *text, size_t size)
 {
-    size_t used = 0;
     text[0] = '\0';
-    for (size_t i = 0; i < target->dim; i++) {
-        char buffer[32];
-        int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "",
-                            gess__parameter_name(target->model, i, buffer), y[i]);
-        if (more < 0 || (size_t)more >= size - used) {
-            snprintf(text + (used > size - 5 ? size - 5 : used), 5, "…");
-            return;
-        }
-        used += (size_t)more;
-    }
+    for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
+        used = gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, y), text, used, size);
 }

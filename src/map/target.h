@@ -1,30 +1,35 @@
-/* The density as the sampler sees it: a model behind an invertible map y = m(x) from the user's
- * space to the sampling space, with log |∂x/∂y| inside.
- *
- * The map is the identity so far: y = x, no Jacobian. Everything above this folder works with y
- * and asks the target for x when a draw is stored. */
+/* The density as the sampler sees it: a model behind the map y ↔ x between the sampling space and
+ * the user's, with log |dx/dy| inside. Everything above this folder works with y, and asks the
+ * target for x when a draw is stored. */
 #ifndef GESS_MAP_TARGET_H
 #define GESS_MAP_TARGET_H
 
-#include "base/status.h"
+#include "map/bounds.h"
 
 typedef struct gess__target {
     const gess_model *model;
-    size_t dim;
+    gess__bounds bounds;
+    size_t dim;     /* of y */
+    size_t columns; /* of a draw: log density, parameters, derived quantities */
 } gess__target;
 
-void gess__target_init(gess__target *target, const gess_model *model);
+/* transform: sample bounded parameters on a log or logit scale; otherwise bounds are hard. */
+int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err);
+void gess__target_free(gess__target *target);
+
+/* Doubles of scratch for gess__target_evaluate() with up to n points. */
+size_t gess__target_scratch(const gess__target *target, size_t n);
 
 /* Log densities in the sampling space of n points y (n × dim), raw: NaN and infinities are passed
- * on, since a value that is never used must not count. gradients is n × dim, or NULL. */
+ * on, since a value that is never used must not count. The model is not asked about points outside
+ * its bounds. gradients is n × dim, or NULL. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                          double *gradients, gess_error *err);
+                          double *gradients, double *scratch, gess_error *err);
 
-/* A draw in the user's scale: parameters into x (dim), log density without Jacobian returned. */
-double gess__target_draw(const gess__target *target, const double *y, double value, double *x);
-
-/* A point of the user's space in the sampling space. */
-void gess__target_map(const gess__target *target, const double *x, double *y);
+/* A draw in the user's scale into row (`columns` doubles): log density without Jacobian, parameters,
+ * derived quantities. */
+int gess__target_draw(const gess__target *target, unsigned worker, const double *y, double value, double *row,
+                      gess_error *err);
 
 /* Writes a point as "name = value, …" for messages, shortened with "…" where it does not fit. */
 void gess__target_describe(const gess__target *target, const double *y, char *text, size_t size);

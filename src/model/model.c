@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "model/builtin/builtin.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,18 +73,16 @@ static int split_parameters(gess__parameters *p, char *text, gess_error *err)
         if (next != NULL) *next++ = '\0';
         char *equals = strchr(text, '=');
         if (equals == NULL || equals == text || equals[1] == '\0')
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "model %s: '%s' is not a parameter; write %s:key=value,key=value", p->model, text,
-                              p->model);
+            return gess__fail(err, GESS_ERR_USAGE, "model %s: '%s' is not a parameter; write %s:key=value,key=value",
+                              p->model, text, p->model);
         *equals = '\0';
         for (size_t i = 0; i < p->count; i++)
             if (strcmp(p->item[i].key, text) == 0)
                 return gess__fail(err, GESS_ERR_USAGE, "model %s: parameter '%s' is given twice; keep one of them",
                                   p->model, text);
         if (p->count == MAX_PARAMETERS)
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "model %s: more than %d parameters; `gess models` lists its own", p->model,
-                              MAX_PARAMETERS);
+            return gess__fail(err, GESS_ERR_USAGE, "model %s: more than %d parameters; `gess models` lists its own",
+                              p->model, MAX_PARAMETERS);
         p->item[p->count].key = text;
         p->item[p->count].value = equals + 1;
         p->count++;
@@ -125,27 +124,27 @@ static bool parse_count(const char *text, size_t *out)
     return true;
 }
 
-int gess__parameter_count(gess__parameters *p, const char *key, size_t fallback, size_t low, size_t high,
-                          size_t *out, gess_error *err)
+int gess__parameter_count(gess__parameters *p, const char *key, size_t fallback, size_t low, size_t high, size_t *out,
+                          gess_error *err)
 {
     const char *text;
     *out = fallback;
     GESS_TRY(gess__parameter_text(p, key, &text, err));
     if (text != NULL && (!parse_count(text, out) || *out < low || *out > high))
-        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a whole number from %zu to %zu", p->model,
-                          key, text, low, high);
+        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a whole number from %zu to %zu", p->model, key,
+                          text, low, high);
     return GESS_OK;
 }
 
-int gess__parameter_real(gess__parameters *p, const char *key, double fallback, double low, double high,
-                         double *out, gess_error *err)
+int gess__parameter_real(gess__parameters *p, const char *key, double fallback, double low, double high, double *out,
+                         gess_error *err)
 {
     const char *text;
     *out = fallback;
     GESS_TRY(gess__parameter_text(p, key, &text, err));
     if (text != NULL && (!gess__parse_real(text, out) || !(*out >= low && *out <= high)))
-        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a number from %g to %g", p->model, key,
-                          text, low, high);
+        return gess__fail(err, GESS_ERR_USAGE, "model %s: %s=%s is not a number from %g to %g", p->model, key, text,
+                          low, high);
     return GESS_OK;
 }
 
@@ -156,9 +155,8 @@ static int check_all_used(const gess__parameters *p, gess_error *err)
         word_list keys = {0};
         for (size_t k = 0; k < p->known_count; k++) add_word(&keys, p->known[k]);
         if (p->known_count == 0)
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "model %s takes no parameters, so leave out '%s'; see `gess models`", p->model,
-                              p->item[i].key);
+            return gess__fail(err, GESS_ERR_USAGE, "model %s takes no parameters, so leave out '%s'; see `gess models`",
+                              p->model, p->item[i].key);
         return gess__fail(err, GESS_ERR_USAGE, "model %s has no parameter '%s'; it knows: %s; see `gess models`",
                           p->model, p->item[i].key, keys.text);
     }
@@ -201,6 +199,15 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
     return buffer;
 }
 
+int gess__model_positive(gess__model *m, size_t count, gess_error *err)
+{
+    double *lower = NULL;
+    GESS_MODEL_ALLOC(m, &lower, m->model.dim, err);
+    for (size_t i = 0; i < m->model.dim; i++) lower[i] = i < count ? 0.0 : -INFINITY;
+    m->model.lower = lower;
+    return GESS_OK;
+}
+
 /* ---- opening and closing ---- */
 
 static int open_builtin(gess__model *m, const char *specification, char *text, gess_error *err)
@@ -212,16 +219,25 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
     if (row == NULL) {
         word_list names = {0};
         for (size_t i = 0; i < BUILTINS; i++) add_word(&names, builtins[i].name);
-        return gess__fail(err, GESS_ERR_USAGE,
-                          "unknown model '%.100s'; the built-in models are: %s; see `gess models`", specification,
-                          names.text);
+        return gess__fail(err, GESS_ERR_USAGE, "unknown model '%.100s'; the built-in models are: %s; see `gess models`",
+                          specification, names.text);
     }
     if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
     GESS_TRY(row->open(m, &p, err));
     return check_all_used(&p, err);
 }
 
-int gess_model_open(const gess_model **model, const char *specification, gess_error *err)
+static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
+{
+    /* a path is explicit: nothing is looked for in library folders or the present one */
+    if (strchr(specification, '/') != NULL && strchr(specification, ':') == NULL)
+        return gess__plugin_open(m, specification, data, err);
+    if (data != NULL)
+        return gess__fail(err, GESS_ERR_USAGE, "--data %s: the built-in model %s takes no data file", data, specification);
+    return open_builtin(m, specification, text, err);
+}
+
+int gess_model_open(const gess_model **model, const char *specification, const char *data, gess_error *err)
 {
     *model = NULL;
     gess__model *m = NULL;
@@ -229,10 +245,15 @@ int gess_model_open(const gess_model **model, const char *specification, gess_er
     GESS_ALLOC(&m, 1, err);
     int status = gess__copy_text(&text, specification, err);
     if (status == GESS_OK) {
-        m->model.abi = GESS_ABI;
-        status = open_builtin(m, specification, text, err);
+        m->model = (gess_model)GESS_MODEL_INIT;
+        status = open_any(m, specification, text, data, err);
     }
     free(text);
+    if (status == GESS_OK && m->model.name == NULL) {
+        char *name = NULL;
+        status = gess__model_alloc(m, &name, strlen(specification) + 1, 1, err);
+        if (status == GESS_OK) m->model.name = strcpy(name, specification);
+    }
     if (status == GESS_OK)
         *model = &m->model;
     else
@@ -244,15 +265,35 @@ void gess_model_close(const gess_model *model)
 {
     if (model == NULL) return;
     gess__model *m = (gess__model *)(uintptr_t)model;
+    if (m->close != NULL) m->close(m);
     for (size_t i = 0; i < m->memory_count; i++) free(m->memory[i]);
     free(m);
 }
 
 /* ---- data files ---- */
 
+/* share/gess/data of the prefix whose bin holds the running command; empty where that is not known. */
+static void folder_beside_command(char *path, size_t size)
+{
+    static const char data[] = "share/gess/data";
+    ssize_t length = readlink("/proc/self/exe", path, size);
+    path[length > 0 && (size_t)length < size ? length : 0] = '\0';
+    for (int up = 0; up < 2; up++) {
+        char *slash = strrchr(path, '/');
+        if (slash != NULL) *slash = '\0';
+    }
+    size_t used = strlen(path);
+    if (used == 0 || used + 1 + sizeof data > size)
+        path[0] = '\0';
+    else
+        snprintf(path + used, size - used, "/%s", data);
+}
+
 int gess__data_path(const char *name, char *path, size_t size, gess_error *err)
 {
-    const char *const folders[] = {getenv("GESS_DATA"), GESS_INSTALLED_DATA, GESS_SOURCE_DATA};
+    char beside[4096];
+    folder_beside_command(beside, sizeof beside);
+    const char *const folders[] = {getenv("GESS_DATA"), beside, GESS_INSTALLED_DATA, GESS_SOURCE_DATA};
     word_list tried = {0};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         if (folders[i] == NULL || *folders[i] == '\0') continue;
@@ -263,4 +304,14 @@ int gess__data_path(const char *name, char *path, size_t size, gess_error *err)
     return gess__fail(err, GESS_ERR_MODEL,
                       "cannot find the data file %s in %s; set GESS_DATA to the folder that holds it", name,
                       tried.text);
+}
+
+size_t gess__describe_parameter(const gess_model *model, size_t i, double value, char *text, size_t used, size_t size)
+{
+    char buffer[32];
+    int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "", gess__parameter_name(model, i, buffer),
+                        value);
+    if (more >= 0 && (size_t)more < size - used) return used + (size_t)more;
+    snprintf(text + (used > size - 5 ? size - 5 : used), 5, "…");
+    return size;
 }

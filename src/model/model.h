@@ -14,15 +14,27 @@ typedef struct gess__model {
     gess_model model; /* first: gess_model_close() gets this address */
     void *memory[GESS__MODEL_MEMORY];
     size_t memory_count;
+    void (*close)(struct gess__model *m); /* a loader's own, or NULL */
+    void *loaded;                         /* a loader's own */
 } gess__model;
+
+/* plugin.c: a model in a shared object, by an explicit path. */
+int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_error *err);
+
+/* check.c: whether the description of a model is complete and makes sense: version, dimension,
+ * functions, names, bounds. Calls nothing of it. */
+int gess__model_check(const gess_model *model, gess_error *err);
 
 /* Zeroed memory that lives as long as the model: GESS_MODEL_ALLOC(m, &pointer, count, err). */
 int gess__model_alloc(gess__model *m, void *out, size_t count, size_t size, gess_error *err);
-#define GESS_MODEL_ALLOC(m, pointer, count, err)                                                   \
+#define GESS_MODEL_ALLOC(m, pointer, count, err) \
     GESS_TRY(gess__model_alloc((m), (pointer), (count), sizeof **(pointer), (err)))
 
 /* Numbered names for m->model.names: prefix followed by first, first + 1, …, dim of them. */
 int gess__model_number_names(gess__model *m, const char *prefix, size_t first, size_t dim, gess_error *err);
+
+/* Gives the first `count` parameters the lower bound 0. Call it once m->model.dim is set. */
+int gess__model_positive(gess__model *m, size_t count, gess_error *err);
 
 /* ---- parameters `key=value,…` of a specification ---- */
 
@@ -49,9 +61,14 @@ typedef struct gess__builtin {
 /* Row i of the table, NULL past the end. */
 const gess__builtin *gess__builtin_row(size_t i);
 
-/* Path of a data file that ships with gess, looked for in $GESS_DATA, the installed data folder
- * and the source tree, in this order. */
+/* Path of a data file that ships with gess, looked for in $GESS_DATA, share/gess/data beside the
+ * folder of the running command (so an installation may be moved), the installed data folder and
+ * the source tree, in this order. */
 int gess__data_path(const char *name, char *path, size_t size, gess_error *err);
+
+/* Appends "name = value" of parameter i to text, of which `used` bytes are used, for messages. Returns
+ * the bytes used then, or `size` where it did not fit and "…" was put in its place: stop there. */
+size_t gess__describe_parameter(const gess_model *model, size_t i, double value, char *text, size_t used, size_t size);
 
 /* The name of parameter i: the model's own, or x<i+1> written into buffer. */
 const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[32]);

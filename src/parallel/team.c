@@ -15,7 +15,7 @@ struct gess__team {
     pthread_mutex_t lock;
     pthread_cond_t wake, idle;
     /* under the lock */
-    uint64_t round;     /* counts the calls of gess__team_run() */
+    uint64_t round; /* counts the calls of gess__team_run() */
     unsigned busy;
     int quit;
     /* one round */

@@ -20,8 +20,8 @@ static double geweke_of_means(size_t chains, size_t n, const double *x, double *
     return gess__coda_geweke(n, series, scratch);
 }
 
-static void summarise_column(gess__figures *f, gess__posterior_workspace *work, size_t chains, size_t n, const double *x,
-                             double *scratch)
+static void summarise_column(gess__figures *f, gess__posterior_workspace *work, size_t chains, size_t n,
+                             const double *x, double *scratch)
 {
     gess__posterior_figures p;
     gess__posterior_all(work, x, &p);
@@ -73,19 +73,20 @@ void gess__summary_free(gess__summary *s)
 
 /* ---- the run's cost ---- */
 
-static const char *const stat_names[] = {"evals",   "evals_sampling",   "evals_speculative", "updates", "failures",
-                                         "seconds", "seconds_sampling", "nans",              "warmup",  "warmup_settled",
-                                         "targets_met"};
+static const char *const stat_names[] = {"evals",    "evals_sampling", "evals_speculative", "updates",
+                                         "failures", "seconds",        "seconds_sampling",  "nans",
+                                         "warmup",   "warmup_settled", "targets_met"};
 enum { STATS = sizeof stat_names / sizeof *stat_names };
 
 int gess__summary_set_stats(gess__summary *s, const gess_stats *stats, gess_error *err)
 {
     json_decref(s->stats);
-    s->stats = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:b, s:b}", "evals", (json_int_t)stats->evals, "evals_sampling",
-                         (json_int_t)stats->evals_sampling, "evals_speculative", (json_int_t)stats->evals_speculative,
-                         "updates", (json_int_t)stats->updates, "failures", (json_int_t)stats->failures, "seconds",
-                         stats->seconds, "seconds_sampling", stats->seconds_sampling, "nans", (json_int_t)stats->nans, "warmup",
-                         (json_int_t)stats->warmup, "warmup_settled", stats->warmup_settled, "targets_met", stats->met);
+    s->stats = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:b, s:b}", "evals", (json_int_t)stats->evals,
+                         "evals_sampling", (json_int_t)stats->evals_sampling, "evals_speculative",
+                         (json_int_t)stats->evals_speculative, "updates", (json_int_t)stats->updates, "failures",
+                         (json_int_t)stats->failures, "seconds", stats->seconds, "seconds_sampling",
+                         stats->seconds_sampling, "nans", (json_int_t)stats->nans, "warmup", (json_int_t)stats->warmup,
+                         "warmup_settled", stats->warmup_settled, "targets_met", stats->met);
     if (s->stats == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     return GESS_OK;
 }
@@ -122,10 +123,10 @@ json_t *gess__summary_json(const gess__summary *s)
         const struct {
             const char *key;
             double value;
-        } fields[] = {{"mean", f->mean},         {"sd", f->sd},           {"mcse_mean", f->mcse_mean}, {"q5", f->q5},
-                      {"q50", f->q50},           {"q95", f->q95},         {"ess_bulk", f->ess_bulk},
-                      {"ess_tail", f->ess_tail}, {"ess_coda", f->ess_coda}, {"r_hat", f->r_hat},
-                      {"geweke", f->geweke}};
+        } fields[] =
+            {{"mean", f->mean},         {"sd", f->sd},       {"mcse_mean", f->mcse_mean}, {"q5", f->q5},
+             {"q50", f->q50},           {"q95", f->q95},     {"ess_bulk", f->ess_bulk},   {"ess_tail", f->ess_tail},
+             {"ess_coda", f->ess_coda}, {"r_hat", f->r_hat}, {"geweke", f->geweke}};
         for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
             json_object_set_new(row, fields[k].key, number(fields[k].value));
         json_array_append_new(parameters, row);

@@ -12,12 +12,12 @@ typedef struct gess__figures {
 } gess__figures;
 
 typedef struct gess__summary {
-    size_t count;          /* parameters in model order, lp__ last */
-    const char **names;    /* borrowed from the draws */
+    size_t count;       /* parameters in model order, lp__ last */
+    const char **names; /* borrowed from the draws */
     gess__figures *figures;
     size_t chains;
     uint64_t draws;
-    json_t *stats;         /* evals, seconds, …: null where they are not known */
+    json_t *stats; /* evals, seconds, …: null where they are not known */
 } gess__summary;
 
 /* Summarises draws, which must outlive the summary. */

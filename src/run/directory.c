@@ -1,5 +1,6 @@
 /* The run directory and its config.json. */
 #include "base/linalg.h"
+#include "base/mem.h"
 #include "base/options.h"
 #include "model/model.h"
 #include "run/run.h"
@@ -9,13 +10,14 @@
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes; --overwrite removes these and nothing else. */
-static const char *const run_files[] = {"config.json", "draws.gess", "summary.json", "log.txt"};
+static const char *const run_files[] = {"config.json", "draws.gess", "summary.json", "log.txt", "nans.csv"};
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
@@ -44,7 +46,8 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
 {
     DIR *folder = opendir(directory);
     *entries = *ours = 0;
-    if (folder == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
+    if (folder == NULL)
+        return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         ++*entries;
@@ -61,10 +64,11 @@ int gess__directory_make(const char *directory, int overwrite, gess_error *err)
     GESS_TRY(look_into(directory, &entries, &ours, err));
     if (entries == 0) return GESS_OK;
     if (ours == 0)
-        return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o", directory);
-    if (!overwrite)
-        return gess__fail(err, GESS_ERR_USAGE, "%s holds a run already; choose another with -o, or replace it with --overwrite",
+        return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
                           directory);
+    if (!overwrite)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "%s holds a run already; choose another with -o, or replace it with --overwrite", directory);
     for (size_t i = 0; i < RUN_FILES; i++) {
         char path[4096];
         GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
@@ -78,7 +82,8 @@ void gess__run_log(const gess_run *run, const char *format, ...)
 {
     char path[4096];
     struct timespec now;
-    if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK) return;
+    if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
+        return;
     FILE *file = fopen(path, "a"); /* a log that cannot be written must not end a run */
     if (file == NULL) return;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -112,10 +117,45 @@ int gess__config_write(const gess_run *run, gess_error *err)
     char path[4096];
     GESS_TRY(gess__directory_path(run->directory, "config.json", path, sizeof path, err));
     json_t *root = json_pack("{s:s, s:s?, s:I, s:o, s:{s:s, s:I}}", "gess", gess_version(), "model", run->model->name,
-                             "dim", (json_int_t)run->model->dim, "options", options_json(&run->options), "build", "blas",
-                             gess__blas_name(), "threads", (json_int_t)gess__team_size(run->team));
+                             "dim", (json_int_t)run->model->dim, "options", options_json(&run->options), "build",
+                             "blas", gess__blas_name(), "threads", (json_int_t)gess__team_size(run->team));
     int code = root == NULL ? -1 : json_dump_file(root, path, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
     json_decref(root);
     if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     return GESS_OK;
+}
+
+int gess__nans_write(const gess_run *run, gess_error *err)
+{
+    char path[4096], buffer[32];
+    gess__nans all = {0};
+    const gess__target *target = &run->ensemble[0]->target;
+    GESS_ALLOC(&all.points, GESS__NANS_KEPT * target->dim, err);
+    for (size_t m = 0; m < run->ensembles; m++) {
+        const gess__nans *n = &run->ensemble[m]->nans;
+        for (size_t i = 0; i < n->count; i++)
+            gess__nans_note(&all, target->dim, n->keys[i].iteration, n->keys[i].chain, n->keys[i].angle,
+                            n->points + i * target->dim);
+    }
+    int status = GESS_OK;
+    if (all.count > 0) status = gess__directory_path(run->directory, "nans.csv", path, sizeof path, err);
+    FILE *file = all.count > 0 && status == GESS_OK ? fopen(path, "w") : NULL;
+    if (all.count > 0 && status == GESS_OK && file == NULL)
+        status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (file != NULL) {
+        fprintf(file, "iteration,chain");
+        for (size_t i = 0; i < run->model->dim; i++) fprintf(file, ",%s", gess__parameter_name(run->model, i, buffer));
+        fputc('\n', file);
+        for (size_t k = 0; k < all.count; k++) {
+            fprintf(file, "%llu,%llu", (unsigned long long)all.keys[k].iteration + 1,
+                    (unsigned long long)all.keys[k].chain + 1);
+            for (size_t i = 0; i < run->model->dim; i++)
+                fprintf(file, ",%.17g", gess__bounds_one(&target->bounds, i, all.points + k * target->dim));
+            fputc('\n', file);
+        }
+        int bad = ferror(file);
+        if (fclose(file) != 0 || bad) status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    }
+    free(all.points);
+    return status;
 }

@@ -27,10 +27,12 @@ static int check_model(const gess_model *model, gess_error *err)
 {
     enum { MOST_DIM = 1000000 };
     if (model->dim > MOST_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim, MOST_DIM);
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,
+                          MOST_DIM);
     if (model->abi != GESS_ABI)
-        return gess__fail(err, GESS_ERR_MODEL, "the model was built for interface version %u, this library has %u; rebuild it",
-                          model->abi, GESS_ABI);
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "the model was built for interface version %u, this library has %u; rebuild it", model->abi,
+                          GESS_ABI);
     if (model->dim < 1 || model->logp == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has no %s", model->dim < 1 ? "parameters" : "log density");
     return GESS_OK;
@@ -39,16 +41,19 @@ static int check_model(const gess_model *model, gess_error *err)
 static int open_store(gess_run *run, gess_error *err)
 {
     char path[4096];
-    size_t columns = 1 + run->model->dim;
+    const gess_model *model = run->model;
+    size_t columns = run->ensemble[0]->target.columns;
     const char **names = NULL;
-    char (*numbered)[32] = NULL;
+    char(*numbered)[32] = NULL;
     GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
     int status = gess__alloc_bytes(&names, columns, sizeof *names, "names", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&numbered, columns, sizeof *numbered, "names", err);
     if (status == GESS_OK) {
         names[0] = "lp__";
-        for (size_t i = 1; i < columns; i++) names[i] = gess__parameter_name(run->model, i - 1, numbered[i]);
-        status = gess__writer_new(&run->writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
+        for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
+        for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
+        status =
+            gess__writer_new(&run->writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
     }
     free(numbered);
     free(names);
@@ -83,7 +88,7 @@ int gess_run_new(gess_run **out, const gess_model *model, const gess_options *op
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, err));
     if (options->draws == GESS_AUTO)
-        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, 1 + model->dim, err));
+        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensemble[0]->target.columns, err));
     run->stats.dim = model->dim;
     run->stats.chains = (size_t)options->chains;
     run->stats.least_ess = run->stats.worst_rhat = NAN;
@@ -168,8 +173,8 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
                                          segment->rows, err));
         if (run->watch != NULL) gess__watch_take(run->watch, e->chains.first, segment);
         if (run->on_draw != NULL)
-            run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws, run->model->dim,
-                         segment->rows);
+            run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws,
+                         e->target.columns, segment->rows);
         if (first + segment->count == run->stats.chains) run->stats.draws = segment->first_draw + segment->draws;
     }
     if (run->options.max_time > 0.0 && seconds_now() - run->started > run->options.max_time) {
@@ -196,11 +201,13 @@ static int warm_up(gess_run *run, gess_error *err)
         while (!e->warmup.over) {
             GESS_TRY(gess__warmup_stage(e, &none, err));
             gess__run_log(run,
-                          "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f an update, nu %.4g, score %.4f, "
+                          "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f an update, nu %.4g, score "
+                          "%.4f, "
                           "gain %.4f, gap %.4f, shrinkage %g, mean log density %.4f%s",
                           run->present + 1, e->warmup.stages, (unsigned long long)gess__ensemble_done(e),
-                          (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score, e->warmup.gain,
-                          e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value, e->warmup.moved ? ", moving" : "");
+                          (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score,
+                          e->warmup.gain, e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value,
+                          e->warmup.moved ? ", moving" : "");
         }
     }
     return GESS_OK;
@@ -213,8 +220,11 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     if (run->watch != NULL) GESS_TRY(gess__watch_expect(run->watch, draws, err));
     for (run->present = 0; run->present < run->ensembles; run->present++) {
         gess__ensemble *e = run->ensemble[run->present];
-        gess__record record = {
-            .from = e->warmup.iterations, .thin = thin, .sink = take_segment, .user = run, .stop = &run->stop};
+        gess__record record = {.from = e->warmup.iterations,
+                               .thin = thin,
+                               .sink = take_segment,
+                               .user = run,
+                               .stop = &run->stop};
         GESS_TRY(gess__ensemble_advance(e, record.from + draws * thin, &record, err));
     }
     return GESS_OK;
@@ -227,7 +237,8 @@ static uint64_t next_look(const gess_run *run, uint64_t draws)
     const gess_stats *s = &run->stats;
     uint64_t next = draws < 34 ? 50 : draws + draws / 2;
     double cost = draws > 0 ? (double)s->evals_sampling / (double)draws
-                            : (double)(s->chains * run->options.thin) * (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
+                            : (double)(s->chains * run->options.thin) *
+                                  (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
     double left = (double)run->options.max_evals - (double)s->evals;
     if (left < cost) return draws > 0 ? 0 : 1;
     return (double)(next - draws) * cost <= left ? next : draws + (uint64_t)(left / cost);
@@ -243,8 +254,8 @@ static int sample_to_targets(gess_run *run, gess_error *err)
         draws = next;
         GESS_TRY(sample_up_to(run, draws, err));
         update_stats(run);
-        GESS_TRY(gess__watch_check(run->watch, draws, run->team, (double)o->target_ess, o->target_rhat, &s->met, &s->least_ess,
-                                   &s->worst_rhat, err));
+        GESS_TRY(gess__watch_check(run->watch, draws, run->team, (double)o->target_ess, o->target_rhat, &s->met,
+                                   &s->least_ess, &s->worst_rhat, err));
         gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
                       (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
                       s->met ? ", targets met" : "");
@@ -275,6 +286,7 @@ int gess_run_go(gess_run *run, gess_error *err)
     update_stats(run);
     if (run->writer != NULL && (status == GESS_OK || status == GESS_ERR_STOPPED))
         GESS_TRY(gess__writer_sync(run->writer, err));
+    if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
     if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "--max-time is over");
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);

@@ -93,8 +93,8 @@ static int fails(const gess__watch *w, size_t column, double ess, double rhat)
     return !(w->rhat[column] <= rhat && w->ess[column] >= ess);
 }
 
-int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, double ess, double rhat, int *met, double *least,
-                      double *worst, gess_error *err)
+int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, double ess, double rhat, int *met,
+                      double *least, double *worst, gess_error *err)
 {
     w->draws = draws / w->stride;
     free_workers(w);

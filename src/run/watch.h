@@ -18,9 +18,9 @@ typedef struct gess__watch {
     size_t packed_size; /* doubles of one worker's */
     unsigned workers;
     gess__posterior_workspace **work; /* one for each worker */
-    double *rhat, *ess; /* of each column at the last check */
-    size_t worst;       /* column that failed last */
-    uint64_t draws;     /* of each chain, at the check */
+    double *rhat, *ess;               /* of each column at the last check */
+    size_t worst;                     /* column that failed last */
+    uint64_t draws;                   /* of each chain, at the check */
 } gess__watch;
 
 int gess__watch_new(gess__watch **watch, size_t chains, size_t columns, gess_error *err);
@@ -35,7 +35,7 @@ void gess__watch_take(gess__watch *watch, size_t first_chain, const gess__segmen
 /* Figures over `draws` draws of each chain. The column that failed last is looked at first, and the
  * others only where it passes. *met: every column has at least `ess` and at most `rhat`; *least and
  * *worst are over the columns that were looked at. */
-int gess__watch_check(gess__watch *watch, uint64_t draws, gess__team *team, double ess, double rhat, int *met, double *least,
-                      double *worst, gess_error *err);
+int gess__watch_check(gess__watch *watch, uint64_t draws, gess__team *team, double ess, double rhat, int *met,
+                      double *least, double *worst, gess_error *err);
 
 #endif

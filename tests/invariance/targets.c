@@ -115,28 +115,68 @@ static double modes_delta(const double *x)
     return x[0] * x[0] / 5.0 + x[1] * x[1];
 }
 
+/* ---- bounds of every kind, D = 4: x1 > 0 exponential, 0 < x2 < 1 with density 2x, x3 < 0 with -x3
+ * exponential, x4 on a circle with density 1 + cos x4 ---- */
+
+static const double bounded_lower[] = {0.0, 0.0, -INFINITY, 0.0};
+static const double bounded_upper[] = {INFINITY, 1.0, 0.0, 6.28318530717958623200};
+static const unsigned char bounded_periodic[] = {0, 0, 0, 1};
+
+static double bounded_logp(const double *x)
+{
+    return -x[0] + log(x[1]) + x[2] + log1p(cos(x[3]));
+}
+
+static double uniform_of(double normal)
+{
+    return 0.5 * erfc(-normal / sqrt(2.0));
+}
+
+static void bounded_draw(const double *n, double u, double *x)
+{
+    double low = 0.0, high = bounded_upper[3];
+    x[0] = -log(uniform_of(n[0]));
+    x[1] = sqrt(uniform_of(n[1]));
+    x[2] = log(uniform_of(n[2]));
+    for (int i = 0; i < 60; i++) { /* the angle at which (x + sin x) / 2π reaches u */
+        double middle = 0.5 * (low + high);
+        if ((middle + sin(middle)) / bounded_upper[3] < u)
+            low = middle;
+        else
+            high = middle;
+    }
+    x[3] = 0.5 * (low + high);
+}
+
+static double bounded_delta(const double *x)
+{
+    return x[1] + 0.3 * cos(x[3]) + 0.1 * sin(2.0 * x[3]) - 0.2 * x[2];
+}
+
 /* ---- table and batches ---- */
 
-#define BATCH(name)                                                                                                    \
-    static int name##_batch(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)          \
-    {                                                                                                                  \
-        (void)user;                                                                                                    \
-        (void)worker;                                                                                                  \
-        for (size_t i = 0; i < n; i++) logp[i] = name##_logp(x + i * dim);                                             \
-        return 0;                                                                                                      \
+#define BATCH(name)                                                                                           \
+    static int name##_batch(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp) \
+    {                                                                                                         \
+        (void)user;                                                                                           \
+        (void)worker;                                                                                         \
+        for (size_t i = 0; i < n; i++) logp[i] = name##_logp(x + i * dim);                                    \
+        return 0;                                                                                             \
     }
 BATCH(banana)
 BATCH(half_line)
 BATCH(gaussian)
 BATCH(t)
 BATCH(modes)
+BATCH(bounded)
 
 const exact_target exact_targets[] = {
-    {"banana", 2, banana_batch, banana_draw, banana_delta},
-    {"half-line", 3, half_line_batch, half_line_draw, half_line_delta},
-    {"gaussian", GAUSSIAN_DIM, gaussian_batch, gaussian_draw, gaussian_delta},
-    {"t3", T_DIM, t_batch, t_draw, t_delta},
-    {"two modes", 2, modes_batch, modes_draw, modes_delta},
+    {"banana", 2, banana_batch, banana_draw, banana_delta, NULL, NULL, NULL},
+    {"half-line", 3, half_line_batch, half_line_draw, half_line_delta, NULL, NULL, NULL},
+    {"gaussian", GAUSSIAN_DIM, gaussian_batch, gaussian_draw, gaussian_delta, NULL, NULL, NULL},
+    {"t3", T_DIM, t_batch, t_draw, t_delta, NULL, NULL, NULL},
+    {"two modes", 2, modes_batch, modes_draw, modes_delta, NULL, NULL, NULL},
+    {"bounded", 4, bounded_batch, bounded_draw, bounded_delta, bounded_lower, bounded_upper, bounded_periodic},
 };
 const size_t exact_target_count = sizeof exact_targets / sizeof *exact_targets;
 
@@ -155,7 +195,23 @@ static void start_inside(void *user, size_t dim, const double *normals, double *
     for (size_t i = 0; i < dim; i++) x[i] = fabs(normals[i]);
 }
 
+/* The same for `bounded`. */
+static void start_bounded(void *user, size_t dim, const double *normals, double *x)
+{
+    (void)user;
+    (void)dim;
+    bounded_draw(normals, uniform_of(normals[3]), x);
+}
+
 gess_model exact_model(const exact_target *target)
 {
-    return (gess_model){.abi = GESS_ABI, .name = target->name, .dim = target->dim, .logp = target->logp, .start = start_inside};
+    gess_model model = GESS_MODEL_INIT;
+    model.name = target->name;
+    model.dim = target->dim;
+    model.logp = target->logp;
+    model.start = target->lower != NULL ? start_bounded : start_inside;
+    model.lower = target->lower;
+    model.upper = target->upper;
+    model.periodic = target->periodic;
+    return model;
 }

@@ -14,6 +14,8 @@ typedef struct exact_target {
     void (*draw)(const double *normals, double uniform, double *x);
     /* Squared distance from the centre in the target's own metric. */
     double (*delta)(const double *x);
+    const double *lower, *upper;   /* or NULL */
+    const unsigned char *periodic; /* or NULL */
 } exact_target;
 
 extern const exact_target exact_targets[];

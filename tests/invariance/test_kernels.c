@@ -22,7 +22,7 @@ struct setting {
     gess__team *team;
 };
 
-static const char *const names[] = {"x1",         "x2",         "log density",         "delta",
+static const char *const names[] = {"x1",       "x2",       "log density",       "delta",
                                     "x1, mean", "x2, mean", "log density, mean", "delta, mean"};
 
 static void statistics(const exact_target *t, const double *x, size_t stride, double *out)
@@ -35,24 +35,41 @@ static void statistics(const exact_target *t, const double *x, size_t stride, do
     out[3 * stride] = t->delta(x);
 }
 
-/* T from independent draws, by ECME. Every other kernel test gets a T that is poor on purpose, since
+/* An exact draw in the sampling space. The radius of a circle's point is Rayleigh's. */
+static void draw_state(const exact_target *t, const gess__bounds *bounds, uint64_t seed, uint64_t number, double *y)
+{
+    double x[16], scratch[17];
+    exact_draw(t, seed, number, x, scratch);
+    if (!gess__bounds_in(bounds, x, y)) exit(2);
+    for (size_t i = 0; i < t->dim; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        if (c->kind != GESS__CIRCLE) continue;
+        gess__key key = {.seed = seed, .iteration = number, .chain = 2, .purpose = GESS__FOR_TEST};
+        double radius = sqrt(-2.0 * log(gess__uniform(key, 0)));
+        y[c->at] *= radius;
+        y[c->at + 1] *= radius;
+    }
+}
+
+/* T from independent draws, by ECME. Every other test gets a T that is poor on purpose, since
  * invariance may not depend on its quality. */
-static void fit_approximation(const exact_target *t, gess__approx *approx, int poor)
+static void fit_approximation(const exact_target *t, const gess__bounds *bounds, gess__approx *approx, int poor)
 {
     gess_error err = {0};
     gess__fitter *fitter = NULL;
     gess__fit_report report;
-    double points[FIT_POINTS * 16], scratch[17];
-    for (size_t k = 0; k < FIT_POINTS; k++) exact_draw(t, 77, k, points + k * t->dim, scratch);
-    judge_must(gess__fitter_new(&fitter, t->dim, FIT_POINTS, &err), &err);
+    size_t dim = approx->dim;
+    double points[FIT_POINTS * 16];
+    for (size_t k = 0; k < FIT_POINTS; k++) draw_state(t, bounds, 77, k, points + k * dim);
+    judge_must(gess__fitter_new(&fitter, dim, FIT_POINTS, &err), &err);
     gess__fit(fitter, FIT_POINTS, points, GESS__FIT_QUICK, approx, &report);
     gess__fitter_free(fitter);
     approx->nu = isinf(approx->nu) ? 8.0 : approx->nu;
     if (!poor) return;
     approx->nu = 2.5;
-    for (size_t i = 0; i < t->dim; i++) {
+    for (size_t i = 0; i < dim; i++) {
         approx->mu[i] += 0.4;
-        for (size_t k = 0; k <= i; k++) approx->chol[i + k * t->dim] *= 0.8;
+        for (size_t k = 0; k <= i; k++) approx->chol[i + k * dim] *= 0.8;
     }
     gess__approx_ready(approx);
 }
@@ -83,15 +100,25 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         options.seed = 31 * (stage + 1) + (uint64_t)poor;
         options.block = 16;
         judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
-        fit_approximation(t, e->approx, poor);
+        const gess__bounds *bounds = &e->target.bounds;
+        size_t inner = e->target.dim;
+        double *mapped = NULL;
+        judge_must(gess__alloc_bytes(&mapped, gess__target_scratch(&e->target, replicates), sizeof *mapped, "mapped", &err),
+                   &err);
+        fit_approximation(t, bounds, e->approx, poor);
         for (size_t i = 0; i < replicates; i++)
-            exact_draw(t, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * t->dim, scratch);
-        model.logp(NULL, 0, replicates, t->dim, e->chains.x, e->chains.value);
+            draw_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
+        judge_must(
+            gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err), &err);
+        free(mapped);
         gess__stretch stretch;
         gess__record none = {0};
         e->schedule->next(e, UPDATES, &stretch);
         judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
-        for (size_t i = 0; i < replicates; i++) statistics(t, e->chains.x + i * t->dim, replicates, after + i);
+        for (size_t i = 0; i < replicates; i++) {
+            gess__bounds_out(bounds, e->chains.x + i * inner, x);
+            statistics(t, x, replicates, after + i);
+        }
         for (size_t k = 0; k < STATISTICS; k++, count++) {
             p[count] = judge_means(replicates, after + k * replicates, baseline, before + k * baseline);
             p_names[count] = names[STATISTICS + k];

@@ -19,8 +19,8 @@ struct setting {
     const exact_target *target;
     size_t chains;
     uint64_t reuse;
-    gess__team *team;      /* hands out replicates */
-    gess__team **alone;    /* teams of one, one for each worker: inside a replicate */
+    gess__team *team;           /* hands out replicates */
+    gess__team **alone;         /* teams of one, one for each worker: inside a replicate */
     gess__ensemble **ensembles; /* one for each worker */
     const gess_model *model;
     unsigned stage;
@@ -28,10 +28,10 @@ struct setting {
     double *after;
 };
 
-static const char *const names[] = {
-    "pooled x1",       "pooled x1 squared",       "pooled log density",       "pooled delta",       "x1 of chain 0",
-    "x2 of chain 0",   "pooled x1, mean",         "pooled x1 squared, mean",  "pooled log density, mean",
-    "pooled delta, mean", "x1 of chain 0, mean",  "x2 of chain 0, mean"};
+static const char *const names[] = {"pooled x1",          "pooled x1 squared",       "pooled log density",
+                                    "pooled delta",       "x1 of chain 0",           "x2 of chain 0",
+                                    "pooled x1, mean",    "pooled x1 squared, mean", "pooled log density, mean",
+                                    "pooled delta, mean", "x1 of chain 0, mean",     "x2 of chain 0, mean"};
 
 /* Of one ensemble; statistic k into out[k · stride]. */
 static void statistics(const exact_target *t, size_t chains, const double *x, size_t stride, double *out)
@@ -120,7 +120,8 @@ static int judge_target(struct setting *s, double false_alarms)
     options.warmup = 0;
     options.reuse = s->reuse;
     judge_must(gess__alloc_bytes(&s->ensembles, workers, sizeof *s->ensembles, "ensembles", &err), &err);
-    for (unsigned w = 0; w < workers; w++) judge_must(gess__ensemble_new(&s->ensembles[w], &model, &options, 0, s->chains, s->alone[w], &err), &err);
+    for (unsigned w = 0; w < workers; w++)
+        judge_must(gess__ensemble_new(&s->ensembles[w], &model, &options, 0, s->chains, s->alone[w], &err), &err);
     snprintf(title, sizeof title, "two-group on %s, %zu chains, reuse %d", s->target->name, s->chains, (int)s->reuse);
     int good = judge_sequentially(title, family, s, 10000, false_alarms);
     for (unsigned w = 0; w < workers; w++) gess__ensemble_free(s->ensembles[w]);

@@ -58,7 +58,7 @@ static const gess_model *open_model(const char *specification)
 {
     gess_error err = {0};
     const gess_model *model;
-    if (gess_model_open(&model, specification, &err) != GESS_OK) fail_msg("%s: %s", specification, err.text);
+    if (gess_model_open(&model, specification, NULL, &err) != GESS_OK) fail_msg("%s: %s", specification, err.text);
     return model;
 }
 

@@ -15,28 +15,44 @@ static void all_figures(gess__posterior_workspace *work, const double *x, double
 {
     gess__posterior_figures all;
     gess__posterior_all(work, x, &all);
-    double figures[FIGURES] = {all.mean,      all.sd,
-                               all.q5,        all.median,
-                               all.q95,       all.rhat,
-                               all.ess_bulk,  all.ess_tail,
-                               all.ess_mean,  all.mcse_mean,
-                               all.mcse_sd,   all.mcse_q5,
-                               all.mcse_median, all.mcse_q95,
-                               gess__posterior_quantile(work, 0.37), gess__posterior_ess_quantile(work, 0.37),
-                               gess__posterior_mcse_quantile(work, 0.0), gess__posterior_mcse_quantile(work, 1.0)};
+    double figures[FIGURES] = {all.mean,
+                               all.sd,
+                               all.q5,
+                               all.median,
+                               all.q95,
+                               all.rhat,
+                               all.ess_bulk,
+                               all.ess_tail,
+                               all.ess_mean,
+                               all.mcse_mean,
+                               all.mcse_sd,
+                               all.mcse_q5,
+                               all.mcse_median,
+                               all.mcse_q95,
+                               gess__posterior_quantile(work, 0.37),
+                               gess__posterior_ess_quantile(work, 0.37),
+                               gess__posterior_mcse_quantile(work, 0.0),
+                               gess__posterior_mcse_quantile(work, 1.0)};
     memcpy(out, figures, sizeof figures);
 }
 
 /* What all_figures() shares out must be what the single functions give. */
 static void check_singles(gess__posterior_workspace *work, const double figures[FIGURES])
 {
-    double singles[] = {gess__posterior_mean(work),           gess__posterior_sd(work),
-                        gess__posterior_quantile(work, 0.05), gess__posterior_quantile(work, 0.5),
-                        gess__posterior_quantile(work, 0.95), gess__posterior_rhat(work),
-                        gess__posterior_ess_bulk(work),       gess__posterior_ess_tail(work),
-                        gess__posterior_ess_mean(work),       gess__posterior_mcse_mean(work),
-                        gess__posterior_mcse_sd(work),        gess__posterior_mcse_quantile(work, 0.05),
-                        gess__posterior_mcse_quantile(work, 0.5), gess__posterior_mcse_quantile(work, 0.95)};
+    double singles[] = {gess__posterior_mean(work),
+                        gess__posterior_sd(work),
+                        gess__posterior_quantile(work, 0.05),
+                        gess__posterior_quantile(work, 0.5),
+                        gess__posterior_quantile(work, 0.95),
+                        gess__posterior_rhat(work),
+                        gess__posterior_ess_bulk(work),
+                        gess__posterior_ess_tail(work),
+                        gess__posterior_ess_mean(work),
+                        gess__posterior_mcse_mean(work),
+                        gess__posterior_mcse_sd(work),
+                        gess__posterior_mcse_quantile(work, 0.05),
+                        gess__posterior_mcse_quantile(work, 0.5),
+                        gess__posterior_mcse_quantile(work, 0.95)};
     for (size_t i = 0; i < sizeof singles / sizeof *singles; i++)
         assert_true(singles[i] == figures[i] || (isnan(singles[i]) && isnan(figures[i])));
 }
@@ -82,9 +98,12 @@ static void agrees_with_r(void **state)
 static void quantile_functions(void **state)
 {
     (void)state;
-    static const double normal[][2] = {{1e-12, -7.03448382530113214}, {1e-5, -4.26489079392282555},
-                                       {0.06, -1.55477359459685305},  {0.4, -0.25334710313579978},
-                                       {0.5, 0.0},                    {0.975, 1.95996398454005361}};
+    static const double normal[][2] = {{1e-12, -7.03448382530113214},
+                                       {1e-5, -4.26489079392282555},
+                                       {0.06, -1.55477359459685305},
+                                       {0.4, -0.25334710313579978},
+                                       {0.5, 0.0},
+                                       {0.975, 1.95996398454005361}};
     static const double beta[][4] = {{0.1586553, 1.0, 401.0, 0.00043071478127967665},
                                      {0.8413447, 3.5, 60.25, 0.08234462216155358227},
                                      {0.1586553, 5e6, 9.5e7, 0.04997820551005004164},

@@ -195,7 +195,7 @@ class File:
 
     def ends_type(self, i):
         text = self.text(i)
-        return (text in TYPE_WORDS or text in self.types or re.fullmatch(r"\w+_t", text) is not None
+        return (text in TYPE_WORDS or text in self.types or re.fullmatch(r"\w+_t|atomic_\w+", text) is not None
                 or self.text(i - 1) in ("struct", "enum", "union"))
 
     def is_cast(self, close):
@@ -807,6 +807,8 @@ class Runner:
             for thread in threads:
                 thread.join()
         except KeyboardInterrupt:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
             self.stopped = True
             for copy in self.copies:
                 copy.stop()

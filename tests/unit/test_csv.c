@@ -94,8 +94,7 @@ static void other_locale(void **state)
     (void)state;
     static const char *const comma[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "fr_FR"};
     bool found = false;
-    for (size_t i = 0; i < sizeof comma / sizeof *comma && !found; i++)
-        found = setlocale(LC_ALL, comma[i]) != NULL;
+    for (size_t i = 0; i < sizeof comma / sizeof *comma && !found; i++) found = setlocale(LC_ALL, comma[i]) != NULL;
     if (!found) skip(); /* no such locale on this machine */
     double value = 0.0;
     bool good = gess__parse_real("1.5", &value);

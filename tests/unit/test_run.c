@@ -124,10 +124,11 @@ typedef struct collection {
     int disorder;   /* a draw came twice, out of order or too many */
 } collection;
 
-static void collect(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
+static void collect(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
                     const double *rows)
 {
     collection *c = user;
+    size_t dim = columns - 1;
     if (dim != c->dim || first_chain + chains > c->chains || first_draw + draws > c->draws) {
         c->disorder++;
         return;

@@ -29,8 +29,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     const banana *g = user;
     for (size_t j = 0; j < n; j++) {

@@ -30,8 +30,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     for (size_t j = 0; j < n; j++) {
         const double *point = x + j * dim;

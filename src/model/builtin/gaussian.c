@@ -47,8 +47,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     const gaussian *g = user;
     (void)worker;

@@ -385,6 +385,7 @@ int gess__open_ionosphere(gess__model *m, gess__parameters *p, gess_error *err)
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.start = start;
+    GESS_TRY(gess__model_positive(m, m->model.dim, err));
     m->model.user = g;
     return status;
 }

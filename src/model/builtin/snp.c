@@ -350,6 +350,7 @@ int gess__open_snp(gess__model *m, gess__parameters *p, gess_error *err)
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.start = start;
+    GESS_TRY(gess__model_positive(m, 3, err));
     m->model.user = g;
     return status;
 }

@@ -223,6 +223,7 @@ int gess__open_stochastic_volatility(gess__model *m, gess__parameters *p, gess_e
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.start = start;
+    GESS_TRY(gess__model_positive(m, 1, err));
     m->model.user = g;
     return GESS_OK;
 }

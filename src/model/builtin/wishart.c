@@ -111,8 +111,7 @@ static void gradient_one(const wishart *g, const double *restrict x, double *res
     }
 }
 
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out,
-                    double *slopes)
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
 {
     size_t j = 0;
     for (; j + GESS__GROUP <= n; j += GESS__GROUP) gradient_group(user, x + j * dim, slopes + j * dim);
@@ -155,10 +154,9 @@ static int read_precision(const char *path, size_t *dim, double **a, gess_error 
     size_t rows = table.rows;
     gess__table_free(&table);
     if (rows != n)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; a precision matrix must be square",
-                          path, rows, n);
-    if (n > MAX_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows; at most %d are supported", path, n, MAX_DIM);
+        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; a precision matrix must be square", path,
+                          rows, n);
+    if (n > MAX_DIM) return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows; at most %d are supported", path, n, MAX_DIM);
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j <= i; j++) {
             double lower = (*a)[i * n + j], upper = (*a)[j * n + i];
@@ -193,8 +191,7 @@ static int factorise(size_t dim, const double *a, double *l, const char *source,
 }
 
 /* Lays A and L out in panels. `l` is scratch of the caller's, dim × dim. */
-static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double *l, const char *source,
-                gess_error *err)
+static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double *l, const char *source, gess_error *err)
 {
     g->dim = dim;
     g->panels = (dim + W - 1) / W;
@@ -209,8 +206,7 @@ static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double 
         g->offset[b] = offset;
         for (size_t c = 0; c < columns; c++) {
             for (size_t i = 0; i < dim; i++) g->precision[(b * dim + i) * W + c] = a[i * dim + first + c];
-            for (size_t i = first + c; i < dim; i++)
-                g->factor[offset + (i - first) * W + c] = l[i * dim + first + c];
+            for (size_t i = first + c; i < dim; i++) g->factor[offset + (i - first) * W + c] = l[i * dim + first + c];
         }
     }
     double logs = 0.0;

@@ -1,0 +1,163 @@
+#include "map/bounds.h"
+
+#include "base/mem.h"
+#include "base/vmath.h"
+
+#include <stdlib.h>
+
+static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int transform)
+{
+    if (a == b) return GESS__FIXED;
+    if (a == -INFINITY && b == INFINITY) return GESS__FREE;
+    if (!transform) return GESS__HARD;
+    if (periodic) return GESS__CIRCLE;
+    return b == INFINITY ? GESS__ABOVE : a == -INFINITY ? GESS__BELOW : GESS__BETWEEN;
+}
+
+int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transform, gess_error *err)
+{
+    *bounds = (gess__bounds){.outer = model->dim, .trivial = 1};
+    GESS_ALLOC(&bounds->coordinates, model->dim, err);
+    for (size_t i = 0; i < model->dim; i++) {
+        gess__coordinate *c = &bounds->coordinates[i];
+        c->a = model->lower != NULL ? model->lower[i] : -INFINITY;
+        c->b = model->upper != NULL ? model->upper[i] : INFINITY;
+        c->kind = kind_of(c->a, c->b, model->periodic != NULL && model->periodic[i], transform);
+        c->at = bounds->inner;
+        bounds->inner += c->kind == GESS__FIXED ? 0 : c->kind == GESS__CIRCLE ? 2 : 1;
+        if (c->kind != GESS__FREE) bounds->trivial = 0;
+    }
+    if (bounds->inner > 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_MODEL, "every parameter of the model is fixed; there is nothing to sample");
+}
+
+void gess__bounds_free(gess__bounds *bounds)
+{
+    free(bounds->coordinates);
+    *bounds = (gess__bounds){0};
+}
+
+/* x of one coordinate, and its part of log |dx/dy|. */
+GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_jacobian)
+{
+    const double two_pi = 6.28318530717958623200;
+    double a = c->a, b = c->b, t = y[c->kind == GESS__FIXED ? 0 : c->at], x;
+    *log_jacobian = 0.0;
+    switch (c->kind) {
+    case GESS__FREE: return t;
+    case GESS__FIXED: return a;
+    case GESS__HARD:
+        if (!(t >= a && t <= b)) *log_jacobian = -INFINITY;
+        return t;
+    case GESS__ABOVE:
+        x = a + gess__exp(t);
+        *log_jacobian = x > a && x < INFINITY ? t : -INFINITY;
+        return x;
+    case GESS__BELOW:
+        x = b - gess__exp(t);
+        *log_jacobian = x < b && x > -INFINITY ? t : -INFINITY;
+        return x;
+    case GESS__BETWEEN: {
+        /* from the nearer bound, so that neither end loses digits */
+        double e = gess__exp(-fabs(t)), share = e / (1.0 + e);
+        x = t < 0.0 ? a + (b - a) * share : b - (b - a) * share;
+        *log_jacobian = x > a && x < b ? gess__log(b - a) - fabs(t) - 2.0 * gess__log1p(e) : -INFINITY;
+        return x;
+    }
+    case GESS__CIRCLE: {
+        double u = t, v = y[c->at + 1], angle = atan2(v, u) / two_pi;
+        x = a + (b - a) * (angle < 0.0 ? angle + 1.0 : angle);
+        *log_jacobian = -0.5 * (u * u + v * v);
+        return x < b ? x : a;
+    }
+    }
+    return NAN;
+}
+
+double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
+{
+    double sum = 0.0, part;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        x[i] = one(&bounds->coordinates[i], y, &part);
+        sum += part;
+    }
+    return sum;
+}
+
+double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)
+{
+    double unused;
+    return one(&bounds->coordinates[i], y, &unused);
+}
+
+bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
+{
+    const double two_pi = 6.28318530717958623200;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        double a = c->a, b = c->b, t = x[i];
+        switch (c->kind) {
+        case GESS__FREE: y[c->at] = t; break;
+        case GESS__FIXED: break; /* whatever is given, the value is fixed */
+        case GESS__HARD:
+            if (!(t >= a && t <= b)) return false;
+            y[c->at] = t;
+            break;
+        case GESS__ABOVE:
+            if (!(t > a && t < INFINITY)) return false;
+            y[c->at] = log(t - a);
+            break;
+        case GESS__BELOW:
+            if (!(t < b && t > -INFINITY)) return false;
+            y[c->at] = log(b - t);
+            break;
+        case GESS__BETWEEN:
+            if (!(t > a && t < b)) return false;
+            y[c->at] = log(t - a) - log(b - t);
+            break;
+        case GESS__CIRCLE:
+            if (!(t >= a && t <= b)) return false;
+            y[c->at] = cos(two_pi * (t - a) / (b - a));
+            y[c->at + 1] = sin(two_pi * (t - a) / (b - a));
+            break;
+        }
+    }
+    return true;
+}
+
+void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const double *by_x, double *by_y)
+{
+    const double two_pi = 6.28318530717958623200;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        double t = y[c->kind == GESS__FIXED ? 0 : c->at], g = by_x[i];
+        switch (c->kind) {
+        case GESS__FREE:
+        case GESS__HARD: by_y[c->at] = g; break;
+        case GESS__FIXED: break;
+        case GESS__ABOVE: by_y[c->at] = g * exp(t) + 1.0; break;
+        case GESS__BELOW: by_y[c->at] = -g * exp(t) + 1.0; break;
+        case GESS__BETWEEN: {
+            double s = 1.0 / (1.0 + exp(-t));
+            by_y[c->at] = g * (c->b - c->a) * s * (1.0 - s) + 1.0 - 2.0 * s;
+            break;
+        }
+        case GESS__CIRCLE: {
+            double u = t, v = y[c->at + 1], factor = g * (c->b - c->a) / two_pi / (u * u + v * v);
+            by_y[c->at] = -v * factor - u;
+            by_y[c->at + 1] = u * factor - v;
+            break;
+        }
+        }
+    }
+}
+
+double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal)
+{
+    const gess__coordinate *c = &bounds->coordinates[i];
+    if (c->kind == GESS__FIXED) return c->a;
+    if (c->a == -INFINITY && c->b == INFINITY) return normal;
+    if (c->b == INFINITY) return c->a + fabs(normal);
+    if (c->a == -INFINITY) return c->b - fabs(normal);
+    return c->a + (c->b - c->a) * 0.5 * erfc(-normal / sqrt(2.0));
+}

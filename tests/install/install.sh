@@ -1,0 +1,152 @@
+#!/bin/sh
+# Installs into a scratch prefix and uses gess from there as others would: the examples by pkg-config
+# and by CMake, a model of `gess new` by the commands of its README, and the data of the built-in models.
+#   install.sh SOURCE_FOLDER BUILD_FOLDER
+# shellcheck disable=SC2046,SC2086
+set -eu
+source=$1
+build=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+unset GESS_DATA
+
+fail()
+{
+    echo "install: $*" >&2
+    exit 1
+}
+
+# near TEXT FIELD TRUTH TOLERANCE: a number in a line of text, by its place there
+near()
+{
+    echo "$1" | awk -v i="$2" -v truth="$3" -v tolerance="$4" '{ d = $i - truth; exit !(d < tolerance && -d < tolerance) }' ||
+        fail "'$1': field $2 should be near $3"
+}
+
+cmake --install "$build" --prefix "$folder/first" > log || fail "cmake --install: $(cat log)"
+mv first prefix # an installation may be moved
+prefix=$folder/prefix
+gess=$prefix/bin/gess
+pc=$(find "$prefix" -name gess.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")
+PATH=$prefix/bin:$PATH
+export PKG_CONFIG_PATH PATH
+"$gess" --version | grep -q '^gess ' || fail "the installed command does not run"
+
+# ---- the examples ----
+mkdir examples
+cp "$source"/examples/*.* examples
+strict='-O2 -Wall -Wextra -Wpedantic -Wconversion -Werror'
+
+check_c()
+{
+    ./"$1" > out || fail "$1 failed"
+    [ "$(wc -l < out)" -eq 2 ] || fail "$1 printed $(cat out)"
+    near "$(sed -n 1p out)" 3 0 0.1
+    near "$(sed -n 1p out)" 5 1 0.1
+    near "$(sed -n 2p out)" 3 1 0.15
+    near "$(sed -n 2p out)" 5 1.5 0.2
+}
+
+check_cpp()
+{
+    ./"$1" > out || fail "$1 failed"
+    near "$(cat out)" 3 3.667 0.04 # 33/9, sd 0.638
+    near "$(cat out)" 5 0.638 0.04
+}
+
+# the means and what else is wanted, from summary.json: wanted NAME TRUTH TOLERANCE
+wanted()
+{
+    line=$(tr -d ',"' < run/summary.json | awk -v name="$1" '$1 == "name:" { on = $2 == name } on && $1 == "mean:" { print; exit }')
+    [ -n "$line" ] || fail "summary.json has no mean of $1"
+    near "$line" 2 "$2" "$3"
+}
+
+check_fortran()
+{
+    "$gess" sample "./$1" --draws 500 --quiet -o run || fail "the Fortran model cannot be sampled"
+    wanted height 3 0.03
+    wanted rate 0.5 0.03
+    wanted area 1.5 0.1
+    rm -r run
+}
+
+export LD_LIBRARY_PATH
+cc -std=c17 $strict examples/sample.c $(pkg-config --cflags --libs gess) -lm -o sample || fail "sample.c does not build by pkg-config"
+check_c sample
+c++ -std=c++17 $strict examples/sample.cpp $(pkg-config --cflags --libs gess) -o sample_cpp || fail "sample.cpp does not build by pkg-config"
+check_cpp sample_cpp
+fortran=$(command -v gfortran || true)
+if [ -n "$fortran" ]; then
+    "$fortran" -std=f2018 -O2 -Wall -Wno-unused-dummy-argument -Werror -fPIC -shared -o sample_f.so examples/sample.f90 ||
+        fail "sample.f90 does not build"
+    check_fortran sample_f.so
+else
+    echo "there is no gfortran: the Fortran example is passed over"
+fi
+unset LD_LIBRARY_PATH
+
+{ cmake -S examples -B by_cmake -DCMAKE_PREFIX_PATH="$prefix" && cmake --build by_cmake; } > log 2>&1 ||
+    fail "the examples do not build by CMake: $(cat log)"
+check_c by_cmake/sample
+check_cpp by_cmake/sample_cpp
+if [ -n "$fortran" ]; then check_fortran by_cmake/sample_f.so; fi
+
+# ---- a model of one's own ----
+gess new demo > out
+for file in demo.c data.csv Makefile README.md; do
+    [ -s demo/$file ] || fail "gess new: no demo/$file"
+    if grep -q '@[A-Z]*@' demo/$file; then fail "gess new: demo/$file still has a mark in it"; fi
+done
+check_demo()
+{
+    gess sample ./demo/demo.so --data demo/data.csv --draws 200 --chains 20 --quiet -o run || fail "the new model cannot be sampled"
+    gess summary run > out
+    for name in intercept slope sigma mean_at_20 lp__; do
+        grep -q "^$name " out || fail "the summary of the new model has no $name: $(cat out)"
+    done
+    wanted intercept 1.22 0.1 # least squares: 1.22, 0.97
+    wanted slope 0.97 0.03
+    wanted mean_at_20 20.6 0.3
+    rm -r run demo/demo.so
+}
+# the README's commands as they stand there: with pkg-config, and with the path of the headers
+commands=$(grep '^    cc ' demo/README.md)
+[ "$(echo "$commands" | wc -l)" -eq 2 ] || fail "the README of the new model has other commands than it had: $commands"
+for i in 1 2; do
+    (cd demo && eval "$(echo "$commands" | sed -n ${i}p)") || fail "README's command $i does not build the new model"
+    check_demo
+done
+make -s -C demo CFLAGS="$strict" || fail "make does not build the new model with $strict"
+check_demo
+PKG_CONFIG_PATH=$folder/nowhere make -s -C demo || fail "make does not build the new model where pkg-config does not know gess"
+(cd demo && echo 1,1,0.5 | gess eval ./demo.so --data data.csv > ../out) || fail "the new model cannot be evaluated"
+[ "$(wc -l < out)" -eq 2 ] || fail "gess eval printed $(cat out)"
+
+status=0; gess new demo 2> out || status=$?
+{ [ $status -eq 1 ] && grep -q "there already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"
+for name in '' 9lives ../up a.b 'a b' -- "$(printf '%070d' 0 | tr 0 a)"; do
+    status=0; gess new -- "$name" 2> out || status=$?
+    [ $status -eq 1 ] || fail "gess new '$name': status $status, $(cat out)"
+done
+mkdir locked
+if [ "$(id -u)" -ne 0 ]; then
+    chmod a-w locked
+    status=0; (cd locked && gess new demo 2> ../out) || status=$?
+    [ $status -eq 5 ] || fail "gess new in a folder that cannot be written: status $status, $(cat out)"
+fi
+
+# ---- the data of the built-in models: the installed ones, not those of the source tree ----
+zeros=$(awk 'BEGIN { for (i = 1; i <= 25; i++) printf "%s0", (i > 1 ? "," : "") }')
+echo "$zeros" | gess eval german-credit > out || fail "german-credit has no data after installation"
+near "$(sed -n 2p out)" 1 -773.685 0.001
+file=$(find "$prefix" -name 'german*.csv')
+[ -n "$file" ] || fail "the data of german-credit are not installed"
+echo '1,2' > "$file"
+status=0; echo "$zeros" | gess eval german-credit > out 2>&1 || status=$?
+[ $status -eq 2 ] || [ $status -eq 1 ] || fail "broken data: status $status; the installed data were not read: $(cat out)"
+grep -q "$file" out || fail "the message does not name the installed file $file: $(cat out)"
+echo "installed, built and sampled"

@@ -1,0 +1,112 @@
+/* What pooled adaptation must show, on fixed seeds: the default schedule with default settings. */
+#include "statistical/support.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Every marginal sd of the 50-dimensional Wishart Gaussian within 4 MCSE of the truth, and the stop
+ * rules satisfied, within two million evaluations. */
+static void wishart_50(void **state)
+{
+    (void)state;
+    enum { DIM = 50 };
+    gess_options o;
+    kept k;
+    gess__posterior_figures f[DIM];
+    double truth[DIM], rhat, ess, worst = 0.0;
+    gess_options_init(&o);
+    sample(&k, "wishart:dim=50", &o);
+    judge(&k, f, &rhat, &ess);
+    wishart_truth("wishart:dim=50", truth);
+    for (size_t j = 0; j < DIM; j++) worst = fmax(worst, fabs(f[j].sd - truth[j]) / f[j].mcse_sd);
+    printf("wishart:dim=50: %llu evaluations (%llu sampling), R-hat %.4f, ESS %.0f, worst sd off by %.2f MCSE\n",
+           (unsigned long long)k.stats.evals, (unsigned long long)k.stats.evals_sampling, rhat, ess, worst);
+    assert_true(k.stats.warmup_settled && k.stats.met);
+    assert_true(k.stats.evals <= 2000000);
+    assert_true(worst < 4.0);
+    kept_free(&k);
+}
+
+/* Smallest bulk ESS for each evaluation after warm-up. */
+static void efficiency(const char *model, double least)
+{
+    enum { MOST = 64 };
+    gess_options o;
+    kept k;
+    gess__posterior_figures f[MOST];
+    double rhat, ess;
+    gess_options_init(&o);
+    o.draws = 3000;
+    sample(&k, model, &o);
+    judge(&k, f, &rhat, &ess);
+    double each = ess / (double)k.stats.evals_sampling;
+    printf("%s: %.4f effective draws an evaluation, R-hat %.4f, warm-up %llu evaluations\n", model, each, rhat,
+           (unsigned long long)(k.stats.evals - k.stats.evals_sampling));
+    assert_true(k.stats.warmup_settled);
+    assert_true(each >= least);
+    assert_true(rhat < 1.01);
+    kept_free(&k);
+}
+
+static void german_credit(void **state)
+{
+    (void)state;
+    efficiency("german-credit", 0.45);
+}
+
+static void breast_cancer(void **state)
+{
+    (void)state;
+    efficiency("breast-cancer", 0.022);
+}
+
+/* Forty chains in a hundred dimensions: converged within two million evaluations, where two groups
+ * of twenty are not. */
+static void wishart_100(void **state)
+{
+    (void)state;
+    enum { DIM = 100 };
+    gess_options o;
+    kept k;
+    gess__posterior_figures f[DIM];
+    double truth[DIM], rhat, ess, worst = 0.0;
+    wishart_truth("wishart:dim=100", truth);
+    gess_options_init(&o);
+    o.chains = 40;
+    o.max_evals = 2000000;
+    sample(&k, "wishart:dim=100", &o);
+    judge(&k, f, &rhat, &ess);
+    for (size_t j = 0; j < DIM; j++) worst = fmax(worst, fabs(f[j].sd - truth[j]) / f[j].mcse_sd);
+    printf("wishart:dim=100, pooled: %llu evaluations, R-hat %.4f, ESS %.0f, worst sd off by %.2f MCSE\n",
+           (unsigned long long)k.stats.evals, rhat, ess, worst);
+    assert_true(k.stats.met);
+    assert_true(k.stats.evals <= 2000000);
+    assert_true(worst < 4.5);
+    kept_free(&k);
+
+    o.schedule = "two-group";
+    o.reuse = 10;
+    o.max_warmup_evals = 1000000;
+    sample(&k, "wishart:dim=100", &o);
+    judge(&k, f, &rhat, &ess);
+    printf("wishart:dim=100, two-group: %llu evaluations, R-hat %.4f\n", (unsigned long long)k.stats.evals, rhat);
+    assert_false(k.stats.met);
+    assert_true(rhat > 1.1);
+    kept_free(&k);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wishart_50),
+        cmocka_unit_test(german_credit),
+        cmocka_unit_test(breast_cancer),
+        cmocka_unit_test(wishart_100),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

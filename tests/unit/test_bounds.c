@@ -1,0 +1,227 @@
+/* The map between a user's parameters and the coordinates that are sampled. */
+#include "map/bounds.h"
+#include "map/target.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DIM = 7 };
+#define TWO_PI 6.28318530717958623200
+
+static const double lower[DIM] = {-INFINITY, 2.0, -INFINITY, -1.0, 0.5, 0.0, 1e6};
+static const double upper[DIM] = {INFINITY, INFINITY, -3.0, 4.0, 0.5, TWO_PI, 1e6 + 1.0};
+static const unsigned char periodic[DIM] = {0, 0, 0, 0, 0, 1, 0};
+
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = 0.0;
+        for (size_t k = 0; k < dim; k++) {
+            if (!(x[i * dim + k] >= lower[k] && x[i * dim + k] <= upper[k])) ++*(int *)user; /* must not be asked */
+            out[i] += sin((double)(k + 1) + x[i * dim + k]);
+        }
+    }
+    return 0;
+}
+
+static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *g)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < dim; k++) g[i * dim + k] = cos((double)(k + 1) + x[i * dim + k]);
+    return logp(user, worker, n, dim, x, out);
+}
+
+static gess_model make(int *outside)
+{
+    gess_model m = GESS_MODEL_INIT;
+    m.dim = DIM;
+    m.logp = logp;
+    m.gradient = gradient;
+    m.user = outside;
+    m.lower = lower;
+    m.upper = upper;
+    m.periodic = periodic;
+    return m;
+}
+
+static void there_and_back(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    for (int transform = 0; transform < 2; transform++) {
+        gess__bounds b;
+        assert_int_equal(gess__bounds_init(&b, &m, transform, &err), GESS_OK);
+        assert_int_equal(b.inner, transform ? 7 : 6); /* one is fixed; a circle has two coordinates */
+        assert_false(b.trivial);
+        const double x[DIM] = {-0.7, 2.001, -40.0, 3.9999, 0.5, 5.5, 1e6 + 0.25};
+        double y[DIM + 1], back[DIM];
+        assert_true(gess__bounds_in(&b, x, y));
+        assert_true(gess__bounds_out(&b, y, back) > -INFINITY);
+        for (size_t i = 0; i < DIM; i++) {
+            assert_true(fabs(back[i] - x[i]) <= 1e-9 * (1.0 + fabs(x[i])));
+            assert_true(gess__bounds_one(&b, i, y) == back[i]);
+        }
+        /* just beyond each bound */
+        for (size_t i = 0; i < DIM; i++) {
+            double bad[DIM];
+            if (lower[i] == upper[i]) continue;
+            memcpy(bad, x, sizeof bad);
+            bad[i] = nextafter(lower[i], -INFINITY);
+            if (isfinite(lower[i])) assert_false(gess__bounds_in(&b, bad, y));
+            bad[i] = nextafter(upper[i], INFINITY);
+            if (isfinite(upper[i])) assert_false(gess__bounds_in(&b, bad, y));
+        }
+        gess__bounds_free(&b);
+    }
+}
+
+/* log |dx/dy| against differences, coordinate by coordinate; the circle's by its area element. */
+static void jacobian(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    gess__bounds b;
+    assert_int_equal(gess__bounds_init(&b, &m, 1, &err), GESS_OK);
+    for (double t = -6.0; t <= 6.0; t += 0.75) {
+        double y[DIM + 1], x[DIM], up[DIM], down[DIM];
+        for (size_t i = 0; i < b.inner; i++) y[i] = 0.3 * t + 0.1 * (double)i;
+        double base = gess__bounds_out(&b, y, x), sum = 0.0;
+        for (size_t i = 0; i < DIM; i++) {
+            const gess__coordinate *c = &b.coordinates[i];
+            const double h = 1e-5;
+            if (c->kind == GESS__FIXED) continue;
+            if (c->kind == GESS__CIRCLE) {
+                sum -= 0.5 * (y[c->at] * y[c->at] + y[c->at + 1] * y[c->at + 1]);
+                continue;
+            }
+            y[c->at] += h;
+            gess__bounds_out(&b, y, up);
+            y[c->at] -= 2.0 * h;
+            gess__bounds_out(&b, y, down);
+            y[c->at] += h;
+            sum += log(fabs(up[i] - down[i]) / (2.0 * h));
+        }
+        assert_true(fabs(base - sum) < 1e-4); /* 1e6 + … has few digits left for differences */
+    }
+    gess__bounds_free(&b);
+}
+
+static void gradients(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    gess__target target;
+    assert_int_equal(gess__target_init(&target, &m, 1, &err), GESS_OK);
+    double y[DIM + 1] = {0.2, -0.4, 0.9, 1.3, 0.6, -0.8, 0.1}, by_y[DIM + 1], value, up, down, scratch[64];
+    assert_true(gess__target_scratch(&target, 1) <= 64);
+    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, by_y, scratch, &err), GESS_OK);
+    for (size_t i = 0; i < target.dim; i++) {
+        const double h = 1e-5;
+        y[i] += h;
+        gess__target_evaluate(&target, 0, 1, y, &up, NULL, scratch, &err);
+        y[i] -= 2.0 * h;
+        gess__target_evaluate(&target, 0, 1, y, &down, NULL, scratch, &err);
+        y[i] += h;
+        assert_true(fabs(by_y[i] - (up - down) / (2.0 * h)) < 1e-5);
+    }
+    gess__target_free(&target);
+}
+
+/* Far out, exponentials and logits saturate: such points are outside, and the model is not asked. */
+static void saturation(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    for (int transform = 0; transform < 2; transform++) {
+        gess__target target;
+        double scratch[64], value;
+        assert_int_equal(gess__target_init(&target, &m, transform, &err), GESS_OK);
+        for (size_t i = 0; i < target.dim; i++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                double y[DIM + 1] = {0.0, 3.0, -4.0, 0.0, 1.0, 0.0, 1e6 + 0.5}, big[] = {40.0, 800.0, 1e6 * 1e300};
+                if (transform)
+                    for (size_t k = 0; k < DIM + 1; k++) y[k] = 0.5;
+                for (size_t k = 0; k < 3; k++) {
+                    y[i] = sign * big[k];
+                    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, NULL, scratch, &err), GESS_OK);
+                    assert_true(value < INFINITY); /* -inf, finite or NaN from sin(inf), never +inf */
+                }
+            }
+        gess__target_free(&target);
+    }
+    assert_int_equal(outside, 0);
+}
+
+/* The value of a point does not depend on its batch, points outside among them. */
+static void batches(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    gess__target target;
+    double y[9 * DIM], values[9], alone, scratch[9 * 32];
+    assert_int_equal(gess__target_init(&target, &m, 0, &err), GESS_OK);
+    for (size_t i = 0; i < 9 * target.dim; i++) y[i] = (i % target.dim == 5 ? 1e6 : 0.0) + 3.0 * sin((double)i);
+    assert_int_equal(gess__target_evaluate(&target, 0, 9, y, values, NULL, scratch, &err), GESS_OK);
+    for (size_t i = 0; i < 9; i++) {
+        gess__target_evaluate(&target, 0, 1, y + i * target.dim, &alone, NULL, scratch, &err);
+        assert_true(alone == values[i]);
+    }
+    gess__target_free(&target);
+}
+
+static void everything_fixed(void **state)
+{
+    (void)state;
+    const double one[2] = {1.0, 1.0};
+    gess_model m = GESS_MODEL_INIT;
+    gess_error err = {0};
+    gess__bounds b;
+    m.dim = 2;
+    m.lower = m.upper = one;
+    assert_int_equal(gess__bounds_init(&b, &m, 1, &err), GESS_ERR_MODEL);
+    assert_non_null(strstr(err.text, "fixed"));
+    gess__bounds_free(&b);
+}
+
+static void starts(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    gess__bounds b;
+    assert_int_equal(gess__bounds_init(&b, &m, 1, &err), GESS_OK);
+    for (double n = -5.0; n <= 5.0; n += 0.5) {
+        double x[DIM], y[DIM + 1];
+        for (size_t i = 0; i < DIM; i++) x[i] = gess__bounds_start(&b, i, n == 0.0 ? 0.1 : n);
+        assert_true(gess__bounds_in(&b, x, y));
+    }
+    gess__bounds_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_and_back), cmocka_unit_test(jacobian), cmocka_unit_test(gradients),
+        cmocka_unit_test(saturation),     cmocka_unit_test(batches),  cmocka_unit_test(everything_fixed),
+        cmocka_unit_test(starts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
