@@ -54,7 +54,7 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc = "Measures speed, as ratios within one run: overhead, threads. Without NAME: all."};
+         .doc = "Measures speed, as ratios within one run: overhead, threads, models. Without NAME: all."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;

@@ -35,6 +35,9 @@ int print_json(json_t *root, gess_error *err);
 /* Ends every command that prints: a full disk or a closed pipe must not pass as success. */
 int finish_output(gess_error *err);
 
+/* Shows the points at which the density was NaN, where the run directory has any. */
+void print_nans(const char *directory);
+
 /* The whole manual page, in man(7); `gess manual`. */
 int print_manual(FILE *out);
 

@@ -38,7 +38,10 @@ static int print_values(const gess_model *model, const gess__table *table, int g
     printf("lp__");
     for (size_t i = 0; i < dim && gradient; i++) {
         char buffer[32];
-        printf(",d_%s", gess__parameter_name(model, i, buffer));
+        char name[512];
+        snprintf(name, sizeof name, "d_%s", gess__parameter_name(model, i, buffer));
+        putchar(',');
+        gess__csv_put_name(stdout, name);
     }
     putchar('\n');
     for (size_t row = 0; row < table->rows; row++) {
@@ -71,7 +74,7 @@ int command_eval(int argc, char **argv, gess_error *err)
     static const struct argp_option options[] =
         {{"points", 'p', "FILE", 0, "CSV of points, a row each, header optional (default: standard input)", 0},
          {"gradient", 'g', NULL, 0, "gradients too", 0},
-        {"data", 'd', "FILE", 0, "data file for a model of your own", 0},
+         {"data", 'd', "FILE", 0, "data file for a model of your own", 0},
          {0}};
     static const struct argp argp =
         {.options = options,

@@ -1,5 +1,6 @@
 #include "command.h"
 
+#include "base/cpu.h"
 #include "base/linalg.h"
 
 #include <stdlib.h>
@@ -48,16 +49,8 @@ static void print_commands(FILE *out, int newcomers)
 
 static int print_version(gess_error *err)
 {
-    const char *cpu = "this build's baseline";
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    cpu = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                  __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw")
-              ? "x86-64-v4 (AVX-512)"
-          : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3 (AVX2, FMA)"
-                                                                            : "x86-64";
-#endif
-    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\n", gess_version(), gess__blas_name(), cpu, __VERSION__);
+    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\n", gess_version(), gess__blas_name(), gess__cpu_name(),
+           __VERSION__);
     return finish_output(err);
 }
 

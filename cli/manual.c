@@ -77,6 +77,7 @@ int print_manual(FILE *out)
 #undef GESS_STATUS
     fputs(".SH ENVIRONMENT\n", out);
     put_item(out, "GESS_DATA", NULL, "folder in which the data of built-in models are looked for first");
+    put_item(out, "GESS_DENSITIES", NULL, "numpy reference of the densities, for `gess bench models`");
     return ferror(out) ? GESS_ERR_FILE : GESS_OK;
 }
 

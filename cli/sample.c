@@ -5,7 +5,6 @@
 #include "run/run.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -93,7 +92,9 @@ static char *filter(int key, const char *text, void *input)
 static void default_directory(const struct arguments *a, char *path, size_t size)
 {
     int prefix = snprintf(path, size, "gess-runs/");
-    snprintf(path + prefix, size - (size_t)prefix, "%s-%llu", a->model, (unsigned long long)a->options.seed);
+    const char *slash = strrchr(a->model, '/'), *colon = strchr(a->model, ':');
+    const char *name = slash != NULL && colon == NULL ? slash + 1 : a->model;
+    snprintf(path + prefix, size - (size_t)prefix, "%s-%llu", name, (unsigned long long)a->options.seed);
     for (char *c = path + prefix; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL) *c = '_';
 }
@@ -171,10 +172,10 @@ static void print_verdict(const gess_stats *s, const gess_options *o)
     if (s->met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
     else
-        printf("TARGETS NOT MET: bulk ESS %.0f, R-hat %.4f at the last check; do not trust these figures yet: give "
-               "more "
-               "--max-evals\n",
-               s->least_ess, s->worst_rhat);
+        printf("TARGETS NOT MET: smallest bulk ESS %.0f, worst R-hat %.4f; do not trust these figures yet: give more "
+               "%s\n",
+               s->least_ess, s->worst_rhat,
+               o->warmup == GESS_AUTO && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
 static int write_summary(const gess_run *run, const struct arguments *a, gess_error *err)
@@ -188,15 +189,11 @@ static int write_summary(const gess_run *run, const struct arguments *a, gess_er
     if (status == GESS_OK) status = gess__draws_read(&draws, path, err);
     if (status == GESS_OK) status = gess__summarise(&summary, &draws, err);
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
-    if (status == GESS_OK) status = gess__directory_path(run->directory, "summary.json", path, sizeof path, err);
-    if (status == GESS_OK) {
-        json_t *root = gess__summary_json(&summary);
-        if (json_dump_file(root, path, JSON_INDENT(2) | JSON_PRESERVE_ORDER) != 0)
-            status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
-        json_decref(root);
-    }
+    if (status == GESS_OK)
+        status = gess__directory_json(run->directory, "summary.json", gess__summary_json(&summary), err);
     if (status == GESS_OK && !a->quiet) {
         gess__summary_print(&summary, stdout);
+        print_nans(run->directory);
         print_verdict(&stats, &a->options);
         printf("\nDraws and summary are in %s\n", run->directory);
         status = finish_output(err);
@@ -237,7 +234,8 @@ int command_sample(int argc, char **argv, gess_error *err)
         {.options = options,
          .parser = take,
          .args_doc = "MODEL",
-         .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3, and "
+         .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or the path "
+                "of a model of your own as in ./mymodel.so, and "
                 "writes them to a run directory.\v(tables)",
          .help_filter = filter};
     struct arguments a = {0};

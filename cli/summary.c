@@ -29,6 +29,17 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
+void print_nans(const char *directory)
+{
+    char path[4096], line[4096];
+    if (gess__directory_path(directory, "nans.csv", path, sizeof path, NULL) != GESS_OK) return;
+    FILE *file = fopen(path, "r");
+    if (file == NULL) return;
+    printf("the first points at which the density was NaN (%s):\n", path);
+    while (fgets(line, sizeof line, file) != NULL) printf("  %s", line);
+    fclose(file);
+}
+
 static int is_folder(const char *path)
 {
     struct stat information;
@@ -70,6 +81,7 @@ int command_summary(int argc, char **argv, gess_error *err)
         status = print_json(gess__summary_json(&summary), err);
     else if (status == GESS_OK) {
         gess__summary_print(&summary, stdout);
+        if (folder) print_nans(a.paths[0]);
         status = finish_output(err);
     }
     gess__summary_free(&summary);

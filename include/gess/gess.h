@@ -70,29 +70,30 @@ typedef int gess_derive_fn(void *user, unsigned worker, size_t dim, const double
 /* A density. Whatever is NULL or 0 is absent. Start from GESS_MODEL_INIT, so that fields added later
  * are absent too. */
 typedef struct gess_model {
-    unsigned abi;                      /* GESS_ABI */
-    const char *name;                  /* for files and messages */
-    size_t dim;                        /* number of parameters, at least 1 */
+    unsigned abi;     /* GESS_ABI */
+    const char *name; /* for files and messages */
+    size_t dim;       /* number of parameters, at least 1 */
     gess_logp_fn *logp;
     gess_gradient_fn *gradient;
-    gess_start_fn *start;              /* absent: standard normals, reflected into one-sided bounds */
-    const char *const *names;          /* dim names; absent: x1, x2, … */
-    void *user;                        /* handed to the functions */
-    const double *lower, *upper;       /* dim bounds, ±INFINITY for none; equal bounds fix a parameter */
-    const unsigned char *periodic;     /* dim flags: 1 where lower and upper are the same point of a circle */
-    size_t derived;                    /* number of derived quantities, stored with each draw */
+    gess_start_fn *start;          /* absent: standard normals, reflected into one-sided bounds */
+    const char *const *names;      /* dim names; absent: x1, x2, … */
+    void *user;                    /* handed to the functions */
+    const double *lower, *upper;   /* dim bounds, ±INFINITY for none; equal bounds fix a parameter */
+    const unsigned char *periodic; /* dim flags: 1 where lower and upper are the same point of a circle */
+    size_t derived;                /* number of derived quantities, stored with each draw */
     const char *const *derived_names;
     gess_derive_fn *derive;
 } gess_model;
 
-#define GESS_MODEL_INIT                                                                                                \
-    {                                                                                                                  \
-        GESS_ABI, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL                               \
+#define GESS_MODEL_INIT                                                                  \
+    {                                                                                    \
+        GESS_ABI, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL \
     }
 
 /* ---- a density in a shared object ----
  *
- * A plug-in exports these three symbols; `gess sample ./mymodel.so --data FILE` loads it.
+ * A plug-in exports these symbols, the last one if it needs it; `gess sample ./mymodel.so --data FILE`
+ * loads it.
  *   const unsigned gess_plugin_abi = GESS_ABI;
  *   int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size);
  *   void gess_plugin_close(gess_model *model);

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+/* What every fit needs. */
+static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
 {
     GESS_ALLOC(fitter, 1, err);
     gess__fitter *f = *fitter;
@@ -24,6 +25,13 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
     GESS_ALLOC(&f->scales, dim, err);
     GESS_ALLOC(&f->previous_mu, dim, err);
     GESS_ALLOC(&f->previous_chol, dim * dim, err);
+    return GESS_OK;
+}
+
+int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+{
+    GESS_TRY(make_fitter(fitter, dim, points, err));
+    gess__fitter *f = *fitter;
     /* fewer points than the fitter was made for may need the projection, up to 2 dim - 1 of them */
     size_t few = points < 2 * dim ? points : 2 * dim - 1, rank = few / 2 > 0 ? few / 2 : 1;
     if (rank > dim) rank = dim;
@@ -32,19 +40,19 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
     GESS_ALLOC(&f->values, few, err);
     GESS_ALLOC(&f->axes, dim * rank, err);
     GESS_ALLOC(&f->eigen_work, gess__eigen_work(few), err);
-    GESS_TRY(gess__approx_new(&f->inner, rank, err));
-    return GESS_OK;
+    return gess__approx_new(&f->inner, rank, err);
+}
+
+int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+{
+    GESS_TRY(make_fitter(fitter, dim, points, err));
+    GESS_TRY(gess__approx_new(&(*fitter)->other, dim, err));
+    return gess__approx_new(&(*fitter)->trial, dim, err);
 }
 
 int gess__fitter_thorough(gess__fitter *fitter, gess_error *err)
 {
     return gess__approx_new(&fitter->saved, fitter->dim, err);
-}
-
-int gess__fitter_pool(gess__fitter *fitter, gess_error *err)
-{
-    GESS_TRY(gess__approx_new(&fitter->other, fitter->dim, err));
-    return gess__approx_new(&fitter->trial, fitter->dim, err);
 }
 
 void gess__fitter_free(gess__fitter *fitter)
@@ -84,8 +92,8 @@ void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__f
 
 /* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of
  * any units. A coordinate without spread gets a spread of 1e-13 of its size (1e-13 where it is 0).
- * Then λI is added, λ = 0, 1e-12, 1e-11, … until the factor exists and its smallest pivot is above
- * 1e-7, i.e. until no direction is narrower than that beside its coordinates. λ = 1 always does. */
+ * Then λI is added, λ = 0, 1e-12, 1e-11, …, 1 until the factor exists and its smallest pivot is above
+ * 1e-7, i.e. until no direction is narrower than that beside its coordinates. */
 int gess__ridged_cholesky(size_t dim, double *square, double *scales, const double *centre, gess__approx *approx)
 {
     int ridged = 0;
@@ -100,7 +108,9 @@ int gess__ridged_cholesky(size_t dim, double *square, double *scales, const doub
         if (variance > DBL_MAX) variance = DBL_MAX;
         scales[i] = sqrt(variance);
     }
-    for (double ridge = 0.0; ridge <= 1.0; ridge = ridge > 0.0 ? 10.0 * ridge : 1e-12) {
+    bool good = false;
+    for (int power = -13; power <= 0 && !good; power++) {
+        double ridge = power == -13 ? 0.0 : pow(10.0, power);
         for (size_t k = 0; k < dim; k++) {
             approx->chol[k + k * dim] = 1.0 + ridge;
             for (size_t i = k + 1; i < dim; i++) {
@@ -108,15 +118,13 @@ int gess__ridged_cholesky(size_t dim, double *square, double *scales, const doub
                 approx->chol[i + k * dim] = isfinite(entry) ? entry : 0.0;
             }
         }
-        bool good = gess__cholesky(dim, approx->chol);
+        good = gess__cholesky(dim, approx->chol);
         for (size_t i = 0; good && i < dim; i++) good = approx->chol[i + i * dim] > 1e-7;
-        if (good) break;
-        ridged = 1;
-        if (ridge >= 0.1) { /* nothing but rounding is left: the diagonal alone */
-            memset(approx->chol, 0, dim * dim * sizeof *approx->chol);
-            for (size_t i = 0; i < dim; i++) approx->chol[i + i * dim] = 1.0;
-            break;
-        }
+        if (!good) ridged = 1;
+    }
+    if (!good) { /* entries that are no correlations at all: the diagonal alone */
+        memset(approx->chol, 0, dim * dim * sizeof *approx->chol);
+        for (size_t i = 0; i < dim; i++) approx->chol[i + i * dim] = 1.0;
     }
     for (size_t k = 0; k < dim; k++)
         for (size_t i = k; i < dim; i++) approx->chol[i + k * dim] *= scales[i];

@@ -73,8 +73,8 @@ void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, gess__approx
 /* Makes the fitter ready for thorough fits. */
 int gess__fitter_thorough(gess__fitter *fitter, gess_error *err);
 
-/* Makes the fitter ready for gess__fit_pooled(). */
-int gess__fitter_pool(gess__fitter *fitter, gess_error *err);
+/* A fitter for gess__fit_pooled() alone. */
+int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess_error *err);
 
 /* Log-likelihood of the points under T; uses the fitter's workspace (student_t.c). */
 double gess__fit_log_likelihood(gess__fitter *fitter, size_t dim, size_t count, const double *points,

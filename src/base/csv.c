@@ -255,3 +255,17 @@ void gess__table_free(gess__table *table)
     free(table->values);
     *table = (gess__table){0};
 }
+
+void gess__csv_put_name(FILE *out, const char *name)
+{
+    if (strpbrk(name, ",\"\n\r") == NULL) {
+        fputs(name, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *name != '\0'; name++) {
+        if (*name == '"') fputc('"', out);
+        fputc(*name, out);
+    }
+    fputc('"', out);
+}

@@ -4,6 +4,8 @@
 
 #include "base/status.h"
 
+#include <stdio.h>
+
 typedef struct gess__table {
     size_t rows, columns;
     double *values; /* rows × columns, row-major */
@@ -15,6 +17,9 @@ typedef struct gess__table {
  * Errors name the file, line and column. */
 int gess__table_read(gess__table *table, const char *path, gess_error *err);
 void gess__table_free(gess__table *table);
+
+/* Writes a column name, in quotes where it needs them. */
+void gess__csv_put_name(FILE *out, const char *name);
 
 /* A number from text, the whole of it, in the C locale. Returns false where it is not one. */
 bool gess__parse_real(const char *text, double *out);

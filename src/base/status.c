@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-int gess__fail(gess_error *err, int status, const char *format, ...)
+int(gess__fail)(gess_error *err, int status, const char *format, ...)
 {
     if (err != NULL) {
         va_list args;

@@ -22,6 +22,11 @@
  * `err` may be NULL. */
 int gess__fail(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* The analyser of clang cannot know that what is returned is what was given. */
+#ifdef __clang_analyzer__
+#define gess__fail(err, status, ...) ((void)(gess__fail)((err), (status), __VA_ARGS__), (status))
+#endif
+
 /* Puts `context` and ": " in front of the message that is already there. Returns err's status. */
 int gess__blame(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

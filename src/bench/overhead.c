@@ -64,6 +64,11 @@ static int time_pieces(const gess__ensemble *e, uint64_t updates, double *second
     GESS_ALLOC(&steps, block * dim, err);
     GESS_ALLOC(&scratch, gess__triangular_scratch(dim), err);
     GESS_ALLOC(&rows, slots * block * (dim + 1), err);
+    /* verify: with L = I the product is its argument */
+    int verified = 1;
+    for (size_t i = 0; i < block * dim; i++) normals[i] = sin((double)i);
+    gess__triangular_products(dim, e->approx->chol, block, normals, steps, scratch);
+    for (size_t i = 0; i < block * dim; i++) verified &= steps[i] == normals[i];
     double start = gess__bench_now();
     for (uint64_t i = 0; i < updates / block; i++) {
         for (size_t j = 0; j < block; j++) {
@@ -76,9 +81,7 @@ static int time_pieces(const gess__ensemble *e, uint64_t updates, double *second
         sink += rows[0];
     }
     *seconds = gess__bench_now() - start;
-    /* verify: with L = I the product is its argument */
-    int right = isfinite(sink);
-    for (size_t i = 0; i < block * dim; i++) right &= steps[i] == normals[i];
+    int right = isfinite(sink) && verified;
     free(normals);
     free(steps);
     free(scratch);
@@ -129,7 +132,7 @@ static int measure_whole(gess__team *team, gess__bench_result *result, gess_erro
     gess__timed timed;
     measured m = {0};
     double *logp = NULL, best_run = INFINITY, best_loop = INFINITY;
-    int status = gess_model_open(&inner, "german-credit", NULL, err);
+    int status = gess_model_open(&inner, "gaussian:dim=25", NULL, err);
     if (status == GESS_OK) {
         gess__timed_init(&timed, inner, 1);
         status = gess__timed_calibrate(&timed, 20e-6, 32, err);

@@ -50,7 +50,7 @@ typedef struct gess__warmup {
     unsigned calm;                      /* stages in a row without improvement */
     int moved;                          /* the last stage's draws differ from those before: the next starts a window */
     double mean_value, mean_error;      /* of log densities in the last stage, and its standard error */
-    double reach; /* largest |y| after the first stage */
+    double reach;                       /* largest |y| after the first stage */
     double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
 } gess__warmup;

@@ -14,8 +14,7 @@ static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
     (void)options;
     e->rebind = 1;
     if (e->warmup.over) return GESS_OK;
-    GESS_TRY(gess__fitter_new(&e->fitter, e->target.dim, e->window.room * e->chains.count, err));
-    GESS_TRY(gess__fitter_pool(e->fitter, err));
+    GESS_TRY(gess__fitter_new_pooled(&e->fitter, e->target.dim, e->window.room * e->chains.count, err));
     return gess__approx_new(&e->spare, e->target.dim, err);
 }
 
@@ -65,7 +64,7 @@ static int look(gess__ensemble *e)
 
 const gess__schedule gess__schedule_pooled = {
     .name = "pooled",
-    .help = "fit to all chains in warm-up windows, then freeze: chains run without waiting",
+    .help = "fit to all chains in warm-up, then freeze: no chain waits",
     .fewest_chains = 2,
     .fits_windows = 1,
     .open = open,
@@ -76,7 +75,7 @@ const gess__schedule gess__schedule_pooled = {
 
 const gess__schedule gess__schedule_auto = {
     .name = "auto",
-    .help = "pooled, with whatever else warm-up finds worth while (so far: pooled)",
+    .help = "pooled, and what else pays (so far: nothing)",
     .fewest_chains = 2,
     .fits_windows = 1,
     .open = open,

@@ -60,11 +60,11 @@ static int start_by_draws(gess__ensemble *e, double *x, double *scratch, gess_er
             char point[600];
             for (size_t i = 0, used = 0; i < dim && used < sizeof point; i++)
                 used = gess__describe_parameter(e->target.model, i, x[i], point, used, sizeof point);
-            return gess__fail(
-                err, GESS_ERR_MODEL,
-                "no starting point inside the support for chain %zu: the log density was -infinity or NaN "
-                "at %d random points, the last at %s; give starts with --init FILE",
-                (size_t)e->chains.first + chain + 1, MOST_ATTEMPTS, point);
+            return gess__fail(err, GESS_ERR_MODEL,
+                              "no starting point inside the support for chain %zu: the log density was -infinity or "
+                              "NaN "
+                              "at %d random points, the last at %s; give starts with --init FILE",
+                              (size_t)e->chains.first + chain + 1, MOST_ATTEMPTS, point);
         }
     }
     return GESS_OK;
@@ -134,8 +134,7 @@ static int start_from_file(gess__ensemble *e, const char *path, double *x, doubl
     gess__table table = {0};
     size_t *columns = NULL;
     int status = gess__table_read(&table, path, err);
-    if (status == GESS_OK)
-        status = gess__alloc_bytes(&columns, e->target.model->dim, sizeof *columns, "columns", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&columns, e->target.model->dim, sizeof *columns, "columns", err);
     if (status == GESS_OK) status = start_by_table(e, &table, path, columns, x, scratch, err);
     free(columns);
     gess__table_free(&table);

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,6 +247,24 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
 
 /* ---- stretches ---- */
 
+/* Chains as far out as no proper density takes them: in some direction this one does not fall off. */
+static int check_not_lost(const gess__ensemble *e, gess_error *err)
+{
+    const double lost = 1e100;
+    size_t dim = e->target.dim;
+    for (size_t i = 0; i < e->chains.count * dim; i++) {
+        if (fabs(e->chains.x[i]) < lost) continue;
+        char point[600];
+        gess__target_describe(&e->target, e->chains.x + i / dim * dim, point, sizeof point);
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "chain %zu has run away, to %s: the density is improper, it does not fall off in every "
+                          "direction; "
+                          "check the model's priors, or give its parameters bounds",
+                          (size_t)e->chains.first + i / dim + 1, point);
+    }
+    return GESS_OK;
+}
+
 int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
 {
     gess__stream *s = e->stream;
@@ -271,7 +290,7 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     }
     stretch->iterations = segment_start(s, s->segments) - stretch->start;
     e->schedule->ran(e, stretch);
-    return GESS_OK;
+    return check_not_lost(e, err);
 }
 
 int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)

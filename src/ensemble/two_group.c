@@ -78,7 +78,7 @@ static int look(gess__ensemble *e)
 
 const gess__schedule gess__schedule_two_group = {
     .name = "two-group",
-    .help = "the paper's: fit to one half of the chains, update the other half, swap",
+    .help = "the paper's: fit to one half, update the other, swap",
     .fewest_chains = 4,
     .open = open,
     .next = next,

@@ -23,7 +23,9 @@ int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error
     if (points > MOST_POINTS) points = MOST_POINTS;
     if (points > MOST_DOUBLES / dim) points = MOST_DOUBLES / dim;
     e->warmup.fixed = options->warmup;
-    e->warmup.most_evals = options->max_warmup_evals / options->ensembles;
+    uint64_t most = options->max_warmup_evals, share = options->max_evals - options->max_evals / 4;
+    if (options->draws == GESS_AUTO && most > share) most = share; /* leave some to sample with */
+    e->warmup.most_evals = most / options->ensembles;
     e->warmup.moved = 1;
     e->warmup.over = options->warmup == 0;
     if (e->warmup.over) return GESS_OK;
@@ -98,7 +100,8 @@ static void begin_stage(gess__ensemble *e)
 }
 
 /* A density that is the same everywhere it was looked at, with chains that run ever further away, does
- * not fall off: it cannot be sampled. (One that is flat between bounds can.) */
+ * not fall off: it cannot be sampled. One that is flat inside a region can, if the region is not a
+ * million times as wide as the starts. */
 static int check_not_flat(gess__ensemble *e, gess_error *err)
 {
     const gess__window *w = &e->window;
@@ -106,11 +109,12 @@ static int check_not_flat(gess__ensemble *e, gess_error *err)
     double furthest = 0.0;
     for (size_t i = 0; i < e->chains.count * e->target.dim; i++) furthest = fmax(furthest, fabs(e->chains.x[i]));
     if (e->warmup.stages == 0) e->warmup.reach = furthest;
-    if (!(furthest > 1e3 * e->warmup.reach)) return GESS_OK;
+    if (!(furthest > 1e6 * e->warmup.reach)) return GESS_OK;
     for (size_t i = from + 1; i < to; i++)
         if (w->values[i] != w->values[from]) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
-                      "the log density is %g at every point, and the chains run away (%g so far): it is flat and improper; "
+                      "the log density is %g at every point, and the chains run away (%g so far): it is flat and "
+                      "improper; "
                       "check the model, or give its parameters bounds",
                       w->values[from], furthest);
 }

@@ -25,7 +25,7 @@ static int consume(gess__update *u, gess_error *err)
 
 const gess__kernel gess__kernel_ess = {
     .name = "ess",
-    .help = "elliptical slice sampling around a Gaussian with T's centre and scale",
+    .help = "elliptical slice sampling around a Gaussian",
     .needs = GESS__NEEDS_APPROX,
     .exact = 1,
     .own_size = gess__ellipse_own_size,

@@ -66,9 +66,9 @@ typedef struct gess__update {
     double *gradients; /* proposals × dim, where the kernel needs them */
     /* the kernel's own, lasting one update */
     double *scratch;
-    uint64_t round;      /* calls of the density in this update */
+    uint64_t round; /* calls of the density in this update */
     /* the driver's */
-    double *mapped;      /* scratch of the target */
+    double *mapped; /* scratch of the target */
     gess__tally tally;
     gess__nans nans;
 } gess__update;

@@ -78,8 +78,8 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
     u->round = 0;
     for (kernel->begin(u); u->proposals > 0; u->round++) {
         kernel->propose(u);
-        GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients, u->mapped,
-                                       err));
+        GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients,
+                                       u->mapped, err));
         u->tally.evals += u->proposals;
         GESS_TRY(kernel->consume(u, err));
     }

@@ -5,6 +5,9 @@
 
 #include <stdlib.h>
 
+/* A bound as far out as the largest numbers of some language is none. */
+#define NO_BOUND 1e300
+
 static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int transform)
 {
     if (a == b) return GESS__FIXED;
@@ -20,8 +23,8 @@ int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transfo
     GESS_ALLOC(&bounds->coordinates, model->dim, err);
     for (size_t i = 0; i < model->dim; i++) {
         gess__coordinate *c = &bounds->coordinates[i];
-        c->a = model->lower != NULL ? model->lower[i] : -INFINITY;
-        c->b = model->upper != NULL ? model->upper[i] : INFINITY;
+        c->a = model->lower != NULL && model->lower[i] > -NO_BOUND ? model->lower[i] : -INFINITY;
+        c->b = model->upper != NULL && model->upper[i] < NO_BOUND ? model->upper[i] : INFINITY;
         c->kind = kind_of(c->a, c->b, model->periodic != NULL && model->periodic[i], transform);
         c->at = bounds->inner;
         bounds->inner += c->kind == GESS__FIXED ? 0 : c->kind == GESS__CIRCLE ? 2 : 1;

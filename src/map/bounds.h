@@ -33,8 +33,8 @@ typedef struct gess__coordinate {
 } gess__coordinate;
 
 typedef struct gess__bounds {
-    size_t outer, inner; /* number of x and of y */
-    int trivial;         /* y is x, and nothing is outside */
+    size_t outer, inner;           /* number of x and of y */
+    int trivial;                   /* y is x, and nothing is outside */
     gess__coordinate *coordinates; /* outer */
 } gess__bounds;
 

@@ -45,7 +45,8 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
 {
     if (target->bounds.trivial) return ask(target, worker, n, y, values, gradients, y, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
-    double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n, *places = logp + n;
+    double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
+           *places = logp + n;
     for (size_t i = 0; i < n; i++) {
         jacobians[inside] = gess__bounds_out(&target->bounds, y + i * inner, x + inside * outer);
         places[inside] = (double)i;

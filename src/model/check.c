@@ -89,7 +89,7 @@ static int check_names(const gess_model *model, gess_error *err)
         status = gess__alloc_bytes(&numbered, dim, sizeof *numbered, "names", err);
     if (status == GESS_OK) {
         for (size_t i = 0; i < dim; i++)
-            all[i] = numbered == NULL ? model->names[i] : gess__parameter_name(model, i, numbered[i]);
+            all[i] = model->names != NULL ? model->names[i] : gess__parameter_name(model, i, numbered[i]);
         for (size_t i = 0; i < model->derived; i++) all[dim + i] = model->derived_names[i];
         status = check_unique(all, count, err);
     }

@@ -219,8 +219,10 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
     if (row == NULL) {
         word_list names = {0};
         for (size_t i = 0; i < BUILTINS; i++) add_word(&names, builtins[i].name);
-        return gess__fail(err, GESS_ERR_USAGE, "unknown model '%.100s'; the built-in models are: %s; see `gess models`",
-                          specification, names.text);
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "unknown model '%.100s'; the built-in models are: %s; see `gess models`; a file needs a "
+                          "slash: ./%.100s",
+                          specification, names.text, text);
     }
     if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
     GESS_TRY(row->open(m, &p, err));
@@ -230,10 +232,11 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
 static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
     /* a path is explicit: nothing is looked for in library folders or the present one */
-    if (strchr(specification, '/') != NULL && strchr(specification, ':') == NULL)
-        return gess__plugin_open(m, specification, data, err);
+    const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
+    if (slash != NULL && (colon == NULL || slash < colon)) return gess__plugin_open(m, specification, data, err);
     if (data != NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--data %s: the built-in model %s takes no data file", data, specification);
+        return gess__fail(err, GESS_ERR_USAGE, "--data %s: the built-in model %s takes no data file", data,
+                          specification);
     return open_builtin(m, specification, text, err);
 }
 
@@ -249,7 +252,7 @@ int gess_model_open(const gess_model **model, const char *specification, const c
         status = open_any(m, specification, text, data, err);
     }
     free(text);
-    if (status == GESS_OK && m->model.name == NULL) {
+    if (status == GESS_OK) { /* what opens it again, for config.json */
         char *name = NULL;
         status = gess__model_alloc(m, &name, strlen(specification) + 1, 1, err);
         if (status == GESS_OK) m->model.name = strcpy(name, specification);
@@ -309,8 +312,8 @@ int gess__data_path(const char *name, char *path, size_t size, gess_error *err)
 size_t gess__describe_parameter(const gess_model *model, size_t i, double value, char *text, size_t used, size_t size)
 {
     char buffer[32];
-    int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "", gess__parameter_name(model, i, buffer),
-                        value);
+    int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "",
+                        gess__parameter_name(model, i, buffer), value);
     if (more >= 0 && (size_t)more < size - used) return used + (size_t)more;
     snprintf(text + (used > size - 5 ? size - 5 : used), 5, "…");
     return size;

@@ -15,16 +15,18 @@
 #include <unistd.h>
 
 typedef struct plugin {
+    gess_plugin_open_fn *open;
     gess_plugin_close_fn *close; /* or NULL */
     gess_model opened;           /* as `open` left it; `close` gets it back so, whatever became of m->model */
 } plugin;
 
-/* The address of a symbol into *out, a pointer to any pointer; NULL where there is none. */
-static void look_up(void *library, const char *symbol, void *out)
-{
-    void *address = dlsym(library, symbol);
-    memcpy(out, &address, sizeof address);
-}
+/* What dlsym() gives, as what it is. */
+typedef union symbol {
+    void *address;
+    const unsigned *abi;
+    gess_plugin_open_fn *open;
+    gess_plugin_close_fn *close;
+} symbol;
 
 /* Whether a shared object has all the bytes that the loader will map. It does not look itself: a file
  * that was cut short, as by a copy that did not end, would end the process with a bus error. Whatever
@@ -62,7 +64,7 @@ static int check_file(const char *path, gess_error *err)
     return GESS_OK;
 }
 
-static int load(const char *path, gess_plugin_open_fn **open, gess_plugin_close_fn **close, gess_error *err)
+static int load(plugin *p, const char *path, gess_error *err)
 {
     GESS_TRY(check_file(path, err));
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -71,19 +73,20 @@ static int load(const char *path, gess_plugin_open_fn **open, gess_plugin_close_
         return gess__fail(err, GESS_ERR_MODEL, "cannot load the model %.300s: %.500s", path,
                           why != NULL ? why : "no reason given");
     }
-    const unsigned *abi;
-    look_up(library, "gess_plugin_abi", &abi);
-    look_up(library, "gess_plugin_open", open);
-    look_up(library, "gess_plugin_close", close);
-    if (abi == NULL || *open == NULL)
+    symbol abi = {dlsym(library, "gess_plugin_abi")};
+    symbol open = {dlsym(library, "gess_plugin_open")};
+    symbol close = {dlsym(library, "gess_plugin_close")};
+    if (abi.address == NULL || open.address == NULL)
         return gess__fail(err, GESS_ERR_MODEL,
                           "%.500s is not a model for gess: it has no symbol %s (in C++, declare it extern \"C\"); "
                           "`gess new NAME` writes a model to start from",
-                          path, abi == NULL ? "gess_plugin_abi" : "gess_plugin_open");
-    if (*abi != GESS_ABI)
+                          path, abi.address == NULL ? "gess_plugin_abi" : "gess_plugin_open");
+    if (*abi.abi != GESS_ABI)
         return gess__fail(err, GESS_ERR_MODEL,
                           "the model %.500s was built for interface version %u, this gess has %u; rebuild it", path,
-                          *abi, GESS_ABI);
+                          *abi.abi, GESS_ABI);
+    p->open = open.open;
+    p->close = close.close;
     return GESS_OK;
 }
 
@@ -102,15 +105,14 @@ static void close_plugin(gess__model *m)
 
 int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_error *err)
 {
-    gess_plugin_open_fn *open = NULL;
     plugin *p = NULL;
     GESS_MODEL_ALLOC(m, &p, 1, err);
-    GESS_TRY(load(path, &open, &p->close, err));
+    GESS_TRY(load(p, path, err));
     GESS_TRY(check_data(path, data, err));
 
     char message[600] = "";
     p->opened = (gess_model)GESS_MODEL_INIT;
-    int code = open(data, &p->opened, message, sizeof message);
+    int code = p->open(data, &p->opened, message, sizeof message);
     message[sizeof message - 1] = '\0';
     if (code != 0 && message[0] == '\0')
         return gess__fail(err, GESS_ERR_MODEL, "the model %.500s did not open: it returned %d, without a message", path,

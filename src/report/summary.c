@@ -167,7 +167,7 @@ void gess__summary_print(const gess__summary *s, FILE *out)
     fputc('\n', out);
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        fputs(s->names[i], out);
+        for (const char *c = s->names[i]; *c != '\0'; c++) fputc((unsigned char)*c < ' ' ? '?' : *c, out);
         fprintf(out, "%*s", width - width_of(s->names[i]), "");
         const double plain[] = {f->mean, f->sd, f->mcse_mean, f->q5, f->q50, f->q95};
         for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) print_cell(out, plain[k], "%.4g");

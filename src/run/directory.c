@@ -1,4 +1,6 @@
 /* The run directory and its config.json. */
+#include "base/cpu.h"
+#include "base/csv.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -112,17 +114,26 @@ static json_t *options_json(const gess_options *options)
     return object;
 }
 
-int gess__config_write(const gess_run *run, gess_error *err)
+int gess__directory_json(const char *directory, const char *file, json_t *root, gess_error *err)
 {
     char path[4096];
-    GESS_TRY(gess__directory_path(run->directory, "config.json", path, sizeof path, err));
-    json_t *root = json_pack("{s:s, s:s?, s:I, s:o, s:{s:s, s:I}}", "gess", gess_version(), "model", run->model->name,
-                             "dim", (json_int_t)run->model->dim, "options", options_json(&run->options), "build",
-                             "blas", gess__blas_name(), "threads", (json_int_t)gess__team_size(run->team));
-    int code = root == NULL ? -1 : json_dump_file(root, path, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+    int status = gess__directory_path(directory, file, path, sizeof path, err);
+    FILE *out = status == GESS_OK && root != NULL ? fopen(path, "w") : NULL;
+    bool good =
+        out != NULL && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
+    if (out != NULL && fclose(out) != 0) good = false;
     json_decref(root);
-    if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
-    return GESS_OK;
+    if (status != GESS_OK || good) return status;
+    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+}
+
+int gess__config_write(const gess_run *run, gess_error *err)
+{
+    json_t *root =
+        json_pack("{s:s, s:s?, s:I, s:o, s:{s:s, s:s, s:s}}", "gess", gess_version(), "model", run->model->name, "dim",
+                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", "blas",
+                  gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
+    return gess__directory_json(run->directory, "config.json", root, err);
 }
 
 int gess__nans_write(const gess_run *run, gess_error *err)
@@ -144,7 +155,10 @@ int gess__nans_write(const gess_run *run, gess_error *err)
         status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     if (file != NULL) {
         fprintf(file, "iteration,chain");
-        for (size_t i = 0; i < run->model->dim; i++) fprintf(file, ",%s", gess__parameter_name(run->model, i, buffer));
+        for (size_t i = 0; i < run->model->dim; i++) {
+            fputc(',', file);
+            gess__csv_put_name(file, gess__parameter_name(run->model, i, buffer));
+        }
         fputc('\n', file);
         for (size_t k = 0; k < all.count; k++) {
             fprintf(file, "%llu,%llu", (unsigned long long)all.keys[k].iteration + 1,
@@ -154,7 +168,8 @@ int gess__nans_write(const gess_run *run, gess_error *err)
             fputc('\n', file);
         }
         int bad = ferror(file);
-        if (fclose(file) != 0 || bad) status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+        if (fclose(file) != 0 || bad)
+            status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     }
     free(all.points);
     return status;

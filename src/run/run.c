@@ -23,21 +23,6 @@ const char *gess_version(void)
 
 /* ---- making and releasing ---- */
 
-static int check_model(const gess_model *model, gess_error *err)
-{
-    enum { MOST_DIM = 1000000 };
-    if (model->dim > MOST_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,
-                          MOST_DIM);
-    if (model->abi != GESS_ABI)
-        return gess__fail(err, GESS_ERR_MODEL,
-                          "the model was built for interface version %u, this library has %u; rebuild it", model->abi,
-                          GESS_ABI);
-    if (model->dim < 1 || model->logp == NULL)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has no %s", model->dim < 1 ? "parameters" : "log density");
-    return GESS_OK;
-}
-
 static int open_store(gess_run *run, gess_error *err)
 {
     char path[4096];
@@ -83,7 +68,7 @@ int gess_run_new(gess_run **out, const gess_model *model, const gess_options *op
     run->model = model;
     run->options = *options;
     run->started = seconds_now();
-    GESS_TRY(check_model(model, err));
+    GESS_TRY(gess__model_check(model, err));
     GESS_TRY(gess__options_check(options, err));
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, err));
@@ -244,23 +229,32 @@ static uint64_t next_look(const gess_run *run, uint64_t draws)
     return (double)(next - draws) * cost <= left ? next : draws + (uint64_t)(left / cost);
 }
 
-/* Until the targets are met or the evaluations are spent. */
-static int sample_to_targets(gess_run *run, gess_error *err)
+static int check(gess_run *run, uint64_t draws, int all, gess_error *err)
 {
     const gess_options *o = &run->options;
     gess_stats *s = &run->stats;
+    GESS_TRY(gess__watch_check(run->watch, draws, run->team, all, (double)o->target_ess, o->target_rhat, &s->met,
+                               &s->least_ess, &s->worst_rhat, err));
+    gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
+                  (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
+                  s->met ? ", targets met"
+                  : all  ? ", targets not met"
+                         : " or worse");
+    return GESS_OK;
+}
+
+/* Until the targets are met or the evaluations are spent. */
+static int sample_to_targets(gess_run *run, gess_error *err)
+{
     uint64_t draws = 0, next;
-    while (!s->met && (next = next_look(run, draws)) > 0) {
+    while (!run->stats.met && (next = next_look(run, draws)) > 0) {
         draws = next;
         GESS_TRY(sample_up_to(run, draws, err));
         update_stats(run);
-        GESS_TRY(gess__watch_check(run->watch, draws, run->team, (double)o->target_ess, o->target_rhat, &s->met,
-                                   &s->least_ess, &s->worst_rhat, err));
-        gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
-                      (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
-                      s->met ? ", targets met" : "");
+        GESS_TRY(check(run, draws, 0, err));
     }
-    return GESS_OK;
+    /* a look that failed stopped at the first column; what is reported in the end is all of them */
+    return run->stats.met || draws == 0 ? GESS_OK : check(run, draws, 1, err);
 }
 
 static int go(gess_run *run, gess_error *err)

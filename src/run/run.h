@@ -6,6 +6,7 @@
 #include "ensemble/ensemble.h"
 #include "run/watch.h"
 
+#include <jansson.h>
 #include <stdatomic.h>
 
 struct gess_run {
@@ -34,6 +35,7 @@ struct gess_run {
 /* directory.c: makes the run directory, or refuses one that exists; config.json in it. */
 int gess__directory_make(const char *directory, int overwrite, gess_error *err);
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err);
+int gess__directory_json(const char *directory, const char *file, json_t *root, gess_error *err); /* takes root */
 int gess__config_write(const gess_run *run, gess_error *err);
 
 /* nans.csv: the first points at which the density was NaN, where there are any. */

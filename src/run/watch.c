@@ -53,7 +53,7 @@ int gess__watch_expect(gess__watch *w, uint64_t draws, gess_error *err)
     if (need <= w->capacity) return GESS_OK;
     double *bigger = NULL;
     GESS_ALLOC(&bigger, lines * need, err);
-    for (size_t line = 0; line < lines; line++)
+    for (size_t line = 0; line < lines && w->capacity > 0; line++)
         memcpy(bigger + line * need, w->values + line * w->capacity, w->capacity * sizeof *bigger);
     free(w->values);
     w->values = bigger;
@@ -88,12 +88,23 @@ static int look(void *data, unsigned worker, size_t column, gess_error *err)
     return GESS_OK;
 }
 
+/* A fixed parameter and a derived quantity that never changes have no figures, and need none. */
+static int constant(const gess__watch *w, size_t column)
+{
+    const double *x = w->values + column * w->chains * w->capacity;
+    for (size_t c = 0; c < w->chains; c++)
+        for (uint64_t i = 0; i < w->draws; i++)
+            if (x[c * w->capacity + i] != x[0]) return 0;
+    return 1;
+}
+
 static int fails(const gess__watch *w, size_t column, double ess, double rhat)
 {
+    if (isnan(w->rhat[column]) && constant(w, column)) return 0;
     return !(w->rhat[column] <= rhat && w->ess[column] >= ess);
 }
 
-int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, double ess, double rhat, int *met,
+int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
                       double *least, double *worst, gess_error *err)
 {
     w->draws = draws / w->stride;
@@ -108,7 +119,7 @@ int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, double e
     *least = w->ess[w->worst];
     *worst = w->rhat[w->worst];
     *met = !fails(w, w->worst, ess, rhat);
-    if (*met) {
+    if (*met || all) {
         GESS_TRY(gess__team_run(team, w->columns, look, w, err));
         for (size_t j = 0; j < w->columns; j++) {
             if (fails(w, j, ess, rhat) && (*met || !(w->rhat[j] <= w->rhat[w->worst]))) w->worst = j;

@@ -33,9 +33,9 @@ int gess__watch_expect(gess__watch *watch, uint64_t draws, gess_error *err);
 void gess__watch_take(gess__watch *watch, size_t first_chain, const gess__segment *segment);
 
 /* Figures over `draws` draws of each chain. The column that failed last is looked at first, and the
- * others only where it passes. *met: every column has at least `ess` and at most `rhat`; *least and
- * *worst are over the columns that were looked at. */
-int gess__watch_check(gess__watch *watch, uint64_t draws, gess__team *team, double ess, double rhat, int *met,
+ * others only where it passes, or where all are asked for. *met: every column has at least `ess` and at most `rhat`;
+ * *least and *worst are over the columns that were looked at. */
+int gess__watch_check(gess__watch *watch, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
                       double *least, double *worst, gess_error *err);
 
 #endif

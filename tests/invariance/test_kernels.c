@@ -103,13 +103,14 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         const gess__bounds *bounds = &e->target.bounds;
         size_t inner = e->target.dim;
         double *mapped = NULL;
-        judge_must(gess__alloc_bytes(&mapped, gess__target_scratch(&e->target, replicates), sizeof *mapped, "mapped", &err),
+        judge_must(gess__alloc_bytes(&mapped, gess__target_scratch(&e->target, replicates), sizeof *mapped, "mapped",
+                                     &err),
                    &err);
         fit_approximation(t, bounds, e->approx, poor);
         for (size_t i = 0; i < replicates; i++)
             draw_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
-        judge_must(
-            gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err), &err);
+        judge_must(gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err),
+                   &err);
         free(mapped);
         gess__stretch stretch;
         gess__record none = {0};

@@ -8,12 +8,12 @@
 
 typedef struct kept {
     size_t chains, dim;
-    uint64_t draws;  /* of each chain */
-    double *values;  /* parameter by parameter, chain by chain, draw by draw */
+    uint64_t draws; /* of each chain */
+    double *values; /* parameter by parameter, chain by chain, draw by draw */
     gess_stats stats;
     /* while the run goes on */
     uint64_t room;
-    double *rows;    /* chain by chain, draw by draw */
+    double *rows; /* chain by chain, draw by draw */
 } kept;
 
 /* Samples a built-in model; draws may be left to the stop rules. Fails the test on an error. */

@@ -196,6 +196,47 @@ static collection run_all(const gess_model *model, const gess_options *o, gess_s
 
 static const char *const kernels[] = {"gess", "ess"}, *const schedules[] = {"two-group", "fixed"};
 
+/* Every chain moves at every iteration: one that stayed where it is would be invariant, too. */
+static void chains_move(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 4; k++) {
+        gess_model model = model_of(bent, 3, NULL);
+        gess_options o = options_of(70, 10, 30);
+        gess_stats s;
+        o.kernel = kernels[k / 2];
+        o.schedule = schedules[k % 2];
+        collection c = run_all(&model, &o, &s);
+        assert_int_equal(s.failures, 0);
+        for (size_t chain = 0; chain < c.chains; chain++)
+            for (uint64_t i = 1; i < c.draws; i++)
+                for (size_t j = 1; j < 4; j++)
+                    assert_true(c.rows[(chain * c.draws + i) * 4 + j] != c.rows[(chain * c.draws + i - 1) * 4 + j]);
+        free_collection(&c);
+    }
+}
+
+/* Blocks of more than 64 chains, which are worked on in pieces of 64. */
+static void large_blocks(void **state)
+{
+    (void)state;
+    static const uint64_t blocks[] = {1, 64, 65, 100, 150, 0};
+    collection first = {0};
+    for (size_t k = 0; k < 6; k++) {
+        gess_model model = model_of(bent, 3, NULL);
+        gess_options o = options_of(300, 20, 10);
+        o.block = blocks[k];
+        collection c = run_all(&model, &o, NULL);
+        if (k == 0) {
+            first = c;
+            continue;
+        }
+        assert_memory_equal(c.rows, first.rows, c.chains * c.draws * 4 * sizeof *c.rows);
+        free_collection(&c);
+    }
+    free_collection(&first);
+}
+
 static void all_draws_once(void **state)
 {
     (void)state;
@@ -696,6 +737,8 @@ static void directory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(chains_move),
+        cmocka_unit_test(large_blocks),
         cmocka_unit_test(all_draws_once),
         cmocka_unit_test(same_seed_same_draws),
         cmocka_unit_test(same_seed_same_choices),
