@@ -63,6 +63,7 @@ static int measure_alone(const char *name, gess__bench_result *result, gess_erro
         }
         m->logp(m->user, 0, BATCH, m->dim, x, logp);
         for (size_t i = 0; i < BATCH; i++) m->logp(m->user, 0, 1, m->dim, x + i * m->dim, alone + i);
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): bits are meant */
         if (memcmp(logp, alone, BATCH * sizeof *logp) != 0)
             status = gess__fail(err, GESS_ERR_INTERNAL, "bench models: %s depends on its batch", name);
     }
@@ -124,7 +125,7 @@ static int measure_against_numpy(const char *densities, gess__bench_result *resu
     if (strchr(densities, '\'') != NULL || strchr(script, '\'') != NULL || strchr(library, '\'') != NULL)
         return gess__fail(err, GESS_ERR_USAGE, "bench models: a path has a quote in it");
     snprintf(command, sizeof command, "python3 '%s' '%s' --library '%s' --json", script, densities, library);
-    FILE *pipe = popen(command, "r");
+    FILE *pipe = popen(command, "r"); /* NOLINT(cert-env33-c): quotes are refused above */
     json_t *root = pipe != NULL ? json_loadf(pipe, 0, NULL) : NULL;
     if (pipe != NULL) pclose(pipe);
     int status = take_json(root, result, err);

@@ -189,14 +189,14 @@ static void squeeze(gess__update *u, const work *w, size_t p, size_t q)
 
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err)
 {
-    size_t dim = u->target->dim, left = 0;
+    size_t left = 0;
     work w = carve(u);
     turned_deltas(u->proposals, w.deltas, w.squares, w.crosses, w.sines, w.cosines, w.first);
     log_t(u, family, u->proposals, w.first, w.second);
     for (size_t p = 0; p < u->proposals; p++) {
         double value;
         GESS_TRY(gess__update_value(u, p, &value, err));
-        double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * dim] : 0.0;
+        double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * u->target->dim] : 0.0;
         if (value + tilt - w.second[p] > w.heights[p])
             move(u, &w, p, value);
         else

@@ -53,7 +53,7 @@ int gess__watch_expect(gess__watch *w, uint64_t draws, gess_error *err)
     if (need <= w->capacity) return GESS_OK;
     double *bigger = NULL;
     GESS_ALLOC(&bigger, lines * need, err);
-    for (size_t line = 0; line < lines && w->capacity > 0; line++)
+    for (size_t line = 0; line < lines && w->values != NULL; line++)
         memcpy(bigger + line * need, w->values + line * w->capacity, w->capacity * sizeof *bigger);
     free(w->values);
     w->values = bigger;
