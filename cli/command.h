@@ -35,6 +35,9 @@ int print_json(json_t *root, gess_error *err);
 /* Ends every command that prints: a full disk or a closed pipe must not pass as success. */
 int finish_output(gess_error *err);
 
+/* Runs to the end with progress, signals and the summary, for `sample` and `resume`. */
+int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err);
+
 /* Shows the points at which the density was NaN, where the run directory has any. */
 void print_nans(const char *directory);
 

@@ -61,6 +61,7 @@ int print_manual(FILE *out)
     fputs(".SH OPTIONS OF SAMPLE\n", out);
     put_item(out, "-o", "DIR", "run directory (default: gess-runs/MODEL-SEED)");
     put_item(out, "-q", NULL, "no progress and no summary");
+    put_item(out, "--config", "FILE", "model and options of a run's config.json, before others");
     put_options(out);
     fputs(".SH KERNELS\n", out);
     for (size_t i = 0; gess__kernel_row(i) != NULL; i++)

@@ -15,10 +15,12 @@
 
 struct arguments {
     const char *model, *directory;
+    const char *config_model; /* of --config */
     int quiet;
     gess_options options;
 };
 
+enum { OWN_OPTIONS = 3 };    /* that are not rows of options.def */
 enum { FIRST_KEY = 0x1000 }; /* of the rows of options.def */
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -34,12 +36,13 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'o': a->directory = argument; return 0;
     case 'q': a->quiet = 1; return 0;
+    case 'c': return 0; /* taken already */
     case ARGP_KEY_ARG:
         if (a->model != NULL) USAGE(state, "one model only, not `%s` as well", argument);
         a->model = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->model == NULL) USAGE(state, "which model? `gess models` lists them");
+        if (a->model == NULL && a->config_model == NULL) USAGE(state, "which model? `gess models` lists them");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -50,23 +53,25 @@ static struct argp_option *argp_options(void)
 {
     size_t rows = 0;
     while (gess__option_row(rows) != NULL) rows++;
-    struct argp_option *options = calloc(rows + 3, sizeof *options);
+    struct argp_option *options = calloc(rows + OWN_OPTIONS + 1, sizeof *options);
     if (options == NULL) return NULL;
     options[0] = (struct argp_option){"output", 'o', "DIR", 0, "run directory (default: gess-runs/MODEL-SEED)", 0};
     options[1] = (struct argp_option){"quiet", 'q', NULL, 0, "no progress and no summary", 0};
+    options[2] =
+        (struct argp_option){"config", 'c', "FILE", 0, "model and options of a run's config.json, before others", 0};
     for (size_t i = 0; i < rows; i++) {
         const gess__option *row = gess__option_row(i);
         char *help = malloc(512);
         if (help == NULL) break;
         gess__option_help(row, help, 512);
-        options[i + 2] = (struct argp_option){row->name, FIRST_KEY + (int)i, row->unit, 0, help, 0};
+        options[i + OWN_OPTIONS] = (struct argp_option){row->name, FIRST_KEY + (int)i, row->unit, 0, help, 0};
     }
     return options;
 }
 
 static void free_options(struct argp_option *options)
 {
-    for (struct argp_option *o = options + 2; o->name != NULL; o++) free((char *)(uintptr_t)o->doc);
+    for (struct argp_option *o = options + OWN_OPTIONS; o->name != NULL; o++) free((char *)(uintptr_t)o->doc);
     free(options);
 }
 
@@ -151,11 +156,23 @@ static void show_progress(void *user, const gess_stats *s, uint64_t planned)
 /* ---- signals: the first ends the run after its sweep, the second at once ---- */
 
 static gess_run *signalled;
+static volatile sig_atomic_t signals;
+static const int caught[] = {SIGINT, SIGTERM, SIGUSR1};
 
 static void on_signal(int number)
 {
-    gess_stop(signalled);
+    if (signals++ == 0) {
+        gess_stop(signalled);
+        return;
+    }
     signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void catch_signals(gess_run *run)
+{
+    signalled = run;
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) signal(caught[i], run != NULL ? on_signal : SIG_DFL);
 }
 
 /* ---- the command ---- */
@@ -178,7 +195,7 @@ static void print_verdict(const gess_stats *s, const gess_options *o)
                o->warmup == GESS_AUTO && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
-static int write_summary(const gess_run *run, const struct arguments *a, gess_error *err)
+static int write_summary(const gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
     char path[4096];
     gess_stats stats;
@@ -191,10 +208,10 @@ static int write_summary(const gess_run *run, const struct arguments *a, gess_er
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
     if (status == GESS_OK)
         status = gess__directory_json(run->directory, "summary.json", gess__summary_json(&summary), err);
-    if (status == GESS_OK && !a->quiet) {
+    if (status == GESS_OK && !quiet) {
         gess__summary_print(&summary, stdout);
         print_nans(run->directory);
-        print_verdict(&stats, &a->options);
+        print_verdict(&stats, options);
         printf("\nDraws and summary are in %s\n", run->directory);
         status = finish_output(err);
     }
@@ -203,54 +220,73 @@ static int write_summary(const gess_run *run, const struct arguments *a, gess_er
     return status;
 }
 
-static int sample(gess_run *run, const struct arguments *a, gess_error *err)
+int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
     struct progress progress = {.terminal = isatty(STDERR_FILENO)};
-    if (!a->quiet) gess_run_on_progress(run, show_progress, &progress);
-    signalled = run;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    if (!quiet) gess_run_on_progress(run, show_progress, &progress);
+    catch_signals(run);
     int status = gess_run_go(run, err);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    catch_signals(NULL);
     if (progress.terminal && progress.last > 0.0) fputc('\n', stderr);
     if (status == GESS_ERR_STOPPED) {
         gess_stats stats;
         gess_run_stats(run, &stats);
-        if (stats.draws > 0) GESS_TRY(write_summary(run, a, err));
-        return gess__fail(err, GESS_ERR_STOPPED, "%s after %llu draws of each chain; they are in %s",
+        if (stats.draws > 0) GESS_TRY(write_summary(run, options, quiet, err));
+        return gess__fail(err, GESS_ERR_STOPPED, "%s after %llu draws of each chain; go on with: gess resume %s",
                           run->out_of_time ? "--max-time is over: stopped" : "stopped", (unsigned long long)stats.draws,
                           run->directory);
     }
     GESS_TRY(status);
-    return a->options.draws > 0 ? write_summary(run, a, err) : GESS_OK;
+    return run->stats.draws > 0 ? write_summary(run, options, quiet, err) : GESS_OK;
+}
+
+/* --config comes before every other option, wherever it stands. */
+static int take_config(int argc, char **argv, struct arguments *a, json_t **keep, gess_error *err)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *path = NULL;
+        if (strncmp(argv[i], "--config=", 9) == 0) path = argv[i] + 9;
+        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc) path = argv[i + 1];
+        if (path != NULL) return gess__config_read(path, &a->options, &a->config_model, keep, err);
+    }
+    return GESS_OK;
+}
+
+static int start(int argc, char **argv, const struct argp *argp, struct arguments *a, json_t **keep, gess_error *err)
+{
+    char directory[4096];
+    const gess_model *model = NULL;
+    gess_run *run = NULL;
+    GESS_TRY(take_config(argc, argv, a, keep, err));
+    GESS_TRY(parse_arguments(argp, argc, argv, a));
+    if (a->model == NULL) a->model = a->config_model;
+    default_directory(a, directory, sizeof directory);
+    int status = gess_model_open(&model, a->model, a->options.data, err);
+    if (status == GESS_OK)
+        status = gess_run_new(&run, model, &a->options, a->directory != NULL ? a->directory : directory, err);
+    if (status == GESS_OK) status = run_and_report(run, &a->options, a->quiet, err);
+    gess_run_free(run);
+    gess_model_close(model);
+    return status;
 }
 
 int command_sample(int argc, char **argv, gess_error *err)
 {
     struct argp_option *options = argp_options();
     if (options == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
-    struct argp argp =
-        {.options = options,
-         .parser = take,
-         .args_doc = "MODEL",
-         .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or the path "
-                "of a model of your own as in ./mymodel.so, and "
-                "writes them to a run directory.\v(tables)",
-         .help_filter = filter};
+    struct argp argp = {.options = options,
+                        .parser = take,
+                        .args_doc = "MODEL",
+                        .doc =
+                            "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or "
+                            "the path of a model of your own as in ./mymodel.so, and writes them to a run "
+                            "directory.\v(tables)",
+                        .help_filter = filter};
     struct arguments a = {0};
+    json_t *keep = NULL;
     gess_options_init(&a.options);
-    int status = parse_arguments(&argp, argc, argv, &a);
-    char directory[4096];
-    default_directory(&a, directory, sizeof directory);
-    const gess_model *model = NULL;
-    gess_run *run = NULL;
-    if (status == GESS_OK) status = gess_model_open(&model, a.model, a.options.data, err);
-    if (status == GESS_OK)
-        status = gess_run_new(&run, model, &a.options, a.directory != NULL ? a.directory : directory, err);
-    if (status == GESS_OK) status = sample(run, &a, err);
-    gess_run_free(run);
-    gess_model_close(model);
+    int status = start(argc, argv, &argp, &a, &keep, err);
+    json_decref(keep);
     free_options(options);
     return status;
 }

@@ -173,6 +173,12 @@ typedef void gess_progress_fn(void *user, const gess_stats *stats, uint64_t plan
  * none. gess_run_free() releases it, also after a failure. */
 GESS_API int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options, const char *directory,
                           gess_error *err);
+
+/* Goes on with the run in a directory from its last checkpoint. `model` and `options` must be those of
+ * the run, but for the number of threads and of draws, which may be other. gess_run_go() of a run that
+ * is complete changes nothing. */
+GESS_API int gess_run_resume(gess_run **run, const gess_model *model, const gess_options *options,
+                             const char *directory, gess_error *err);
 GESS_API void gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user);
 GESS_API void gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user);
 GESS_API int gess_run_go(gess_run *run, gess_error *err);

@@ -38,10 +38,12 @@ struct gess__writer {
     FILE *file;
     char *path;
     size_t columns;
+    uint64_t bytes;
 };
 
 static int write_bytes(gess__writer *w, const void *bytes, size_t count, gess_error *err)
 {
+    w->bytes += count;
     if (fwrite(bytes, 1, count, w->file) == count) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
 }
@@ -80,6 +82,31 @@ int gess__writer_new(gess__writer **writer, const char *path, size_t chains, siz
     w->file = fopen(path, "wb");
     if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot create %s: %s", path, strerror(errno));
     return write_header(w, chains, names, thin, err);
+}
+
+int gess__writer_reopen(gess__writer **writer, const char *path, size_t columns, uint64_t bytes, gess_error *err)
+{
+    struct stat information;
+    GESS_ALLOC(writer, 1, err);
+    gess__writer *w = *writer;
+    w->columns = columns;
+    w->bytes = bytes;
+    GESS_TRY(gess__copy_text(&w->path, path, err));
+    w->file = fopen(path, "r+b");
+    if (w->file == NULL || fstat(fileno(w->file), &information) != 0)
+        return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
+    if ((uint64_t)information.st_size < bytes)
+        return gess__fail(err, GESS_ERR_FILE,
+                          "%s has %llu bytes, but %llu had been written when the checkpoint was made", path,
+                          (unsigned long long)information.st_size, (unsigned long long)bytes);
+    if (ftruncate(fileno(w->file), (off_t)bytes) != 0 || fseeko(w->file, 0, SEEK_END) != 0)
+        return gess__fail(err, GESS_ERR_FILE, "cannot cut %s: %s", path, strerror(errno));
+    return GESS_OK;
+}
+
+uint64_t gess__writer_bytes(const gess__writer *w)
+{
+    return w->bytes;
 }
 
 int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
@@ -199,7 +226,7 @@ static int count_draws(gess__draws *d, reader *r, uint64_t *have, gess_error *er
 {
     while (r->at < r->size) {
         block_header h;
-        size_t bytes;
+        size_t bytes = 0;
         GESS_TRY(read_block_header(d, r, &h, &bytes, err));
         for (uint64_t c = h.first_chain; c < h.first_chain + h.chains; c++) {
             if (have[c] != h.first_draw) return damaged(r, "draws out of order", err);
@@ -215,23 +242,31 @@ static int count_draws(gess__draws *d, reader *r, uint64_t *have, gess_error *er
     return GESS_OK;
 }
 
-/* Second pass: the values. */
-static int load_block(gess__draws *d, reader *r, gess_error *err)
+/* The next block, checked and handed to fn. */
+static int visit_block(const gess__draws *d, reader *r, gess__block_fn *fn, void *user, gess_error *err)
 {
     block_header h;
-    size_t bytes;
+    size_t bytes = 0;
     double *rows = NULL;
     GESS_TRY(read_block_header(d, r, &h, &bytes, err));
     GESS_TRY(gess__alloc_bytes(&rows, bytes, 1, "block", err));
     int status = read_bytes(r, rows, bytes, err);
     if (status == GESS_OK && checksum_of(&h, rows, bytes) != h.checksum) status = damaged(r, "block checksum", err);
-    for (uint64_t c = 0; status == GESS_OK && c < h.chains; c++)
-        for (uint64_t i = 0; i < h.draws && h.first_draw + i < d->draws; i++)
-            for (size_t j = 0; j < d->columns; j++)
-                d->values[(j * d->chains + h.first_chain + c) * d->draws + h.first_draw + i] =
-                    rows[(c * h.draws + i) * d->columns + j];
+    if (status == GESS_OK) fn(user, (size_t)h.first_chain, (size_t)h.chains, h.first_draw, h.draws, rows);
     free(rows);
     return status;
+}
+
+/* Second pass: the values. */
+static void load_block(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                       const double *rows)
+{
+    gess__draws *d = user;
+    for (size_t c = 0; c < chains; c++)
+        for (uint64_t i = 0; i < draws && first_draw + i < d->draws; i++)
+            for (size_t j = 0; j < d->columns; j++)
+                d->values[(j * d->chains + first_chain + c) * d->draws + first_draw + i] =
+                    rows[(c * draws + i) * d->columns + j];
 }
 
 static int read_all(gess__draws *d, reader *r, gess_error *err)
@@ -249,25 +284,45 @@ static int read_all(gess__draws *d, reader *r, gess_error *err)
     GESS_ALLOC(&d->values, d->chains * d->columns * (size_t)d->draws, err);
     if (fseeko(r->file, (off_t)start, SEEK_SET) != 0)
         return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", r->path, strerror(errno));
-    for (r->at = start; r->at < r->size;) GESS_TRY(load_block(d, r, err));
+    for (r->at = start; r->at < r->size;) GESS_TRY(visit_block(d, r, load_block, d, err));
     return GESS_OK;
+}
+
+static int open_reader(reader *r, const char *path, gess_error *err)
+{
+    struct stat information;
+    *r = (reader){.file = fopen(path, "rb"), .path = path};
+    if (r->file == NULL || fstat(fileno(r->file), &information) != 0) {
+        int code = errno;
+        if (r->file != NULL) fclose(r->file);
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(code));
+    }
+    r->size = (uint64_t)information.st_size;
+    if (S_ISREG(information.st_mode)) return GESS_OK;
+    fclose(r->file);
+    return gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", path);
 }
 
 int gess__draws_read(gess__draws *draws, const char *path, gess_error *err)
 {
+    reader r;
     *draws = (gess__draws){0};
-    reader r = {.file = fopen(path, "rb"), .path = path};
-    struct stat information;
-    if (r.file == NULL || fstat(fileno(r.file), &information) != 0) {
-        int code = errno;
-        if (r.file != NULL) fclose(r.file);
-        return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(code));
-    }
-    r.size = (uint64_t)information.st_size;
-    int status = S_ISREG(information.st_mode) ? read_all(draws, &r, err)
-                                              : gess__fail(err, GESS_ERR_FILE, "%s is not a gess draws file", path);
+    GESS_TRY(open_reader(&r, path, err));
+    int status = read_all(draws, &r, err);
     fclose(r.file);
     if (status != GESS_OK) gess__draws_free(draws);
+    return status;
+}
+
+int gess__draws_visit(const char *path, gess__block_fn *fn, void *user, gess_error *err)
+{
+    reader r;
+    gess__draws d = {0};
+    GESS_TRY(open_reader(&r, path, err));
+    int status = read_header(&d, &r, err);
+    while (status == GESS_OK && r.at < r.size) status = visit_block(&d, &r, fn, user, err);
+    fclose(r.file);
+    gess__draws_free(&d);
     return status;
 }
 

@@ -16,6 +16,12 @@ typedef struct gess__writer gess__writer;
 int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t columns, const char *const *names,
                      uint64_t thin, gess_error *err);
 
+/* Opens the file again at a length that it had, and cuts off what came after. */
+int gess__writer_reopen(gess__writer **writer, const char *path, size_t columns, uint64_t bytes, gess_error *err);
+
+/* Bytes written so far. */
+uint64_t gess__writer_bytes(const gess__writer *writer);
+
 /* Appends draws first_draw .. of chains first_chain .. : rows[(chain · draws + draw) · columns]. */
 int gess__writer_append(gess__writer *writer, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                         const double *rows, gess_error *err);
@@ -35,6 +41,11 @@ typedef struct gess__draws {
     char **names;   /* columns */
     double *values; /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
 } gess__draws;
+
+/* Calls fn with every block of a file in turn, checked. */
+typedef void gess__block_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                            const double *rows);
+int gess__draws_visit(const char *path, gess__block_fn *fn, void *user, gess_error *err);
 
 /* Reads a whole file. Draws that not all chains have (a run still going on) are left out; a damaged
  * or cut block is an error that says where. */

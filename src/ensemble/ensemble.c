@@ -65,8 +65,8 @@ static int choose_methods(gess__ensemble *e, const gess_options *options, gess_e
     return GESS_OK;
 }
 
-int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
-                       size_t chains, gess__team *team, gess_error *err)
+int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
+                        size_t chains, gess__team *team, gess_error *err)
 {
     GESS_ALLOC(ensemble, 1, err);
     gess__ensemble *e = *ensemble;
@@ -96,8 +96,14 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
     GESS_TRY(gess__stream_new(&e->stream, e, err));
     GESS_TRY(gess__approx_new(&e->approx, dim, err));
     GESS_TRY(gess__warmup_open(e, options, err));
-    GESS_TRY(e->schedule->open(e, options, err));
-    return gess__ensemble_start(e, options->init, err);
+    return e->schedule->open(e, options, err);
+}
+
+int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
+                       size_t chains, gess__team *team, gess_error *err)
+{
+    GESS_TRY(gess__ensemble_make(ensemble, model, options, first, chains, team, err));
+    return gess__ensemble_start(*ensemble, options->init, err);
 }
 
 void gess__ensemble_free(gess__ensemble *e)

@@ -11,6 +11,7 @@
 #define GESS_ENSEMBLE_ENSEMBLE_H
 
 #include "approx/fit.h"
+#include "base/archive.h"
 #include "kernel/kernel.h"
 #include "parallel/team.h"
 
@@ -46,8 +47,13 @@ typedef struct gess__warmup {
     uint64_t iterations; /* it took, once over */
     uint64_t fixed;      /* iterations asked for, or GESS_AUTO */
     uint64_t most_evals;
-    unsigned stages;                    /* complete */
-    unsigned calm;                      /* stages in a row without improvement */
+    unsigned stages; /* complete */
+    unsigned calm;   /* stages in a row without improvement */
+    /* of the stage that is being run */
+    int open;
+    uint64_t evals_before, updates_before;
+    double value_before, error_before;
+    /* of the last one */
     int moved;                          /* the last stage's draws differ from those before: the next starts a window */
     double mean_value, mean_error;      /* of log densities in the last stage, and its standard error */
     double reach;                       /* largest |y| after the first stage */
@@ -67,6 +73,7 @@ typedef struct gess__ensemble {
     size_t block;          /* chains of a block, at most */
     gess__update *updates; /* one for each worker */
     gess__stream *stream;  /* what is in flight */
+    uint64_t unit;         /* draws of a whole segment; a run of several ensembles makes them equal */
     gess__tally tally;
     gess__nans nans;
     gess__window window;
@@ -110,6 +117,13 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
                        size_t chains, gess__team *team, gess_error *err);
 void gess__ensemble_free(gess__ensemble *ensemble);
 
+/* The same without starts, for states that come from a checkpoint. */
+int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
+                        size_t chains, gess__team *team, gess_error *err);
+
+/* save.c: writes the state to an archive, or reads it. */
+void gess__ensemble_archive(gess__ensemble *e, gess__archive *archive);
+
 /* ---- running (stream.c) ---- */
 
 /* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · columns], the log density,
@@ -140,7 +154,7 @@ uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t 
  * nothing. Where it was stopped, stretch->iterations becomes what every chain has done of it. */
 int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err);
 
-int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err);
+int gess__stream_new(gess__stream **stream, gess__ensemble *e, gess_error *err);
 void gess__stream_free(gess__stream *stream);
 
 /* Every chain up to `until` iterations, stretch by stretch. */
@@ -153,7 +167,8 @@ uint64_t gess__ensemble_done(const gess__ensemble *e);
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err);
 
-/* One stage more, and a look at it; sets e->warmup.over when it was the last. */
+/* One stage more, or the rest of one that was stopped, and a look at it; sets e->warmup.over when it was
+ * the last. */
 int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err);
 
 /* ---- starts.c ---- */

@@ -36,7 +36,7 @@ struct gess__stream {
     gess_error error;
 };
 
-int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err)
+int gess__stream_new(gess__stream **stream, gess__ensemble *e, gess_error *err)
 {
     size_t row = e->chains.count * e->target.columns, blocks = (e->chains.count + e->block - 1) / e->block;
     GESS_ALLOC(stream, 1, err);
@@ -44,6 +44,7 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->capacity = row > SLOT_DOUBLES ? row : SLOT_DOUBLES;
+    e->unit = s->capacity / row;
     for (int i = 0; i < SLOTS; i++) GESS_ALLOC(&s->rows[i], s->capacity, err);
     GESS_ALLOC(&s->progress, blocks, err);
     GESS_ALLOC(&s->busy, blocks, err);
@@ -86,13 +87,12 @@ static uint64_t segment_kept(const gess__stream *s, uint64_t k)
 
 static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretch, const gess__record *record)
 {
-    uint64_t draws = s->capacity / (e->chains.count * e->target.columns);
     s->ensemble = e;
     s->stretch = stretch;
     s->record = record;
     s->blocks = (stretch->count + e->block - 1) / e->block;
     s->base = record->thin > 0 && stretch->start >= record->from ? record->from : stretch->start;
-    s->length = draws * (record->thin > 0 ? record->thin : 1);
+    s->length = e->unit * (record->thin > 0 ? record->thin : 1);
     uint64_t first = (stretch->start - s->base) / s->length;
     s->segments = (stretch->start + stretch->iterations - s->base + s->length - 1) / s->length - first;
     s->written = 0;
@@ -301,10 +301,11 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
     for (;;) {
         gess__stretch stretch;
         int between = e->half == 0 || e->done[0] == e->done[1];
+        /* before `next`, which may fit: a fit that is not used would be lost */
+        if (between && record->stop != NULL && atomic_load(record->stop) && gess__ensemble_done(e) < until)
+            return gess__fail(err, GESS_ERR_STOPPED, "stopped");
         e->schedule->next(e, until, &stretch);
         if (stretch.count == 0) return GESS_OK;
-        if (between && record->stop != NULL && atomic_load(record->stop))
-            return gess__fail(err, GESS_ERR_STOPPED, "stopped");
         GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
 }

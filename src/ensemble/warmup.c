@@ -89,6 +89,12 @@ static uint64_t plan_stage(const gess__ensemble *e)
 static void begin_stage(gess__ensemble *e)
 {
     gess__window *w = &e->window;
+    gess__warmup *u = &e->warmup;
+    u->open = 1;
+    u->value_before = u->mean_value;
+    u->error_before = u->mean_error;
+    u->evals_before = e->tally.evals;
+    u->updates_before = e->tally.updates;
     w->length = plan_stage(e);
     w->stage = gess__ensemble_done(e);
     if (e->warmup.moved) {
@@ -123,16 +129,15 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
 {
     gess__warmup *u = &e->warmup;
     gess__window *w = &e->window;
-    double value = u->mean_value, error = u->mean_error;
-    uint64_t evals = e->tally.evals, updates = e->tally.updates;
-    begin_stage(e);
+    if (!u->open) begin_stage(e);
     GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
-    u->each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
+    u->each = (double)(e->tally.evals - u->evals_before) / (double)(e->tally.updates - u->updates_before);
+    u->open = 0;
     look_at_values(e);
     GESS_TRY(check_not_flat(e, err));
     /* chains that still climb or fall have not arrived, whatever a fit says */
-    u->moved = u->stages == 0 || !(fabs(u->mean_value - value) < 3.0 * hypot(u->mean_error, error));
+    u->moved = u->stages == 0 || !(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before));
     int more = e->schedule->look(e);
     u->stages++;
     u->calm = more || u->moved || u->stages < FEWEST_STAGES ? 0 : u->calm + 1;

@@ -9,17 +9,22 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes; --overwrite removes these and nothing else. */
-static const char *const run_files[] = {"config.json", "draws.gess", "summary.json", "log.txt", "nans.csv"};
+static const char *const run_files[] = {"config.json",    "draws.gess",      "warmup.gess",     "summary.json",
+                                        "log.txt",        "nans.csv",        "checkpoint",      "checkpoint.old",
+                                        "checkpoint.tmp", "config.json.tmp", "summary.json.tmp"};
+static const char lock_file[] = "lock";
 enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
@@ -52,6 +57,7 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
         return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        if (strcmp(entry->d_name, lock_file) == 0) continue;
         ++*entries;
         for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
     }
@@ -59,18 +65,54 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
     return GESS_OK;
 }
 
-int gess__directory_make(const char *directory, int overwrite, gess_error *err)
+/* flock() is released when the process ends, however it ends: a lock file without a process behind it is
+ * no lock. The file itself stays, with the number of the last process that had it. */
+int gess__directory_lock(gess_run *run, gess_error *err)
 {
+    char path[4096], owner[32] = "";
+    GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
+    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
+    if (flock(run->lock, LOCK_EX | LOCK_NB) != 0) {
+        ssize_t length = read(run->lock, owner, sizeof owner - 1);
+        owner[length > 0 ? length : 0] = '\0';
+        owner[strcspn(owner, "\n")] = '\0';
+        close(run->lock);
+        run->lock = -1;
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "another gess (process %s) is writing to %s; wait for it, or choose another "
+                          "directory with -o",
+                          owner, run->directory);
+    }
+    int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
+        return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    return GESS_OK;
+}
+
+void gess__directory_unlock(gess_run *run)
+{
+    if (run->lock >= 0) close(run->lock);
+    run->lock = -1;
+}
+
+int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
+{
+    const char *directory = run->directory;
     size_t entries, ours;
     GESS_TRY(make_folders(directory, err));
     GESS_TRY(look_into(directory, &entries, &ours, err));
-    if (entries == 0) return GESS_OK;
-    if (ours == 0)
+    if (entries > 0 && ours == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
                           directory);
+    GESS_TRY(gess__directory_lock(run, err));
+    if (ours == 0) return GESS_OK;
     if (!overwrite)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "%s holds a run already; choose another with -o, or replace it with --overwrite", directory);
+                          "%s holds a run already; go on with it by `gess resume %s`, choose another with -o, or "
+                          "replace it "
+                          "with --overwrite",
+                          directory, directory);
     for (size_t i = 0; i < RUN_FILES; i++) {
         char path[4096];
         GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
@@ -116,15 +158,19 @@ static json_t *options_json(const gess_options *options)
 
 int gess__directory_json(const char *directory, const char *file, json_t *root, gess_error *err)
 {
-    char path[4096];
+    char path[4096], temporary[4096 + 8];
     int status = gess__directory_path(directory, file, path, sizeof path, err);
-    FILE *out = status == GESS_OK && root != NULL ? fopen(path, "w") : NULL;
-    bool good =
-        out != NULL && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0 && fputc('\n', out) != EOF;
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    FILE *out = status == GESS_OK && root != NULL ? fopen(temporary, "w") : NULL;
+    bool good = out != NULL && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0 &&
+                fputc('\n', out) != EOF && fflush(out) == 0 && fsync(fileno(out)) == 0;
     if (out != NULL && fclose(out) != 0) good = false;
     json_decref(root);
-    if (status != GESS_OK || good) return status;
-    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (status != GESS_OK) return status;
+    if (good && rename(temporary, path) == 0) return GESS_OK;
+    int code = errno;
+    unlink(temporary);
+    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(code));
 }
 
 int gess__config_write(const gess_run *run, gess_error *err)
@@ -173,4 +219,33 @@ int gess__nans_write(const gess_run *run, gess_error *err)
     }
     free(all.points);
     return status;
+}
+
+/* One option of config.json; every value is written as text there. */
+static int take_option(gess_options *options, const char *path, const char *name, const json_t *value, gess_error *err)
+{
+    if (strcmp(name, "overwrite") == 0 || json_is_null(value)) return GESS_OK;
+    if (!json_is_string(value))
+        return gess__fail(err, GESS_ERR_USAGE, "%s: the value of \"%s\" is not a text", path, name);
+    int status = gess_options_set(options, name, json_string_value(value), err);
+    return status == GESS_OK ? GESS_OK : gess__blame(err, status, "%s", path);
+}
+
+int gess__config_read(const char *path, gess_options *options, const char **model, json_t **keep, gess_error *err)
+{
+    json_error_t where;
+    *keep = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (*keep == NULL)
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s, line %d: %s", path, where.line, where.text);
+    *model = json_string_value(json_object_get(*keep, "model"));
+    if (*model == NULL || !json_is_object(json_object_get(*keep, "options")))
+        return gess__fail(err, GESS_ERR_FILE, "%s is not a gess config.json: it has no \"model\" or no \"options\"",
+                          path);
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(*keep, "options"), name, value)
+    {
+        GESS_TRY(take_option(options, path, name, value, err));
+    }
+    return GESS_OK;
 }

@@ -9,7 +9,10 @@
 #include <string.h>
 #include <time.h>
 
-static double seconds_now(void)
+/* A checkpoint a minute, where their number is not given. */
+#define CHECKPOINT_SECONDS 60.0
+
+double gess__run_now(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -23,30 +26,32 @@ const char *gess_version(void)
 
 /* ---- making and releasing ---- */
 
-static int open_store(gess_run *run, gess_error *err)
+static int open_store(gess_run *run, const char *file, gess__writer **writer, gess_error *err)
 {
     char path[4096];
     const gess_model *model = run->model;
     size_t columns = run->ensemble[0]->target.columns;
     const char **names = NULL;
     char(*numbered)[32] = NULL;
-    GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
+    GESS_TRY(gess__directory_path(run->directory, file, path, sizeof path, err));
     int status = gess__alloc_bytes(&names, columns, sizeof *names, "names", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&numbered, columns, sizeof *numbered, "names", err);
     if (status == GESS_OK) {
         names[0] = "lp__";
         for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
         for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
-        status =
-            gess__writer_new(&run->writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
+        status = gess__writer_new(writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
     }
     free(numbered);
     free(names);
     return status;
 }
 
+typedef int ensemble_maker(gess__ensemble **, const gess_model *, const gess_options *, size_t, size_t, gess__team *,
+                           gess_error *);
+
 /* Splits the chains evenly; earlier ensembles get one more where it does not divide. */
-static int make_ensembles(gess_run *run, gess_error *err)
+static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
 {
     const gess_options *o = &run->options;
     size_t chains = (size_t)o->chains, first = 0;
@@ -54,44 +59,75 @@ static int make_ensembles(gess_run *run, gess_error *err)
     GESS_ALLOC(&run->ensemble, run->ensembles, err);
     for (size_t i = 0; i < run->ensembles; i++) {
         size_t count = chains / run->ensembles + (i < chains % run->ensembles);
-        GESS_TRY(gess__ensemble_new(&run->ensemble[i], run->model, o, first, count, run->team, err));
+        GESS_TRY(make(&run->ensemble[i], run->model, o, first, count, run->team, err));
         first += count;
     }
+    uint64_t unit = UINT64_MAX;
+    for (size_t i = 0; i < run->ensembles; i++)
+        if (run->ensemble[i]->unit < unit) unit = run->ensemble[i]->unit;
+    for (size_t i = 0; i < run->ensembles; i++) run->ensemble[i]->unit = unit;
+    return GESS_OK;
+}
+
+/* What a new run and one that goes on have in common. */
+static int make_run(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                    ensemble_maker *make, gess_error *err)
+{
+    GESS_ALLOC(out, 1, err);
+    gess_run *run = *out;
+    run->model = model;
+    run->options = *options;
+    run->lock = -1;
+    run->started = run->checkpoint_time = gess__run_now();
+    GESS_TRY(gess__model_check(model, err));
+    GESS_TRY(gess__options_check(options, err));
+    if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
+        return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
+    GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
+    GESS_TRY(make_ensembles(run, make, err));
+    if (options->draws == GESS_AUTO)
+        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensemble[0]->target.columns, err));
+    run->stats.dim = model->dim;
+    run->stats.chains = (size_t)options->chains;
+    run->stats.least_ess = run->stats.worst_rhat = NAN;
+    if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
     return GESS_OK;
 }
 
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                  gess_error *err)
 {
-    GESS_ALLOC(out, 1, err);
+    GESS_TRY(make_run(out, model, options, directory, gess__ensemble_new, err));
     gess_run *run = *out;
-    run->model = model;
-    run->options = *options;
-    run->started = seconds_now();
-    GESS_TRY(gess__model_check(model, err));
-    GESS_TRY(gess__options_check(options, err));
-    GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
-    GESS_TRY(make_ensembles(run, err));
-    if (options->draws == GESS_AUTO)
-        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensemble[0]->target.columns, err));
-    run->stats.dim = model->dim;
-    run->stats.chains = (size_t)options->chains;
-    run->stats.least_ess = run->stats.worst_rhat = NAN;
     if (directory == NULL) return GESS_OK;
-    GESS_TRY(gess__copy_text(&run->directory, directory, err));
-    GESS_TRY(gess__directory_make(directory, options->overwrite, err));
+    GESS_TRY(gess__directory_make(run, options->overwrite, err));
     GESS_TRY(gess__config_write(run, err));
-    return open_store(run, err);
+    if (options->save_warmup) GESS_TRY(open_store(run, "warmup.gess", &run->warmup_writer, err));
+    GESS_TRY(open_store(run, "draws.gess", &run->writer, err));
+    return gess__checkpoint_save(run, err); /* before the first sweep */
+}
+
+int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                    gess_error *err)
+{
+    GESS_TRY(make_run(out, model, options, directory, gess__ensemble_make, err));
+    gess_run *run = *out;
+    GESS_TRY(gess__directory_lock(run, err));
+    GESS_TRY(gess__checkpoint_load(run, err));
+    return GESS_OK;
 }
 
 void gess_run_free(gess_run *run)
 {
     if (run == NULL) return;
     gess__writer_free(run->writer);
+    gess__writer_free(run->warmup_writer);
     gess__watch_free(run->watch);
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);
     gess__team_free(run->team);
+    gess__directory_unlock(run);
+    gess__archive_free(&run->anchor);
     free(run->directory);
     free(run);
 }
@@ -116,6 +152,7 @@ void gess_run_stats(const gess_run *run, gess_stats *stats)
 void gess_stop(gess_run *run)
 {
     atomic_store(&run->stop, 1);
+    atomic_store(&run->halt, 1);
 }
 
 /* ---- statistics and sinks ---- */
@@ -123,7 +160,7 @@ void gess_stop(gess_run *run)
 static void update_stats(gess_run *run)
 {
     gess_stats *s = &run->stats;
-    double now = seconds_now();
+    double now = gess__run_now();
     s->evals = s->updates = s->failures = s->nans = 0;
     s->iterations = UINT64_MAX;
     s->warmup_settled = 1;
@@ -138,10 +175,26 @@ static void update_stats(gess_run *run)
         if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;
         s->warmup_settled &= e->warmup.settled;
     }
-    s->seconds = now - run->started;
-    if (run->sampling_started > 0.0) {
+    s->seconds = run->seconds_before + now - run->started;
+    if (run->sampling) {
         s->evals_sampling = s->evals - run->evals_warmup;
-        s->seconds_sampling = now - run->sampling_started;
+        s->seconds_sampling = run->sampling_before + now - run->sampling_started;
+    }
+}
+
+/* Asks for a checkpoint where one is due: the workers come to the end of what they are at. */
+static void heed_clock(gess_run *run, uint64_t iterations)
+{
+    double now = gess__run_now();
+    uint64_t every = run->options.checkpoint_every;
+    if (run->options.max_time > 0.0 && now - run->started > run->options.max_time) {
+        run->out_of_time = 1;
+        gess_stop(run);
+    }
+    if (run->directory == NULL) return;
+    if (every > 0 ? iterations >= run->checkpointed + every : now - run->checkpoint_time > CHECKPOINT_SECONDS) {
+        run->checkpointed = iterations;
+        atomic_store(&run->halt, 1);
     }
 }
 
@@ -151,26 +204,24 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
 {
     gess_run *run = user;
     const gess__ensemble *e = run->ensemble[run->present];
-    if (segment->draws > 0) {
-        size_t first = (size_t)e->chains.first + segment->first;
-        if (run->writer != NULL)
-            GESS_TRY(gess__writer_append(run->writer, first, segment->count, segment->first_draw, segment->draws,
-                                         segment->rows, err));
+    size_t first = (size_t)e->chains.first + segment->first;
+    gess__writer *writer = run->sampling ? run->writer : run->warmup_writer;
+    if (segment->draws > 0 && writer != NULL)
+        GESS_TRY(gess__writer_append(writer, first, segment->count, segment->first_draw, segment->draws, segment->rows,
+                                     err));
+    if (segment->draws > 0 && run->sampling) {
         if (run->watch != NULL) gess__watch_take(run->watch, e->chains.first, segment);
         if (run->on_draw != NULL)
             run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws,
                          e->target.columns, segment->rows);
         if (first + segment->count == run->stats.chains) run->stats.draws = segment->first_draw + segment->draws;
     }
-    if (run->options.max_time > 0.0 && seconds_now() - run->started > run->options.max_time) {
-        run->out_of_time = 1;
-        gess_stop(run);
-    }
+    int whole = segment->first + segment->count == e->chains.count; /* every chain of the ensemble is there */
+    if (whole) heed_clock(run, segment->iterations);
     if (run->on_progress != NULL) {
         uint64_t before = run->stats.iterations;
         update_stats(run);
-        /* tallies are a stretch old; iterations are what the last chain of this ensemble has behind it */
-        run->stats.iterations = segment->first + segment->count == e->chains.count ? segment->iterations : before;
+        run->stats.iterations = whole ? segment->iterations : before;
         run->on_progress(run->on_progress_user, &run->stats, run->planned);
     }
     return GESS_OK;
@@ -180,7 +231,10 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
 
 static int warm_up(gess_run *run, gess_error *err)
 {
-    gess__record none = {.sink = take_segment, .user = run, .stop = &run->stop};
+    gess__record none = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
+                         .sink = take_segment,
+                         .user = run,
+                         .stop = &run->halt};
     for (run->present = 0; run->present < run->ensembles; run->present++) {
         gess__ensemble *e = run->ensemble[run->present];
         while (!e->warmup.over) {
@@ -198,19 +252,29 @@ static int warm_up(gess_run *run, gess_error *err)
     return GESS_OK;
 }
 
-/* Every ensemble up to `draws` kept draws. */
+/* Every ensemble up to `draws` kept draws. Several take turns, a segment of draws each, so that the order
+ * of their blocks in the file does not depend on where a run was stopped or extended. */
 static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
 {
-    uint64_t thin = run->options.thin;
+    uint64_t thin = run->options.thin, unit = run->ensemble[0]->unit, first = UINT64_MAX;
     if (run->watch != NULL) GESS_TRY(gess__watch_expect(run->watch, draws, err));
-    for (run->present = 0; run->present < run->ensembles; run->present++) {
-        gess__ensemble *e = run->ensemble[run->present];
-        gess__record record = {.from = e->warmup.iterations,
-                               .thin = thin,
-                               .sink = take_segment,
-                               .user = run,
-                               .stop = &run->stop};
-        GESS_TRY(gess__ensemble_advance(e, record.from + draws * thin, &record, err));
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        uint64_t have = (gess__ensemble_done(e) - e->warmup.iterations) / thin;
+        if (have < first) first = have;
+    }
+    for (uint64_t until = first; until < draws;) {
+        until = (until / unit + 1) * unit;
+        if (run->ensembles == 1 || until > draws) until = draws;
+        for (run->present = 0; run->present < run->ensembles; run->present++) {
+            gess__ensemble *e = run->ensemble[run->present];
+            gess__record record = {.from = e->warmup.iterations,
+                                   .thin = thin,
+                                   .sink = take_segment,
+                                   .user = run,
+                                   .stop = &run->halt};
+            GESS_TRY(gess__ensemble_advance(e, record.from + until * thin, &record, err));
+        }
     }
     return GESS_OK;
 }
@@ -246,40 +310,58 @@ static int check(gess_run *run, uint64_t draws, int all, gess_error *err)
 /* Until the targets are met or the evaluations are spent. */
 static int sample_to_targets(gess_run *run, gess_error *err)
 {
-    uint64_t draws = 0, next;
-    while (!run->stats.met && (next = next_look(run, draws)) > 0) {
-        draws = next;
-        GESS_TRY(sample_up_to(run, draws, err));
+    while (run->goal > 0 || !run->stats.met) {
+        if (run->goal == 0) run->goal = next_look(run, run->looked);
+        if (run->goal == 0) break;
+        GESS_TRY(sample_up_to(run, run->goal, err));
         update_stats(run);
-        GESS_TRY(check(run, draws, 0, err));
+        run->looked = run->goal;
+        run->goal = 0;
+        GESS_TRY(check(run, run->looked, 0, err));
     }
     /* a look that failed stopped at the first column; what is reported in the end is all of them */
-    return run->stats.met || draws == 0 ? GESS_OK : check(run, draws, 1, err);
+    return run->stats.met || run->looked == 0 ? GESS_OK : check(run, run->looked, 1, err);
 }
 
+/* From wherever the run stands to its end, or to the next halt. */
 static int go(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
-    GESS_TRY(warm_up(run, err));
-    update_stats(run);
-    run->sampling_started = seconds_now();
-    run->evals_warmup = run->stats.evals;
+    if (!run->sampling) {
+        GESS_TRY(warm_up(run, err));
+        update_stats(run);
+        run->sampling = 1;
+        run->sampling_started = gess__run_now();
+        run->evals_warmup = run->stats.evals;
+        run->checkpointed = 0;
+    }
     if (o->draws == GESS_AUTO) return sample_to_targets(run, err);
     run->planned = run->stats.warmup + o->draws * o->thin;
+    uint64_t whole = o->draws - o->draws % run->ensemble[0]->unit;
+    if (run->stats.draws <= whole) {
+        GESS_TRY(sample_up_to(run, whole, err));
+        update_stats(run);
+        gess__checkpoint_anchor(run);
+    }
     return sample_up_to(run, o->draws, err);
 }
 
 int gess_run_go(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
-    if (o->draws != GESS_AUTO && o->draws > UINT64_MAX / 4 / o->thin)
-        return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
-    run->started = seconds_now();
+    if (run->finished) return GESS_OK;
+    run->started = run->sampling_started = gess__run_now();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
-    int status = go(run, err);
+    int status;
+    while ((status = go(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {
+        update_stats(run);
+        GESS_TRY(gess__checkpoint_save(run, err));
+        atomic_store(&run->halt, 0);
+        if (atomic_load(&run->stop)) atomic_store(&run->halt, 1); /* asked to in between */
+    }
     update_stats(run);
-    if (run->writer != NULL && (status == GESS_OK || status == GESS_ERR_STOPPED))
-        GESS_TRY(gess__writer_sync(run->writer, err));
+    run->finished = status == GESS_OK;
+    if (status == GESS_OK || status == GESS_ERR_STOPPED) GESS_TRY(gess__checkpoint_save(run, err));
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
     if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "--max-time is over");
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),

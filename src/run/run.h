@@ -2,6 +2,7 @@
 #ifndef GESS_RUN_RUN_H
 #define GESS_RUN_RUN_H
 
+#include "base/archive.h"
 #include "draws/store.h"
 #include "ensemble/ensemble.h"
 #include "run/watch.h"
@@ -15,28 +16,59 @@ struct gess_run {
     gess__team *team;
     size_t ensembles;
     gess__ensemble **ensemble;
-    size_t present;  /* ensemble that is being run */
     char *directory; /* NULL: no files */
-    gess__writer *writer;
+    int lock;        /* descriptor of the directory's lock, -1: none */
+    gess__writer *writer, *warmup_writer;
     gess__watch *watch; /* NULL where the number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;
     gess_progress_fn *on_progress;
     void *on_progress_user;
-    atomic_int stop;
+    atomic_int stop; /* asked to end */
+    atomic_int halt; /* the present stretch is to end: to stop, or for a checkpoint */
     int out_of_time;
-    uint64_t planned;      /* iterations in all, 0: not known */
-    uint64_t evals_before; /* of the ensembles that are not being run */
+    /* where the run stands: saved in checkpoints */
+    int sampling, finished;
+    uint64_t looked; /* draws at the last look of the stop rules */
+    uint64_t goal;   /* draws at the next one; 0: not decided */
     uint64_t evals_warmup;
+    double seconds_before, sampling_before; /* of earlier sessions */
+    gess__archive anchor; /* where it stood at the last whole segment of draws, to be extended from there */
+    /* of this session */
+    size_t present;                   /* ensemble that is being run */
+    uint64_t planned;                 /* iterations in all, 0: not known */
+    uint64_t checkpointed;            /* iterations of the present ensemble at the last checkpoint */
+    double checkpoint_time;           /* and its time */
     double started, sampling_started; /* seconds, monotonic */
     gess_stats stats;
 };
 
+/* Monotonic seconds. */
+double gess__run_now(void);
+
+/* checkpoint.c: saves where the run stands, after syncing its draws; or goes back to there. */
+int gess__checkpoint_save(gess_run *run, gess_error *err);
+int gess__checkpoint_load(gess_run *run, gess_error *err);
+
+/* Remembers where the run stands: draws beyond this are drawn again when the run is extended, so that
+ * the blocks of the file are those of a run that was longer from the start. */
+void gess__checkpoint_anchor(gess_run *run);
+
+/* Whether a directory has a checkpoint, good or not. */
+int gess__checkpoint_exists(const char *directory);
+
 /* directory.c: makes the run directory, or refuses one that exists; config.json in it. */
-int gess__directory_make(const char *directory, int overwrite, gess_error *err);
+int gess__directory_make(gess_run *run, int overwrite, gess_error *err);
+
+/* Takes the lock of the run's directory; refused while another process has it. */
+int gess__directory_lock(gess_run *run, gess_error *err);
+void gess__directory_unlock(gess_run *run);
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err);
 int gess__directory_json(const char *directory, const char *file, json_t *root, gess_error *err); /* takes root */
 int gess__config_write(const gess_run *run, gess_error *err);
+
+/* Options and model of a config.json. What they point to lives in *keep, until json_decref(). */
+int gess__config_read(const char *path, gess_options *options, const char **model, json_t **keep, gess_error *err);
 
 /* nans.csv: the first points at which the density was NaN, where there are any. */
 int gess__nans_write(const gess_run *run, gess_error *err);

@@ -1,0 +1,111 @@
+#!/bin/sh
+# Runs that go on: after a kill, a signal, a time limit, a damaged checkpoint, with other threads, with
+# more draws; and runs repeated from their config.json. The bytes of the draws are always the same.
+#   resume.sh GESS SOURCE_FOLDER
+set -u
+gess=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail()
+{
+    echo "FAILED: $*"
+    exit 1
+}
+
+same()
+{
+    cmp "$1/draws.gess" "$2/draws.gess" || fail "$3"
+}
+
+# ---- kill -9, in warm-up and in sampling, and go on with other threads ----
+number=0
+for options in \
+    'german-credit --chains 40 --max-warmup-evals 60000 --draws 200' \
+    'wishart:dim=20 --schedule two-group --chains 60 --warmup 100 --draws 100 --reuse 3' \
+    'mixture --ensembles 2 --chains 60 --target-rhat 1.03 --save-warmup'; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    "$gess" sample $options -q -o "whole$number" || fail "sample $options"
+    for delay in 0.02 0.08 0.2; do
+        rm -rf killed
+        # shellcheck disable=SC2086
+        "$gess" sample $options -q --checkpoint-every 10 -o killed &
+        sleep $delay
+        kill -9 $! 2> kill.txt
+        wait $! 2> wait.txt
+        [ -f killed/config.json ] || continue # killed before there was a run
+        "$gess" resume killed -q --threads 3 || fail "resume of: $options"
+        same "whole$number" killed "killed after $delay s: $options"
+    done
+    if [ -f "whole$number/warmup.gess" ]; then cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws"; fi
+done
+
+# ---- a complete run stays as it is ----
+sum=$(cat whole1/draws.gess whole1/checkpoint | cksum)
+"$gess" resume whole1 > out.txt || fail "resume of a complete run"
+grep -q 'nothing to do' out.txt || fail "it says so"
+[ "$sum" = "$(cat whole1/draws.gess whole1/checkpoint | cksum)" ] || fail "a complete run was changed"
+
+# ---- more draws ----
+"$gess" sample mixture --chains 30 --warmup 50 --draws 40 -q -o short || fail "sample"
+"$gess" resume short --draws 100 -q || fail "resume --draws"
+"$gess" sample mixture --chains 30 --warmup 50 --draws 100 -q -o long || fail "sample"
+same long short "extended"
+
+# ---- from config.json, with and without changes ----
+"$gess" sample --config long/config.json -q -o again || fail "--config"
+same long again "repeated from config.json"
+"$gess" sample --config long/config.json --seed 9 -q -o other || fail "--config --seed"
+cmp -s long/draws.gess other/draws.gess && fail "another seed gives the same draws"
+echo '{"model": "mixture", "options": {"chains": "many"}}' > bad.json
+"$gess" sample --config bad.json -o bad 2> err.txt
+[ $? -eq 1 ] || fail "a bad config.json ends with 1"
+grep -q 'bad.json.*many' err.txt || fail "a bad config.json is named: $(cat err.txt)"
+
+# ---- a signal: status 3, the command to go on with, and the same draws in the end ----
+for signal in INT TERM USR1; do
+    rm -rf stopped
+    "$gess" sample german-credit --chains 40 --warmup 300 --draws 3000 -q -o stopped 2> err.txt &
+    sleep 0.3
+    kill -$signal $!
+    wait $!
+    status=$?
+    if [ $status -eq 0 ]; then continue; fi # it was faster
+    [ $status -eq 3 ] || fail "SIG$signal ends with $status"
+    grep -q 'gess resume stopped' err.txt || fail "SIG$signal: $(cat err.txt)"
+    "$gess" resume stopped -q || fail "resume after SIG$signal"
+    [ -d straight ] || "$gess" sample german-credit --chains 40 --warmup 300 --draws 3000 -q -o straight
+    same straight stopped "SIG$signal"
+done
+
+# ---- damage: the checkpoint before serves; draws and config that are damaged are refused ----
+rm -rf killed
+"$gess" sample wishart:dim=20 --schedule two-group --chains 60 --warmup 100 --draws 100 --reuse 3 -q --checkpoint-every 10 \
+    -o killed || fail "sample"
+printf 'x' | dd of=killed/checkpoint bs=1 seek=100 conv=notrunc 2> dd.txt
+"$gess" resume killed -q || fail "resume from the older checkpoint"
+same whole2 killed "from the older checkpoint"
+printf 'x' | dd of=killed/checkpoint bs=1 seek=100 conv=notrunc 2> dd.txt
+rm -f killed/checkpoint.old
+"$gess" resume killed 2> err.txt
+[ $? -eq 5 ] || fail "a damaged checkpoint alone ends with 5"
+grep -q 'damaged' err.txt || fail "damaged: $(cat err.txt)"
+"$gess" resume nowhere 2> err.txt
+[ $? -eq 1 ] || fail "resume of nothing ends with 1"
+
+# ---- one writer at a time; a lock whose owner is gone is none ----
+"$gess" sample wishart:dim=100 --draws 1e9 --warmup 5 -q -o busy 2> busy.txt &
+writer=$!
+sleep 0.5
+"$gess" resume busy 2> err.txt
+[ $? -eq 1 ] || fail "a second writer ends with 1"
+grep -q "process $writer" err.txt || fail "the writer is named: $(cat err.txt)"
+"$gess" sample mixture --overwrite -o busy 2> err.txt
+[ $? -eq 1 ] || fail "--overwrite of a run that goes on ends with 1"
+kill -9 $writer
+wait $writer 2> wait.txt
+"$gess" sample mixture --chains 20 --warmup 5 --draws 5 --overwrite -q -o busy || fail "a stale lock was taken for one"
+
+echo "runs go on, bit for bit"
