@@ -137,4 +137,36 @@ GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
 
+/* Defines logp() and gradient() of a model, over batches of any size, from the file's own
+ *   logp_tile(user, tile, density) and gradient_tile(user, tile, density, slopes),
+ * which do GESS__LANES points side by side (tile[d * LANES + lane]), of at most `most` dimensions. */
+#define GESS__TILED(most)                                                                                \
+    static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)     \
+    {                                                                                                    \
+        double tile[(most)*GESS__LANES], density[GESS__LANES];                                           \
+        (void)worker;                                                                                    \
+        for (size_t j = 0; j < n; j += GESS__LANES) {                                                    \
+            size_t count = n - j < GESS__LANES ? n - j : GESS__LANES;                                    \
+            gess__to_tile(dim, count, x + j * dim, tile);                                                \
+            logp_tile(user, tile, density);                                                              \
+            memcpy(out + j, density, count * sizeof *out);                                               \
+        }                                                                                                \
+        return 0;                                                                                        \
+    }                                                                                                    \
+                                                                                                         \
+    static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, \
+                        double *slopes)                                                                  \
+    {                                                                                                    \
+        double tile[(most)*GESS__LANES], density[GESS__LANES], slope[(most)*GESS__LANES];                \
+        (void)worker;                                                                                    \
+        for (size_t j = 0; j < n; j += GESS__LANES) {                                                    \
+            size_t count = n - j < GESS__LANES ? n - j : GESS__LANES;                                    \
+            gess__to_tile(dim, count, x + j * dim, tile);                                                \
+            gradient_tile(user, tile, density, slope);                                                   \
+            gess__from_tile(dim, count, slope, slopes + j * dim);                                        \
+            memcpy(out + j, density, count * sizeof *out);                                               \
+        }                                                                                                \
+        return 0;                                                                                        \
+    }
+
 #endif

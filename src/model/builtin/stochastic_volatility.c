@@ -163,32 +163,7 @@ static void gradient_tile(const volatility *g, const double *restrict tile, doub
         }
 }
 
-static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
-{
-    double tile[DIM * W], density[W];
-    (void)worker;
-    for (size_t j = 0; j < n; j += W) {
-        size_t count = n - j < W ? n - j : W;
-        gess__to_tile(dim, count, x + j * dim, tile);
-        logp_tile(user, tile, density);
-        memcpy(out + j, density, count * sizeof *out);
-    }
-    return 0;
-}
-
-static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
-{
-    double tile[DIM * W], density[W], slope[DIM * W];
-    (void)worker;
-    for (size_t j = 0; j < n; j += W) {
-        size_t count = n - j < W ? n - j : W;
-        gess__to_tile(dim, count, x + j * dim, tile);
-        gradient_tile(user, tile, density, slope);
-        gess__from_tile(dim, count, slope, slopes + j * dim);
-        memcpy(out + j, density, count * sizeof *out);
-    }
-    return 0;
-}
+GESS__TILED(DIM)
 
 static void start(void *user, size_t dim, const double *normals, double *x)
 {
