@@ -2,7 +2,7 @@
 #
 #   make             the command at build/gess, and the library beside it
 #   make test        builds, then tests: a part under ASan and UBSan, then everything but what is long
-#   make test-long   the long tests, then ./run and ./test on a bare system (as root)
+#   make test-long   what they need beside, the long tests, then ./run and ./test on a bare system (as root)
 #   make mutate      changes the method in many small ways and lists the changes no test notices
 #   make bench       speed and efficiency
 #   make install     to PREFIX (/usr/local), below DESTDIR if that is set
@@ -45,6 +45,7 @@ test: tests asan
 	$(CTEST) --test-dir build -LE '^long$$'
 
 test-long: tests
+	@. scripts/setup.sh && need $$long_packages
 	$(CTEST) --test-dir build -L '^long$$'
 	tests/fresh/prove
 

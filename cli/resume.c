@@ -40,6 +40,8 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     int status = gess_model_open(&model, specification, options->data, err);
     if (status == GESS_OK && gess__checkpoint_exists(a->directory)) {
         status = gess_run_resume(&run, model, options, a->directory, err);
+        /* a run that is extended and stopped again must know how far it was to go */
+        if (status == GESS_OK && a->draws != NULL) status = gess__config_write(run, err);
     } else if (status == GESS_OK) {
         /* killed before its first sweep: config.json says all there is to know */
         options->overwrite = 1;

@@ -178,14 +178,14 @@ static void catch_signals(gess_run *run)
 /* ---- the command ---- */
 
 /* How warm-up and the stop rules went, where gess decided them. */
-static void print_verdict(const gess_stats *s, const gess_options *o)
+static void print_verdict(const gess_stats *s, const gess_options *o, int stopped)
 {
     if (o->warmup == GESS_AUTO && s->warmup_settled)
         printf("warm-up ended itself after %llu iterations\n", (unsigned long long)s->warmup);
     else if (o->warmup == GESS_AUTO)
-        printf("warm-up was ended by --max-warmup-evals after %llu iterations, still improving\n",
+        printf("warm-up was ended by its limit of evaluations after %llu iterations, still improving\n",
                (unsigned long long)s->warmup);
-    if (o->draws != GESS_AUTO) return;
+    if (o->draws != GESS_AUTO || stopped) return;
     if (s->met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
     else
@@ -211,7 +211,7 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
     if (status == GESS_OK && !quiet) {
         gess__summary_print(&summary, stdout);
         print_nans(run->directory);
-        print_verdict(&stats, options);
+        print_verdict(&stats, options, !run->finished);
         printf("\nDraws and summary are in %s\n", run->directory);
         status = finish_output(err);
     }
@@ -246,7 +246,8 @@ static int take_config(int argc, char **argv, struct arguments *a, json_t **keep
     for (int i = 1; i < argc; i++) {
         const char *path = NULL;
         if (strncmp(argv[i], "--config=", 9) == 0) path = argv[i] + 9;
-        if (strcmp(argv[i], "--config") == 0 && i + 1 < argc) path = argv[i + 1];
+        if (strncmp(argv[i], "-c", 2) == 0 && argv[i][2] != '\0') path = argv[i] + 2;
+        if ((strcmp(argv[i], "--config") == 0 || strcmp(argv[i], "-c") == 0) && i + 1 < argc) path = argv[i + 1];
         if (path != NULL) return gess__config_read(path, &a->options, &a->config_model, keep, err);
     }
     return GESS_OK;

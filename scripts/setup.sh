@@ -1,9 +1,12 @@
-# What ./run and ./test share: the packages, and how they get installed. To be sourced.
+# What ./run, ./test and `make test-long` share: the packages, and how they get installed. To be sourced.
 # shellcheck shell=sh disable=SC2034,SC2086
 
 build_packages='gcc libc6-dev make cmake pkgconf
     libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev'
-test_packages='g++ gfortran libcmocka-dev'
+test_packages='g++ gfortran libcmocka-dev libnetcdf-dev libhdf5-dev'
+# What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
+# come from PyPI into build/venv (tests/readers/readers.sh).
+long_packages='python3-venv r-base-core r-cran-posterior r-cran-jsonlite'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()

@@ -116,6 +116,27 @@ static bool next_line(span *rest, span *line, size_t *number)
     return false;
 }
 
+/* Lines that a name in quotes runs over become one; of text without a second quote nothing changes. */
+static void join_quoted(span *rest, span *line, size_t *number)
+{
+    span joined = *line, after = *rest;
+    size_t quotes = 0, lines = 0;
+    for (const char *c = line->begin;; c++) {
+        if (c == joined.end) {
+            if (quotes % 2 == 0) break;
+            if (after.begin >= after.end) return;
+            const char *end = memchr(after.begin, '\n', (size_t)(after.end - after.begin));
+            joined.end = end == NULL ? after.end : end;
+            after.begin = end == NULL ? after.end : end + 1;
+            lines++;
+        }
+        quotes += *c == '"';
+    }
+    *line = joined;
+    *rest = after;
+    *number += lines;
+}
+
 /* The next field of the line into *field; false past the last one. A comma inside double quotes
  * separates nothing. `line->begin` becomes NULL after the last field. */
 static bool next_field(span *line, span *field)
@@ -206,6 +227,7 @@ static int read_table(gess__table *table, const char *path, span rest, locale_t 
     char buffer[44];
     if (!next_line(&rest, &line, &number))
         return gess__fail(err, GESS_ERR_USAGE, "%s holds no numbers: it is empty or has only comments", path);
+    join_quoted(&rest, &line, &number);
     table->columns = count_fields(line);
     GESS_ALLOC(&table->values, fields, err);
     if (read_numbers(line, c_locale, table->values, &bad, &column))

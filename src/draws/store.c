@@ -34,16 +34,29 @@ static uint32_t checksum_of(const block_header *header, const void *rows, size_t
 
 /* ---- writing ---- */
 
+/* Draws of one group that wait for their block. */
+typedef struct group {
+    size_t first, chains;
+    uint64_t base, have; /* first draw of the block, and how many of it are here */
+    double *rows;        /* (chain · unit + draw) · columns */
+} group;
+
 struct gess__writer {
     FILE *file;
     char *path;
-    size_t columns;
-    uint64_t bytes;
+    size_t columns, groups;
+    group *group;
+    uint64_t unit;
+    uint64_t bytes; /* of whole blocks, and the header */
+    int ragged;     /* blocks that are not whole follow them */
+    double *packed; /* rows of such a block */
 };
+
+/* A block of this many doubles, or one draw of every chain if that is more. */
+enum { BLOCK_DOUBLES = 1 << 17 };
 
 static int write_bytes(gess__writer *w, const void *bytes, size_t count, gess_error *err)
 {
-    w->bytes += count;
     if (fwrite(bytes, 1, count, w->file) == count) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
 }
@@ -72,67 +85,154 @@ static int write_header(gess__writer *w, size_t chains, const char *const *names
     return status;
 }
 
-int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t columns, const char *const *names,
-                     uint64_t thin, gess_error *err)
+static int make_writer(gess__writer **writer, const char *path, const char *mode, size_t chains, size_t groups,
+                       const size_t *starts, size_t columns, gess_error *err)
 {
     GESS_ALLOC(writer, 1, err);
     gess__writer *w = *writer;
+    size_t largest = 0;
     w->columns = columns;
     GESS_TRY(gess__copy_text(&w->path, path, err));
-    w->file = fopen(path, "wb");
-    if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot create %s: %s", path, strerror(errno));
-    return write_header(w, chains, names, thin, err);
-}
-
-int gess__writer_reopen(gess__writer **writer, const char *path, size_t columns, uint64_t bytes, gess_error *err)
-{
-    struct stat information;
-    GESS_ALLOC(writer, 1, err);
-    gess__writer *w = *writer;
-    w->columns = columns;
-    w->bytes = bytes;
-    GESS_TRY(gess__copy_text(&w->path, path, err));
-    w->file = fopen(path, "r+b");
-    if (w->file == NULL || fstat(fileno(w->file), &information) != 0)
-        return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
-    if ((uint64_t)information.st_size < bytes)
-        return gess__fail(err, GESS_ERR_FILE,
-                          "%s has %llu bytes, but %llu had been written when the checkpoint was made", path,
-                          (unsigned long long)information.st_size, (unsigned long long)bytes);
-    if (ftruncate(fileno(w->file), (off_t)bytes) != 0 || fseeko(w->file, 0, SEEK_END) != 0)
-        return gess__fail(err, GESS_ERR_FILE, "cannot cut %s: %s", path, strerror(errno));
+    GESS_ALLOC(&w->group, groups, err);
+    w->groups = groups;
+    for (size_t g = 0; g < groups; g++) {
+        w->group[g].first = starts[g];
+        w->group[g].chains = (g + 1 < groups ? starts[g + 1] : chains) - starts[g];
+        if (w->group[g].chains > largest) largest = w->group[g].chains;
+    }
+    w->unit = BLOCK_DOUBLES / (largest * columns);
+    if (w->unit == 0) w->unit = 1;
+    for (size_t g = 0; g < groups; g++) GESS_ALLOC(&w->group[g].rows, w->group[g].chains * w->unit * columns, err);
+    GESS_ALLOC(&w->packed, largest * w->unit * columns, err);
+    w->file = fopen(path, mode);
+    if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     return GESS_OK;
 }
 
-uint64_t gess__writer_bytes(const gess__writer *w)
+int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
+                     size_t columns, const char *const *names, uint64_t thin, gess_error *err)
 {
-    return w->bytes;
+    GESS_TRY(make_writer(writer, path, "wb", chains, groups, starts, columns, err));
+    GESS_TRY(write_header(*writer, chains, names, thin, err));
+    off_t length = ftello((*writer)->file);
+    if (length < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    (*writer)->bytes = (uint64_t)length;
+    return GESS_OK;
 }
 
-int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                        const double *rows, gess_error *err)
+int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
+                        size_t columns, gess_error *err)
 {
-    size_t bytes = chains * (size_t)draws * w->columns * sizeof *rows;
+    return make_writer(writer, path, "r+b", chains, groups, starts, columns, err);
+}
+
+uint64_t gess__writer_unit(const gess__writer *w)
+{
+    return w->unit;
+}
+
+/* Drops what follows the whole blocks. */
+static int cut(gess__writer *w, gess_error *err)
+{
+    if (fflush(w->file) == 0 && ftruncate(fileno(w->file), (off_t)w->bytes) == 0 &&
+        fseeko(w->file, (off_t)w->bytes, SEEK_SET) == 0) {
+        w->ragged = 0;
+        return GESS_OK;
+    }
+    return gess__fail(err, GESS_ERR_FILE, "cannot cut %s: %s", w->path, strerror(errno));
+}
+
+/* One block of the group's first `draws` waiting draws. */
+static int write_block(gess__writer *w, const group *g, uint64_t draws, const double *rows, gess_error *err)
+{
+    size_t bytes = g->chains * (size_t)draws * w->columns * sizeof *rows;
     block_header header = {.magic = BLOCK_MAGIC,
-                           .first_chain = first_chain,
-                           .chains = chains,
-                           .first_draw = first_draw,
+                           .first_chain = g->first,
+                           .chains = g->chains,
+                           .first_draw = g->base,
                            .draws = draws};
     header.checksum = checksum_of(&header, rows, bytes);
     GESS_TRY(write_bytes(w, &header, sizeof header, err));
     return write_bytes(w, rows, bytes, err);
 }
 
+static int append_part(gess__writer *w, group *g, size_t chains, uint64_t draws, uint64_t from, uint64_t take,
+                       const double *rows, gess_error *err)
+{
+    size_t width = w->columns;
+    for (size_t c = 0; c < chains; c++)
+        memcpy(g->rows + (c * w->unit + g->have) * width, rows + (c * draws + from) * width,
+               take * width * sizeof *rows);
+    g->have += take;
+    if (g->have < w->unit) return GESS_OK;
+    GESS_TRY(write_block(w, g, w->unit, g->rows, err));
+    w->bytes += sizeof(block_header) + g->chains * (size_t)w->unit * width * sizeof *rows;
+    g->base += w->unit;
+    g->have = 0;
+    return GESS_OK;
+}
+
+int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                        const double *rows, gess_error *err)
+{
+    group *g = NULL;
+    for (size_t i = 0; i < w->groups; i++)
+        if (w->group[i].first == first_chain && w->group[i].chains == chains) g = &w->group[i];
+    if (g == NULL || g->base + g->have != first_draw)
+        return gess__fail(err, GESS_ERR_INTERNAL, "%s: draws of chains %zu … out of order", w->path, first_chain + 1);
+    if (w->ragged) GESS_TRY(cut(w, err));
+    for (uint64_t from = 0; from < draws;) {
+        uint64_t take = draws - from < w->unit - g->have ? draws - from : w->unit - g->have;
+        GESS_TRY(append_part(w, g, chains, draws, from, take, rows, err));
+        from += take;
+    }
+    return GESS_OK;
+}
+
 int gess__writer_sync(gess__writer *w, gess_error *err)
 {
+    if (w->ragged) GESS_TRY(cut(w, err));
+    for (size_t i = 0; i < w->groups; i++) {
+        const group *g = &w->group[i];
+        size_t width = (size_t)g->have * w->columns;
+        if (g->have == 0) continue;
+        for (size_t c = 0; c < g->chains; c++)
+            memcpy(w->packed + c * width, g->rows + c * w->unit * w->columns, width * sizeof *w->packed);
+        GESS_TRY(write_block(w, g, g->have, w->packed, err));
+        w->ragged = 1;
+    }
     if (fflush(w->file) == 0 && fsync(fileno(w->file)) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
+}
+
+int gess__writer_archive(gess__writer *w, gess__archive *a, gess_error *err)
+{
+    struct stat information;
+    gess__archive_expect(a, w->unit);
+    gess__archive_expect(a, w->groups);
+    GESS_ARCHIVE(a, &w->bytes);
+    for (size_t i = 0; i < w->groups && !a->bad; i++) {
+        group *g = &w->group[i];
+        GESS_ARCHIVE(a, &g->base);
+        GESS_ARCHIVE(a, &g->have);
+        if (g->have >= w->unit) a->bad = 1;
+        for (size_t c = 0; c < g->chains && !a->bad; c++)
+            gess__archive_bytes(a, g->rows + c * w->unit * w->columns, (size_t)g->have * w->columns * sizeof *g->rows);
+    }
+    if (!a->reading || a->bad) return GESS_OK;
+    if (fstat(fileno(w->file), &information) != 0 || (uint64_t)information.st_size < w->bytes)
+        return gess__fail(err, GESS_ERR_FILE,
+                          "%s has fewer bytes than when the checkpoint was made; it cannot be gone on with", w->path);
+    return cut(w, err);
 }
 
 void gess__writer_free(gess__writer *w)
 {
     if (w == NULL) return;
     if (w->file != NULL) fclose(w->file);
+    for (size_t i = 0; i < w->groups; i++) free(w->group[i].rows);
+    free(w->group);
+    free(w->packed);
     free(w->path);
     free(w);
 }

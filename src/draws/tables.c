@@ -3,37 +3,126 @@
 #include "base/csv.h"
 #include "base/mem.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* The first file says what the columns are. */
-static int take_shape(gess__draws *d, const gess__table *t, const char *path, size_t files, gess_error *err)
+/* ---- CmdStan's comments ---- */
+
+typedef struct comments {
+    unsigned long long save_warmup, num_warmup, thin;
+} comments;
+
+/* The value in a line such as "#     thin = 2" or "# save_warmup = true". */
+static void take_comment(comments *c, const char *line)
 {
-    if (t->names == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "%s has no header; its first line must name the columns", path);
+    const struct {
+        const char *key;
+        unsigned long long *value;
+    } fields[] = {{"save_warmup", &c->save_warmup}, {"num_warmup", &c->num_warmup}, {"thin", &c->thin}};
+    line += strspn(line, "# \t");
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        size_t length = strlen(fields[i].key);
+        if (strncmp(line, fields[i].key, length) != 0) continue;
+        const char *value = line + length + strspn(line + length, " \t");
+        if (*value != '=') continue;
+        value += 1 + strspn(value + 1, " \t");
+        *fields[i].value = strncmp(value, "true", 4) == 0 ? 1 : strtoull(value, NULL, 10);
+    }
+}
+
+/* How many rows of the file are warm-up, by the comments in front of its header. */
+static size_t warmup_rows(const char *path)
+{
+    comments c = {.thin = 1};
+    FILE *file = fopen(path, "r");
+    char line[512];
+    bool start = true; /* of a line */
+    if (file == NULL) return 0;
+    while (fgets(line, sizeof line, file) != NULL) {
+        if (start && line[0] != '#' && line[strspn(line, " \t\r\n")] != '\0') break;
+        if (start) take_comment(&c, line);
+        start = strchr(line, '\n') != NULL;
+    }
+    fclose(file);
+    if (c.save_warmup == 0 || c.num_warmup == 0) return 0;
+    if (c.thin == 0) c.thin = 1;
+    return (size_t)((c.num_warmup - 1) / c.thin + 1);
+}
+
+/* ---- columns ---- */
+
+/* The sampler's own, such as stepsize__ and treedepth__. */
+static bool is_internal(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 2 && strcmp(name + length - 2, "__") == 0 && strcmp(name, "lp__") != 0;
+}
+
+/* Without the apostrophe that draws/export_csv.c puts in front of what looks like a formula. */
+static const char *plain_name(const char *name)
+{
+    const char *rest = name + strspn(name, "'");
+    return rest > name && *rest != '\0' && strchr("=+-@\t\r", *rest) != NULL ? name + 1 : name;
+}
+
+/* The next column from *at on that is a quantity of the model, or lp__; false past the last. */
+static bool next_column(const gess__table *t, size_t *at)
+{
+    while (*at < t->columns && is_internal(t->names[*at])) ++*at;
+    return *at < t->columns;
+}
+
+/* ---- tables ---- */
+
+/* The first file says what the columns are. */
+static int take_shape(gess__draws *d, const gess__table *t, size_t rows, const char *path, size_t files,
+                      gess_error *err)
+{
     d->chains = files;
-    d->draws = t->rows;
+    d->draws = rows;
     d->thin = 1;
     GESS_ALLOC(&d->names, t->columns, err);
-    d->columns = t->columns;
-    for (size_t i = 0; i < t->columns; i++) GESS_TRY(gess__copy_text(&d->names[i], t->names[i], err));
-    GESS_ALLOC(&d->values, d->columns * d->chains * t->rows, err);
+    for (size_t i = 0; next_column(t, &i); i++) {
+        GESS_TRY(gess__copy_text(&d->names[d->columns], plain_name(t->names[i]), err));
+        d->columns++;
+    }
+    if (d->columns == 0)
+        return gess__fail(err, GESS_ERR_USAGE, "%s has no column of a model, only some that end in __", path);
+    GESS_ALLOC(&d->values, d->columns * d->chains * rows, err);
     return GESS_OK;
 }
 
-static int take_chain(gess__draws *d, const gess__table *t, size_t chain, const char *path, gess_error *err)
+/* The rows from `skip` on. */
+static int take_chain(gess__draws *d, const gess__table *t, size_t skip, size_t chain, const char *path,
+                      gess_error *err)
 {
-    bool same = t->names != NULL && t->columns == d->columns && t->rows == d->draws;
-    for (size_t i = 0; same && i < d->columns; i++) same = strcmp(t->names[i], d->names[i]) == 0;
-    if (!same)
+    size_t rows = t->rows - skip, columns = 0;
+    bool same = rows == d->draws;
+    for (size_t i = 0; next_column(t, &i); i++, columns++)
+        same &= columns < d->columns && strcmp(plain_name(t->names[i]), d->names[columns]) == 0;
+    if (!same || columns != d->columns)
         return gess__fail(err, GESS_ERR_USAGE,
                           "%s: %zu rows of %zu columns, or other names than the first file's (%llu rows of %zu "
-                          "columns); all "
-                          "chains must have the same",
-                          path, t->rows, t->columns, (unsigned long long)d->draws, d->columns);
-    for (size_t row = 0; row < t->rows; row++)
-        for (size_t j = 0; j < d->columns; j++)
-            d->values[(j * d->chains + chain) * t->rows + row] = t->values[row * t->columns + j];
+                          "columns); all chains must have the same",
+                          path, rows, columns, (unsigned long long)d->draws, d->columns);
+    for (size_t row = 0; row < rows; row++)
+        for (size_t i = 0, j = 0; next_column(t, &i); i++, j++)
+            d->values[(j * d->chains + chain) * rows + row] = t->values[(skip + row) * t->columns + i];
     return GESS_OK;
+}
+
+static int take_table(gess__draws *d, const gess__table *t, size_t chain, const char *path, size_t files,
+                      gess_error *err)
+{
+    if (t->names == NULL)
+        return gess__fail(err, GESS_ERR_USAGE, "%s has no header; its first line must name the columns", path);
+    size_t skip = warmup_rows(path);
+    if (skip >= t->rows)
+        return gess__fail(err, GESS_ERR_USAGE, "%s: %zu rows, but by its comments the first %zu are warm-up", path,
+                          t->rows, skip);
+    if (chain == 0) GESS_TRY(take_shape(d, t, t->rows - skip, path, files, err));
+    return take_chain(d, t, skip, chain, path, err);
 }
 
 int gess__draws_from_tables(gess__draws *draws, size_t files, char *const *paths, gess_error *err)
@@ -42,8 +131,7 @@ int gess__draws_from_tables(gess__draws *draws, size_t files, char *const *paths
     for (size_t chain = 0; chain < files; chain++) {
         gess__table table = {0};
         int status = gess__table_read(&table, paths[chain], err);
-        if (status == GESS_OK && chain == 0) status = take_shape(draws, &table, paths[chain], files, err);
-        if (status == GESS_OK) status = take_chain(draws, &table, chain, paths[chain], err);
+        if (status == GESS_OK) status = take_table(draws, &table, chain, paths[chain], files, err);
         gess__table_free(&table);
         GESS_TRY(status);
     }

@@ -73,7 +73,6 @@ typedef struct gess__ensemble {
     size_t block;          /* chains of a block, at most */
     gess__update *updates; /* one for each worker */
     gess__stream *stream;  /* what is in flight */
-    uint64_t unit;         /* draws of a whole segment; a run of several ensembles makes them equal */
     gess__tally tally;
     gess__nans nans;
     gess__window window;
@@ -154,7 +153,7 @@ uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t 
  * nothing. Where it was stopped, stretch->iterations becomes what every chain has done of it. */
 int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err);
 
-int gess__stream_new(gess__stream **stream, gess__ensemble *e, gess_error *err);
+int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err);
 void gess__stream_free(gess__stream *stream);
 
 /* Every chain up to `until` iterations, stretch by stretch. */

@@ -3,8 +3,8 @@
  * A stretch is cut into segments of iterations. A task is one block of chains for one segment. A
  * worker that is free takes the block that is furthest behind; blocks never wait for each other,
  * only for room: the draws of at most SLOTS segments are held, and a segment goes to the sink when
- * its last block is done, in order. Where segments begin and end depends on the number of chains
- * and columns alone, so what the sink gets does not depend on threads or blocks. */
+ * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
+ * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. */
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
 
@@ -12,6 +12,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#define TASK_SECONDS 0.005
 
 enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
 
@@ -27,8 +30,9 @@ struct gess__stream {
     const gess__stretch *stretch;
     const gess__record *record;
     size_t blocks;
-    uint64_t length;         /* iterations of a whole segment */
-    uint64_t base;           /* segments end where (iteration − base) is a multiple of length */
+    uint64_t most;           /* iterations of a segment whose draws fit a slot */
+    uint64_t length;         /* iterations of a segment of this stretch */
+    double pace;             /* seconds of an iteration of a block, as measured; 0: not yet */
     uint64_t segments;       /* to be run; falls when the stretch is stopped */
     uint64_t written;        /* handed to the sink */
     size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
@@ -36,7 +40,7 @@ struct gess__stream {
     gess_error error;
 };
 
-int gess__stream_new(gess__stream **stream, gess__ensemble *e, gess_error *err)
+int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err)
 {
     size_t row = e->chains.count * e->target.columns, blocks = (e->chains.count + e->block - 1) / e->block;
     GESS_ALLOC(stream, 1, err);
@@ -44,7 +48,7 @@ int gess__stream_new(gess__stream **stream, gess__ensemble *e, gess_error *err)
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
     s->capacity = row > SLOT_DOUBLES ? row : SLOT_DOUBLES;
-    e->unit = s->capacity / row;
+    s->most = s->capacity / row;
     for (int i = 0; i < SLOTS; i++) GESS_ALLOC(&s->rows[i], s->capacity, err);
     GESS_ALLOC(&s->progress, blocks, err);
     GESS_ALLOC(&s->busy, blocks, err);
@@ -70,13 +74,19 @@ uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t 
     return (end - record->from) / record->thin - before;
 }
 
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* ---- segments ---- */
 
 static uint64_t segment_start(const gess__stream *s, uint64_t k)
 {
-    uint64_t first = (s->stretch->start - s->base) / s->length, end = s->stretch->start + s->stretch->iterations;
-    uint64_t start = k == 0 ? s->stretch->start : s->base + (first + k) * s->length;
-    return start < end ? start : end;
+    uint64_t past = k * s->length;
+    return s->stretch->start + (past < s->stretch->iterations ? past : s->stretch->iterations);
 }
 
 static uint64_t segment_kept(const gess__stream *s, uint64_t k)
@@ -91,10 +101,10 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->stretch = stretch;
     s->record = record;
     s->blocks = (stretch->count + e->block - 1) / e->block;
-    s->base = record->thin > 0 && stretch->start >= record->from ? record->from : stretch->start;
-    s->length = e->unit * (record->thin > 0 ? record->thin : 1);
-    uint64_t first = (stretch->start - s->base) / s->length;
-    s->segments = (stretch->start + stretch->iterations - s->base + s->length - 1) / s->length - first;
+    /* about TASK_SECONDS for a task */
+    double fit = s->pace > 0.0 ? TASK_SECONDS / s->pace : 1.0;
+    s->length = fit >= (double)s->most ? s->most : fit > 1.0 ? (uint64_t)fit : 1;
+    s->segments = (stretch->iterations + s->length - 1) / s->length;
     s->written = 0;
     s->delivering = 0;
     s->status = GESS_OK;
@@ -229,8 +239,11 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
         gess_error error = {0};
         s->busy[block] = 1;
         pthread_mutex_unlock(&s->lock);
+        double before = seconds_now();
         int status = run_task(s, worker, block, k, &error);
+        double each = (seconds_now() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
         pthread_mutex_lock(&s->lock);
+        s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
         s->busy[block] = 0;
         s->progress[block]++;
         if (status != GESS_OK) {
@@ -306,6 +319,7 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
             return gess__fail(err, GESS_ERR_STOPPED, "stopped");
         e->schedule->next(e, until, &stretch);
         if (stretch.count == 0) return GESS_OK;
+        if (e->stream->pace == 0.0 && stretch.iterations > 4) stretch.iterations = 4; /* to measure by */
         GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
 }

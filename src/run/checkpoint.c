@@ -9,14 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Everything of the run that its future depends on. */
-static void archive_run(gess_run *run, gess__archive *a, uint64_t *bytes, uint64_t *warmup_bytes)
+/* Everything of the run that its future depends on, but for the stores of draws. */
+static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
 {
     gess__archive_expect(a, run->ensembles);
     gess__archive_expect(a, run->ensemble[0]->target.columns);
     gess__archive_expect(a, run->options.thin);
-    GESS_ARCHIVE(a, bytes);
-    GESS_ARCHIVE(a, warmup_bytes);
+    GESS_ARCHIVE(a, has_warmup);
     GESS_ARCHIVE(a, &run->sampling);
     GESS_ARCHIVE(a, &run->finished);
     GESS_ARCHIVE(a, &run->looked);
@@ -28,36 +27,22 @@ static void archive_run(gess_run *run, gess__archive *a, uint64_t *bytes, uint64
     for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__ensemble_archive(run->ensemble[i], a);
 }
 
-/* Into an archive, with the lengths of the files and the time as they are now. */
-static void archive_now(gess_run *run, gess__archive *a)
-{
-    uint64_t bytes = gess__writer_bytes(run->writer);
-    uint64_t warmup_bytes = run->warmup_writer != NULL ? gess__writer_bytes(run->warmup_writer) : 0;
-    double seconds = run->seconds_before, sampling = run->sampling_before;
-    run->seconds_before = run->stats.seconds;
-    run->sampling_before = run->stats.seconds_sampling;
-    archive_run(run, a, &bytes, &warmup_bytes);
-    run->seconds_before = seconds;
-    run->sampling_before = sampling;
-}
-
-void gess__checkpoint_anchor(gess_run *run)
-{
-    gess__archive_free(&run->anchor);
-    if (run->directory != NULL) archive_now(run, &run->anchor);
-}
-
 int gess__checkpoint_save(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
+    int has_warmup = run->warmup_writer != NULL;
     if (run->directory == NULL) return GESS_OK;
     GESS_TRY(gess__writer_sync(run->writer, err));
-    if (run->warmup_writer != NULL) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
-    archive_now(run, &a);
-    uint64_t anchored = run->anchor.size;
-    GESS_ARCHIVE(&a, &anchored);
-    gess__archive_bytes(&a, run->anchor.bytes, run->anchor.size);
-    int status = gess__archive_save(&a, run->directory, "checkpoint", err);
+    if (has_warmup) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
+    double seconds = run->seconds_before, sampling = run->sampling_before;
+    run->seconds_before = run->stats.seconds;
+    run->sampling_before = run->stats.seconds_sampling;
+    archive_run(run, &a, &has_warmup);
+    run->seconds_before = seconds;
+    run->sampling_before = sampling;
+    int status = gess__writer_archive(run->writer, &a, err);
+    if (status == GESS_OK && has_warmup) status = gess__writer_archive(run->warmup_writer, &a, err);
+    if (status == GESS_OK) status = gess__archive_save(&a, run->directory, "checkpoint", err);
     gess__archive_free(&a);
     run->checkpoint_time = gess__run_now();
     return status;
@@ -87,64 +72,44 @@ static void refill(void *user, size_t first_chain, size_t chains, uint64_t first
     gess__watch_take(run->watch, 0, &segment);
 }
 
-static int refill_watch(gess_run *run, const char *path, gess_error *err)
+static int refill_watch(gess_run *run, gess_error *err)
 {
+    char path[4096];
     if (run->watch == NULL || !run->sampling) return GESS_OK;
+    GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
     GESS_TRY(gess__watch_expect(run->watch, run->goal > run->looked ? run->goal : run->looked, err));
+    /* the stores end with whole blocks now; what waits goes back into the file for this */
+    GESS_TRY(gess__writer_sync(run->writer, err));
     return gess__draws_visit(path, refill, run, err);
 }
 
-static int reopen(gess_run *run, const char *name, uint64_t bytes, gess__writer **writer, char *path, size_t size,
-                  gess_error *err)
+static int read_state(gess_run *run, gess__archive *a, gess_error *err)
 {
-    GESS_TRY(gess__directory_path(run->directory, name, path, size, err));
-    return gess__writer_reopen(writer, path, run->ensemble[0]->target.columns, bytes, err);
-}
-
-/* The state, then the anchor. */
-static int read_state(gess_run *run, gess__archive *a, uint64_t *bytes, uint64_t *warmup_bytes)
-{
-    uint64_t anchored = 0;
-    archive_run(run, a, bytes, warmup_bytes);
-    GESS_ARCHIVE(a, &anchored);
-    if (a->bad || anchored != a->size - a->at) return 0;
-    gess__archive_bytes(&run->anchor, a->bytes + a->at, (size_t)anchored);
-    return !run->anchor.bad;
-}
-
-/* Goes back to the anchor, to extend a complete run from there. */
-static int go_back(gess_run *run, uint64_t *bytes, uint64_t *warmup_bytes)
-{
-    gess__archive *a = &run->anchor;
-    a->reading = 1;
-    archive_run(run, a, bytes, warmup_bytes);
-    int good = !a->bad && a->at == a->size;
-    gess__archive_free(a);
-    return good;
+    int has_warmup = 0;
+    archive_run(run, a, &has_warmup);
+    if (a->bad) return GESS_OK;
+    GESS_TRY(gess__run_store(run, "draws.gess", 1, &run->writer, err));
+    GESS_TRY(gess__writer_archive(run->writer, a, err));
+    if (a->bad || !has_warmup) return GESS_OK;
+    GESS_TRY(gess__run_store(run, "warmup.gess", 1, &run->warmup_writer, err));
+    return gess__writer_archive(run->warmup_writer, a, err);
 }
 
 int gess__checkpoint_load(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
     int old = 0;
-    uint64_t bytes = 0, warmup_bytes = 0;
-    char path[4096];
     GESS_TRY(gess__archive_load(&a, run->directory, "checkpoint", &old, err));
-    int good = read_state(run, &a, &bytes, &warmup_bytes);
+    int status = read_state(run, &a, err), bad = a.bad || a.at != a.size;
     gess__archive_free(&a);
-    if (good && run->finished && run->options.draws != GESS_AUTO && run->options.draws > run->stats.draws) {
-        run->finished = 0;
-        if (run->anchor.size > 0) good = go_back(run, &bytes, &warmup_bytes);
-    }
-    if (!good)
+    GESS_TRY(status);
+    if (bad)
         return gess__fail(err, GESS_ERR_FILE,
                           "the checkpoint in %s does not belong to this model and these options: something of "
                           "config.json "
                           "was changed, or the model was",
                           run->directory);
+    if (run->options.draws != GESS_AUTO && run->options.draws > run->stats.draws) run->finished = 0;
     if (old) gess__run_log(run, "the checkpoint was damaged or missing: going on from the one before");
-    if (warmup_bytes > 0)
-        GESS_TRY(reopen(run, "warmup.gess", warmup_bytes, &run->warmup_writer, path, sizeof path, err));
-    GESS_TRY(reopen(run, "draws.gess", bytes, &run->writer, path, sizeof path, err));
-    return refill_watch(run, path, err);
+    return run->finished ? gess__writer_sync(run->writer, err) : refill_watch(run, err);
 }

@@ -26,22 +26,38 @@ const char *gess_version(void)
 
 /* ---- making and releasing ---- */
 
-static int open_store(gess_run *run, const char *file, gess__writer **writer, gess_error *err)
+/* The first chain of every group of chains that have equally many draws. */
+static size_t find_groups(const gess_run *run, size_t *starts)
+{
+    size_t groups = 0;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        starts[groups++] = e->chains.first;
+        if (e->half > 0) starts[groups++] = e->chains.first + e->half;
+    }
+    return groups;
+}
+
+int gess__run_store(gess_run *run, const char *file, int again, gess__writer **writer, gess_error *err)
 {
     char path[4096];
     const gess_model *model = run->model;
-    size_t columns = run->ensemble[0]->target.columns;
+    size_t columns = run->ensemble[0]->target.columns, chains = (size_t)run->options.chains, *starts = NULL;
     const char **names = NULL;
     char(*numbered)[32] = NULL;
     GESS_TRY(gess__directory_path(run->directory, file, path, sizeof path, err));
     int status = gess__alloc_bytes(&names, columns, sizeof *names, "names", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&numbered, columns, sizeof *numbered, "names", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&starts, 2 * run->ensembles, sizeof *starts, "groups", err);
     if (status == GESS_OK) {
+        size_t groups = find_groups(run, starts);
         names[0] = "lp__";
         for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
         for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
-        status = gess__writer_new(writer, path, (size_t)run->options.chains, columns, names, run->options.thin, err);
+        status = again ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
+                       : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
     }
+    free(starts);
     free(numbered);
     free(names);
     return status;
@@ -62,10 +78,6 @@ static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
         GESS_TRY(make(&run->ensemble[i], run->model, o, first, count, run->team, err));
         first += count;
     }
-    uint64_t unit = UINT64_MAX;
-    for (size_t i = 0; i < run->ensembles; i++)
-        if (run->ensemble[i]->unit < unit) unit = run->ensemble[i]->unit;
-    for (size_t i = 0; i < run->ensembles; i++) run->ensemble[i]->unit = unit;
     return GESS_OK;
 }
 
@@ -102,8 +114,8 @@ int gess_run_new(gess_run **out, const gess_model *model, const gess_options *op
     if (directory == NULL) return GESS_OK;
     GESS_TRY(gess__directory_make(run, options->overwrite, err));
     GESS_TRY(gess__config_write(run, err));
-    if (options->save_warmup) GESS_TRY(open_store(run, "warmup.gess", &run->warmup_writer, err));
-    GESS_TRY(open_store(run, "draws.gess", &run->writer, err));
+    if (options->save_warmup) GESS_TRY(gess__run_store(run, "warmup.gess", 0, &run->warmup_writer, err));
+    GESS_TRY(gess__run_store(run, "draws.gess", 0, &run->writer, err));
     return gess__checkpoint_save(run, err); /* before the first sweep */
 }
 
@@ -127,7 +139,6 @@ void gess_run_free(gess_run *run)
     free(run->ensemble);
     gess__team_free(run->team);
     gess__directory_unlock(run);
-    gess__archive_free(&run->anchor);
     free(run->directory);
     free(run);
 }
@@ -252,11 +263,12 @@ static int warm_up(gess_run *run, gess_error *err)
     return GESS_OK;
 }
 
-/* Every ensemble up to `draws` kept draws. Several take turns, a segment of draws each, so that the order
- * of their blocks in the file does not depend on where a run was stopped or extended. */
+/* Every ensemble up to `draws` kept draws. Several take turns, a block of draws each, so that the order of
+ * their blocks in the file does not depend on where a run was stopped or extended. */
 static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
 {
-    uint64_t thin = run->options.thin, unit = run->ensemble[0]->unit, first = UINT64_MAX;
+    uint64_t thin = run->options.thin, first = UINT64_MAX;
+    uint64_t unit = run->writer != NULL ? gess__writer_unit(run->writer) : draws;
     if (run->watch != NULL) GESS_TRY(gess__watch_expect(run->watch, draws, err));
     for (size_t i = 0; i < run->ensembles; i++) {
         const gess__ensemble *e = run->ensemble[i];
@@ -337,12 +349,6 @@ static int go(gess_run *run, gess_error *err)
     }
     if (o->draws == GESS_AUTO) return sample_to_targets(run, err);
     run->planned = run->stats.warmup + o->draws * o->thin;
-    uint64_t whole = o->draws - o->draws % run->ensemble[0]->unit;
-    if (run->stats.draws <= whole) {
-        GESS_TRY(sample_up_to(run, whole, err));
-        update_stats(run);
-        gess__checkpoint_anchor(run);
-    }
     return sample_up_to(run, o->draws, err);
 }
 

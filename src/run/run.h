@@ -33,7 +33,6 @@ struct gess_run {
     uint64_t goal;   /* draws at the next one; 0: not decided */
     uint64_t evals_warmup;
     double seconds_before, sampling_before; /* of earlier sessions */
-    gess__archive anchor; /* where it stood at the last whole segment of draws, to be extended from there */
     /* of this session */
     size_t present;                   /* ensemble that is being run */
     uint64_t planned;                 /* iterations in all, 0: not known */
@@ -50,9 +49,8 @@ double gess__run_now(void);
 int gess__checkpoint_save(gess_run *run, gess_error *err);
 int gess__checkpoint_load(gess_run *run, gess_error *err);
 
-/* Remembers where the run stands: draws beyond this are drawn again when the run is extended, so that
- * the blocks of the file are those of a run that was longer from the start. */
-void gess__checkpoint_anchor(gess_run *run);
+/* run.c: opens a store of draws, new or that of a run that goes on. */
+int gess__run_store(gess_run *run, const char *file, int again, gess__writer **writer, gess_error *err);
 
 /* Whether a directory has a checkpoint, good or not. */
 int gess__checkpoint_exists(const char *directory);

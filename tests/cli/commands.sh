@@ -121,12 +121,16 @@ if [ -e /dev/full ]; then
 fi
 
 # signals and time: what was drawn is kept, status 3
-expect 3 'max-time is over' "$gess" sample wishart:dim=200 --draws 1e9 --warmup 10 --max-time 0.5s -o timed
+expect 3 'max-time is over' "$gess" sample funnel --draws 1e9 --warmup 10 --max-time 2s -o timed
 expect 0 'chains of' "$gess" summary timed
-"$gess" sample wishart:dim=200 --draws 1e9 --warmup 10 -q -o stopped 2> stopped.txt &
-sleep 1
-kill -INT $!
-wait $!
+"$gess" sample funnel --draws 1e9 --warmup 10 -q -o stopped 2> stopped.txt &
+writer=$!
+for _ in $(seq 100); do # until there are draws
+    sleep 0.1
+    [ -f stopped/draws.gess ] && [ "$(wc -c < stopped/draws.gess)" -gt 100000 ] && break
+done
+kill -INT $writer
+wait $writer
 [ $? -eq 3 ] || fail "an interrupted run must end with 3"
 expect 0 'chains of' "$gess" summary stopped
 

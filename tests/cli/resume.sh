@@ -68,9 +68,14 @@ grep -q 'bad.json.*many' err.txt || fail "a bad config.json is named: $(cat err.
 for signal in INT TERM USR1; do
     rm -rf stopped
     "$gess" sample german-credit --chains 40 --warmup 300 --draws 3000 -q -o stopped 2> err.txt &
-    sleep 0.3
-    kill -$signal $!
-    wait $!
+    writer=$!
+    for _ in $(seq 100); do # until it has begun
+        sleep 0.1
+        [ -f stopped/checkpoint ] && break
+    done
+    sleep 0.2
+    kill -$signal $writer
+    wait $writer
     status=$?
     if [ $status -eq 0 ]; then continue; fi # it was faster
     [ $status -eq 3 ] || fail "SIG$signal ends with $status"
@@ -98,7 +103,10 @@ grep -q 'damaged' err.txt || fail "damaged: $(cat err.txt)"
 # ---- one writer at a time; a lock whose owner is gone is none ----
 "$gess" sample wishart:dim=100 --draws 1e9 --warmup 5 -q -o busy 2> busy.txt &
 writer=$!
-sleep 0.5
+for _ in $(seq 100); do # until it has the lock
+    sleep 0.1
+    [ -f busy/checkpoint ] && break
+done
 "$gess" resume busy 2> err.txt
 [ $? -eq 1 ] || fail "a second writer ends with 1"
 grep -q "process $writer" err.txt || fail "the writer is named: $(cat err.txt)"

@@ -6,12 +6,15 @@
 #include <cmocka.h>
 
 #include "draws/store.h"
+#include "unit/raw_store.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static char path[] = "test_store-XXXXXX";
 
@@ -31,39 +34,16 @@ static int remove_file(void **state)
 enum { CHAINS = 5, COLUMNS = 3, FIRST_GROUP = 2 };
 static const char *const names[COLUMNS] = {"lp__", "x", "\xc3\xa9t\xc3\xa9 \"q\", </script>"};
 
-static double value_of(uint64_t chain, uint64_t draw, size_t column)
+static const size_t all_together[] = {0}, in_groups[] = {0, FIRST_GROUP};
+
+static void new_file(void)
 {
-    return (double)chain * 1e6 + (double)draw + 0.25 * (double)column;
+    assert_int_equal(raw_new(path, CHAINS, COLUMNS, names, 7), 0);
 }
 
-static gess__writer *new_writer(void)
+static void append(size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws)
 {
-    gess__writer *writer;
-    gess_error err = {0};
-    if (gess__writer_new(&writer, path, CHAINS, COLUMNS, names, 7, &err) != GESS_OK) fail_msg("%s", err.text);
-    return writer;
-}
-
-/* Appends a rectangle of draws. */
-static void append(gess__writer *writer, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws)
-{
-    gess_error err = {0};
-    double *rows = malloc(chains * draws * COLUMNS * sizeof *rows);
-    assert_non_null(rows);
-    for (size_t c = 0; c < chains; c++)
-        for (uint64_t i = 0; i < draws; i++)
-            for (size_t j = 0; j < COLUMNS; j++)
-                rows[(c * draws + i) * COLUMNS + j] = value_of(first_chain + c, first_draw + i, j);
-    if (gess__writer_append(writer, first_chain, chains, first_draw, draws, rows, &err) != GESS_OK)
-        fail_msg("%s", err.text);
-    free(rows);
-}
-
-static void finish(gess__writer *writer)
-{
-    gess_error err = {0};
-    if (gess__writer_sync(writer, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess__writer_free(writer);
+    assert_int_equal(raw_append(path, COLUMNS, first_chain, chains, first_draw, draws), 0);
 }
 
 /* The file must be good and hold so many draws of every chain. */
@@ -80,7 +60,7 @@ static void assert_holds(uint64_t draws)
         assert_string_equal(d.names[j], names[j]);
         for (size_t c = 0; c < CHAINS; c++)
             for (uint64_t i = 0; i < draws; i++)
-                assert_true(d.values[(j * CHAINS + c) * draws + i] == value_of(c, i, j));
+                assert_true(d.values[(j * CHAINS + c) * draws + i] == raw_value(c, i, j));
     }
     gess__draws_free(&d);
 }
@@ -88,16 +68,15 @@ static void assert_holds(uint64_t draws)
 static void one_rectangle(void **state)
 {
     (void)state;
-    gess__writer *w = new_writer();
-    append(w, 0, CHAINS, 0, 11);
-    finish(w);
+    new_file();
+    append(0, CHAINS, 0, 11);
     assert_holds(11);
 }
 
 static void empty(void **state)
 {
     (void)state;
-    finish(new_writer());
+    new_file();
     assert_holds(0);
 }
 
@@ -105,16 +84,15 @@ static void empty(void **state)
 static void two_groups(void **state)
 {
     (void)state;
-    gess__writer *w = new_writer();
+    new_file();
     uint64_t done = 0;
     for (uint64_t turn = 1; turn <= 20; turn++) {
-        append(w, 0, FIRST_GROUP, done, turn);
-        append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done, 1);
-        if (turn > 1) append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done + 1, turn - 1);
+        append(0, FIRST_GROUP, done, turn);
+        append(FIRST_GROUP, CHAINS - FIRST_GROUP, done, 1);
+        if (turn > 1) append(FIRST_GROUP, CHAINS - FIRST_GROUP, done + 1, turn - 1);
         done += turn;
     }
-    for (size_t c = CHAINS; c-- > 0;) append(w, c, 1, done, 2);
-    finish(w);
+    for (size_t c = CHAINS; c-- > 0;) append(c, 1, done, 2);
     assert_holds(done + 2);
 }
 
@@ -122,17 +100,124 @@ static void two_groups(void **state)
 static void partial_draws(void **state)
 {
     (void)state;
-    gess__writer *w = new_writer();
-    append(w, 0, FIRST_GROUP, 0, 6);
-    finish(w);
+    new_file();
+    append(0, FIRST_GROUP, 0, 6);
     assert_holds(0); /* the second group has none */
-    w = new_writer();
-    append(w, 0, FIRST_GROUP, 0, 6);
-    append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 6);
-    append(w, 0, FIRST_GROUP, 6, 4);
-    append(w, FIRST_GROUP, 1, 6, 3);
-    finish(w);
+    new_file();
+    append(0, FIRST_GROUP, 0, 6);
+    append(FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 6);
+    append(0, FIRST_GROUP, 6, 4);
+    append(FIRST_GROUP, 1, 6, 3);
     assert_holds(6);
+}
+
+/* ---- the writer ---- */
+
+static void give(gess__writer *w, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws)
+{
+    gess_error err = {0};
+    double *rows = raw_rows(COLUMNS, first_chain, chains, first_draw, draws);
+    if (gess__writer_append(w, first_chain, chains, first_draw, draws, rows, &err) != GESS_OK) fail_msg("%s", err.text);
+    free(rows);
+}
+
+static long file_size(void)
+{
+    struct stat information;
+    assert_int_equal(stat(path, &information), 0);
+    return (long)information.st_size;
+}
+
+static char *file_content(size_t *size)
+{
+    *size = (size_t)file_size();
+    char *content = malloc(*size);
+    FILE *file = fopen(path, "rb");
+    assert_int_equal(fread(content, 1, *size, file), *size);
+    fclose(file);
+    return content;
+}
+
+/* The bytes of the file depend on the draws alone: not on the portions in which they come, nor on syncs
+ * in between, nor on the file having been closed and gone on with. */
+static void portions(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    char *first = NULL;
+    size_t first_size = 0;
+    for (int way = 0; way < 4; way++) {
+        gess__writer *w = NULL;
+        assert_int_equal(gess__writer_new(&w, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err), GESS_OK);
+        uint64_t unit = gess__writer_unit(w), total = 2 * unit + unit / 3,
+                 portion = way == 0   ? total
+                           : way == 1 ? 777
+                                      : 5000;
+        assert_true(unit > 1000);
+        for (uint64_t done = 0; done < total; done += portion) {
+            uint64_t count = total - done < portion ? total - done : portion;
+            give(w, 0, FIRST_GROUP, done, count);
+            give(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done, count);
+            if (way >= 2) assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
+            if (way == 2) assert_holds(done + count);
+            if (way == 3) { /* killed here: what came after the archive is cut off */
+                gess__archive a = {0};
+                assert_int_equal(gess__writer_archive(w, &a, &err), GESS_OK);
+                give(w, 0, FIRST_GROUP, done + count, unit + 3);
+                assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
+                gess__writer_free(w);
+                a.reading = 1;
+                assert_int_equal(gess__writer_reopen(&w, path, CHAINS, 2, in_groups, COLUMNS, &err), GESS_OK);
+                assert_int_equal(gess__writer_archive(w, &a, &err), GESS_OK);
+                assert_true(!a.bad && a.at == a.size);
+                gess__archive_free(&a);
+            }
+        }
+        assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
+        gess__writer_free(w);
+        assert_holds(total);
+        size_t size;
+        char *content = file_content(&size);
+        /* in one portion, the first group's blocks all come before the second's; else they alternate */
+        if (way == 1) {
+            first = content;
+            first_size = size;
+            continue;
+        }
+        if (way > 1) {
+            assert_int_equal(size, first_size);
+            assert_memory_equal(content, first, size);
+        }
+        free(content);
+    }
+    free(first);
+}
+
+static void writer_refuses(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    gess__writer *w = NULL;
+    double rows[CHAINS * COLUMNS] = {0};
+    assert_int_equal(gess__writer_new(&w, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err), GESS_OK);
+    assert_int_equal(gess__writer_append(w, 0, CHAINS, 0, 1, rows, &err), GESS_ERR_INTERNAL);      /* not a group */
+    assert_int_equal(gess__writer_append(w, 0, FIRST_GROUP, 1, 1, rows, &err), GESS_ERR_INTERNAL); /* draw 0 is lost */
+    gess__writer_free(w);
+    /* a file shorter than the checkpoint knows */
+    gess__archive a = {0};
+    assert_int_equal(gess__writer_new(&w, path, CHAINS, 1, all_together, COLUMNS, names, 7, &err), GESS_OK);
+    uint64_t unit = gess__writer_unit(w);
+    give(w, 0, CHAINS, 0, unit);
+    assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
+    assert_int_equal(gess__writer_archive(w, &a, &err), GESS_OK);
+    gess__writer_free(w);
+    assert_int_equal(truncate(path, file_size() - 1), 0);
+    a.reading = 1;
+    assert_int_equal(gess__writer_reopen(&w, path, CHAINS, 1, all_together, COLUMNS, &err), GESS_OK);
+    assert_int_equal(gess__writer_archive(w, &a, &err), GESS_ERR_FILE);
+    assert_non_null(strstr(err.text, path));
+    gess__writer_free(w);
+    gess__archive_free(&a);
 }
 
 /* ---- damage ---- */
@@ -175,16 +260,14 @@ static int read_status(uint64_t *draws)
 
 static void write_small(size_t ends[4])
 {
-    gess__writer *w = new_writer();
-    finish(w);
+    new_file();
     load();
     ends[0] = length;
     for (size_t blocks = 1; blocks <= 3; blocks++) {
-        w = new_writer();
-        append(w, 0, FIRST_GROUP, 0, 2);
-        if (blocks > 1) append(w, FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 2);
-        if (blocks > 2) append(w, 0, CHAINS, 2, 1);
-        finish(w);
+        new_file();
+        append(0, FIRST_GROUP, 0, 2);
+        if (blocks > 1) append(FIRST_GROUP, CHAINS - FIRST_GROUP, 0, 2);
+        if (blocks > 2) append(0, CHAINS, 2, 1);
         load();
         ends[blocks] = length;
     }
@@ -236,19 +319,16 @@ static void wrong_order(void **state)
 {
     (void)state;
     uint64_t draws;
-    gess__writer *w = new_writer();
-    append(w, 0, CHAINS, 0, 2);
-    append(w, 0, CHAINS, 3, 2); /* draw 2 is lost */
-    finish(w);
+    new_file();
+    append(0, CHAINS, 0, 2);
+    append(0, CHAINS, 3, 2); /* draw 2 is lost */
     assert_int_equal(read_status(&draws), GESS_ERR_FILE);
-    w = new_writer();
-    append(w, 0, CHAINS, 0, 2);
-    append(w, 0, CHAINS, 0, 2);
-    finish(w);
+    new_file();
+    append(0, CHAINS, 0, 2);
+    append(0, CHAINS, 0, 2);
     assert_int_equal(read_status(&draws), GESS_ERR_FILE);
-    w = new_writer();
-    append(w, 3, 5, 0, 2); /* chains that are not there */
-    finish(w);
+    new_file();
+    append(3, 5, 0, 2); /* chains that are not there */
     assert_int_equal(read_status(&draws), GESS_ERR_FILE);
 }
 
@@ -288,7 +368,8 @@ static void cannot_write(void **state)
     (void)state;
     gess__writer *w;
     gess_error err = {0};
-    assert_int_equal(gess__writer_new(&w, "no/such/folder/draws.gess", 1, COLUMNS, names, 1, &err), GESS_ERR_FILE);
+    assert_int_equal(gess__writer_new(&w, "no/such/folder/draws.gess", 1, 1, all_together, COLUMNS, names, 1, &err),
+                     GESS_ERR_FILE);
     assert_non_null(strstr(err.text, "no/such/folder/draws.gess"));
     gess__writer_free(w);
     gess__writer_free(NULL);
@@ -296,9 +377,9 @@ static void cannot_write(void **state)
     FILE *full = fopen("/dev/full", "wb");
     if (full == NULL) skip();
     fclose(full);
-    int status = gess__writer_new(&w, "/dev/full", CHAINS, COLUMNS, names, 1, &err);
-    static double rows[CHAINS * COLUMNS * 4000];
-    if (status == GESS_OK) status = gess__writer_append(w, 0, CHAINS, 0, 4000, rows, &err);
+    int status = gess__writer_new(&w, "/dev/full", CHAINS, 1, all_together, COLUMNS, names, 1, &err);
+    static double rows[CHAINS * COLUMNS * 20000];
+    if (status == GESS_OK) status = gess__writer_append(w, 0, CHAINS, 0, 20000, rows, &err);
     if (status == GESS_OK) status = gess__writer_sync(w, &err);
     assert_int_equal(status, GESS_ERR_FILE);
     assert_non_null(strstr(err.text, "/dev/full"));
@@ -312,7 +393,7 @@ static void names_not_utf8(void **state)
     static const char *const broken[] = {"lp__", "x", "\xff\xfe"};
     gess__writer *w;
     gess_error err = {0};
-    assert_int_not_equal(gess__writer_new(&w, path, 1, COLUMNS, broken, 1, &err), GESS_OK);
+    assert_int_not_equal(gess__writer_new(&w, path, 1, 1, all_together, COLUMNS, broken, 1, &err), GESS_OK);
     assert_non_null(strstr(err.text, "UTF-8"));
     gess__writer_free(w);
 }
@@ -346,10 +427,11 @@ static void noise(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_rectangle), cmocka_unit_test(empty),          cmocka_unit_test(two_groups),
-        cmocka_unit_test(partial_draws), cmocka_unit_test(every_flip),     cmocka_unit_test(every_truncation),
-        cmocka_unit_test(wrong_order),   cmocka_unit_test(no_store),       cmocka_unit_test(cannot_write),
-        cmocka_unit_test(noise),         cmocka_unit_test(names_not_utf8),
+        cmocka_unit_test(portions),       cmocka_unit_test(writer_refuses),   cmocka_unit_test(one_rectangle),
+        cmocka_unit_test(empty),          cmocka_unit_test(two_groups),       cmocka_unit_test(partial_draws),
+        cmocka_unit_test(every_flip),     cmocka_unit_test(every_truncation), cmocka_unit_test(wrong_order),
+        cmocka_unit_test(no_store),       cmocka_unit_test(cannot_write),     cmocka_unit_test(noise),
+        cmocka_unit_test(names_not_utf8),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -1,0 +1,55 @@
+/* Draws files written block by block, as docs/file-formats.md says, with any rectangles in any order: for
+ * tests of the readers. The values tell where they belong. */
+#ifndef GESS_TESTS_RAW_STORE_H
+#define GESS_TESTS_RAW_STORE_H
+
+#include "draws/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+static inline double raw_value(uint64_t chain, uint64_t draw, size_t column)
+{
+    return (double)chain * 1e6 + (double)draw + 0.25 * (double)column;
+}
+
+/* The rows of a rectangle; the caller frees them. */
+static inline double *raw_rows(size_t columns, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws)
+{
+    double *rows = malloc(chains * draws * columns * sizeof *rows + 1);
+    for (size_t c = 0; c < chains; c++)
+        for (uint64_t i = 0; i < draws; i++)
+            for (size_t j = 0; j < columns; j++)
+                rows[(c * draws + i) * columns + j] = raw_value(first_chain + c, first_draw + i, j);
+    return rows;
+}
+
+/* A file with a header and no draws. Returns 0 where it could be written. */
+static inline int raw_new(const char *path, size_t chains, size_t columns, const char *const *names, uint64_t thin)
+{
+    const size_t all_together[] = {0};
+    gess__writer *writer = NULL;
+    int status = gess__writer_new(&writer, path, chains, 1, all_together, columns, names, thin, NULL);
+    if (status == GESS_OK) status = gess__writer_sync(writer, NULL);
+    gess__writer_free(writer);
+    return status;
+}
+
+/* Appends a block. Returns 0 where it could be written. */
+static inline int raw_append(const char *path, size_t columns, size_t first_chain, size_t chains, uint64_t first_draw,
+                             uint64_t draws)
+{
+    uint64_t fields[4] = {first_chain, chains, first_draw, draws};
+    size_t count = chains * (size_t)draws * columns * sizeof(double);
+    double *rows = raw_rows(columns, first_chain, chains, first_draw, draws);
+    uint32_t crc = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)fields, sizeof fields), (const Bytef *)rows, count);
+    FILE *file = fopen(path, "ab");
+    int bad = file == NULL || fwrite("BLK1", 1, 4, file) != 4 || fwrite(&crc, sizeof crc, 1, file) != 1 ||
+              fwrite(fields, sizeof fields, 1, file) != 1 || fwrite(rows, 1, count, file) != count;
+    if (file != NULL && fclose(file) != 0) bad = 1;
+    free(rows);
+    return bad;
+}
+
+#endif
