@@ -28,8 +28,28 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
+/* A run that is extended and stopped again must know how far it was to go: the options as they were
+ * stored, with the new number of draws. */
+static int store_draws(gess_run *run, gess_options stored, const char *draws, gess_error *err)
+{
+    gess_options session = run->options;
+    GESS_TRY(gess_options_set(&stored, "draws", draws, err));
+    run->options = stored;
+    int status = gess__config_write(run, err);
+    run->options = session;
+    return status;
+}
+
+static int has_summary(const char *directory)
+{
+    char path[4096];
+    return gess__directory_path(directory, "summary.json", path, sizeof path, NULL) == GESS_OK &&
+           access(path, F_OK) == 0;
+}
+
 static int resume(const struct arguments *a, gess_options *options, const char *specification, gess_error *err)
 {
+    gess_options stored = *options;
     const gess_model *model = NULL;
     gess_run *run = NULL;
     /* the time limit is a session's; the file of starts has done its work */
@@ -40,14 +60,13 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     int status = gess_model_open(&model, specification, options->data, err);
     if (status == GESS_OK && gess__checkpoint_exists(a->directory)) {
         status = gess_run_resume(&run, model, options, a->directory, err);
-        /* a run that is extended and stopped again must know how far it was to go */
-        if (status == GESS_OK && a->draws != NULL) status = gess__config_write(run, err);
+        if (status == GESS_OK && a->draws != NULL) status = store_draws(run, stored, a->draws, err);
     } else if (status == GESS_OK) {
         /* killed before its first sweep: config.json says all there is to know */
         options->overwrite = 1;
         status = gess_run_new(&run, model, options, a->directory, err);
     }
-    if (status == GESS_OK && run->finished) {
+    if (status == GESS_OK && run->finished && has_summary(a->directory)) {
         if (!a->quiet) printf("%s is complete; there is nothing to do (more draws: --draws N)\n", a->directory);
         status = finish_output(err);
     } else if (status == GESS_OK) {

@@ -243,7 +243,7 @@ int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_e
 /* --config comes before every other option, wherever it stands. */
 static int take_config(int argc, char **argv, struct arguments *a, json_t **keep, gess_error *err)
 {
-    for (int i = 1; i < argc; i++) {
+    for (int i = 1; i < argc && argv[i] != NULL; i++) {
         const char *path = NULL;
         if (strncmp(argv[i], "--config=", 9) == 0) path = argv[i] + 9;
         if (strncmp(argv[i], "-c", 2) == 0 && argv[i][2] != '\0') path = argv[i] + 2;

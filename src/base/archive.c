@@ -143,6 +143,7 @@ static int read_file(gess__archive *a, const char *path, gess_error *err)
     header h;
     struct stat information;
     FILE *file = fopen(path, "rb");
+    unsigned char *bytes = NULL;
     *a = (gess__archive){.reading = 1};
     if (file == NULL) return cannot("open", path, err);
     int status = GESS_OK;
@@ -153,15 +154,19 @@ static int read_file(gess__archive *a, const char *path, gess_error *err)
         status =
             gess__fail(err, GESS_ERR_FILE, "%s has version %u; this gess reads version %d", path, h.version, VERSION);
     if (status == GESS_OK) {
-        a->size = a->capacity = (size_t)h.size;
-        a->bytes = malloc(a->size + 1);
-        if (a->bytes == NULL || fread(a->bytes, 1, a->size, file) != a->size ||
-            checksum_of(h.size, a->bytes) != h.checksum)
+        size_t size = (size_t)h.size;
+        bytes = malloc(size + 1);
+        if (bytes == NULL || fread(bytes, 1, size, file) != size || checksum_of(h.size, bytes) != h.checksum)
             status = gess__fail(err, GESS_ERR_FILE, "%s is damaged: its checksum is wrong", path);
     }
     fclose(file);
-    if (status != GESS_OK) gess__archive_free(a);
-    return status;
+    if (status != GESS_OK) {
+        free(bytes);
+        return status;
+    }
+    a->bytes = bytes;
+    a->size = a->capacity = (size_t)h.size;
+    return GESS_OK;
 }
 
 int gess__archive_load(gess__archive *a, const char *folder, const char *name, int *old, gess_error *err)
@@ -173,6 +178,14 @@ int gess__archive_load(gess__archive *a, const char *folder, const char *name, i
     if (read_file(a, path, &first) == GESS_OK) return GESS_OK;
     *old = 1;
     snprintf(path, sizeof path, "%s/%s.old", folder, name);
-    if (read_file(a, path, err) == GESS_OK) return GESS_OK;
+    if (read_file(a, path, err) == GESS_OK) {
+        /* a damaged file must not take the good one's place when the next is saved */
+        snprintf(path, sizeof path, "%s/%s", folder, name);
+        if (unlink(path) != 0 && errno != ENOENT) {
+            gess__archive_free(a);
+            return cannot("remove the damaged", path, err);
+        }
+        return GESS_OK;
+    }
     return gess__fail(err, GESS_ERR_FILE, "%s; and there is no good older one", first.text);
 }

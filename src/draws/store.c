@@ -100,8 +100,8 @@ static int make_writer(gess__writer **writer, const char *path, const char *mode
         w->group[g].chains = (g + 1 < groups ? starts[g + 1] : chains) - starts[g];
         if (w->group[g].chains > largest) largest = w->group[g].chains;
     }
-    w->unit = BLOCK_DOUBLES / (largest * columns);
-    if (w->unit == 0) w->unit = 1;
+    size_t row = largest * columns;
+    w->unit = row > 0 && row < BLOCK_DOUBLES ? BLOCK_DOUBLES / row : 1;
     for (size_t g = 0; g < groups; g++) GESS_ALLOC(&w->group[g].rows, w->group[g].chains * w->unit * columns, err);
     GESS_ALLOC(&w->packed, largest * w->unit * columns, err);
     w->file = fopen(path, mode);
@@ -118,12 +118,6 @@ int gess__writer_new(gess__writer **writer, const char *path, size_t chains, siz
     if (length < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     (*writer)->bytes = (uint64_t)length;
     return GESS_OK;
-}
-
-int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
-                        size_t columns, gess_error *err)
-{
-    return make_writer(writer, path, "r+b", chains, groups, starts, columns, err);
 }
 
 uint64_t gess__writer_unit(const gess__writer *w)
@@ -432,4 +426,30 @@ void gess__draws_free(gess__draws *draws)
     free(draws->names);
     free(draws->values);
     *draws = (gess__draws){0};
+}
+
+/* ---- going on with a file ---- */
+
+/* It must be this run's. */
+static int check_owner(const char *path, size_t chains, size_t columns, gess_error *err)
+{
+    reader r;
+    gess__draws d = {0};
+    GESS_TRY(open_reader(&r, path, err));
+    int status = read_header(&d, &r, err);
+    if (status == GESS_OK && (d.chains != chains || d.columns != columns))
+        status =
+            gess__fail(err, GESS_ERR_FILE, "%s belongs to another run: %zu chains and %zu columns, not %zu and %zu",
+                       path, d.chains, d.columns, chains, columns);
+    fclose(r.file);
+    gess__draws_free(&d);
+    return status;
+}
+
+int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
+                        size_t columns, gess_error *err)
+{
+    *writer = NULL;
+    GESS_TRY(check_owner(path, chains, columns, err));
+    return make_writer(writer, path, "r+b", chains, groups, starts, columns, err);
 }

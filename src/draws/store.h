@@ -20,7 +20,8 @@ typedef struct gess__writer gess__writer;
 int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
                      size_t columns, const char *const *names, uint64_t thin, gess_error *err);
 
-/* Opens the file of a run that goes on; gess__writer_archive() must follow, with what it saved. */
+/* Opens the file of a run that goes on, which must be this run's; gess__writer_archive() must follow, with
+ * what it saved. */
 int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
                         size_t columns, gess_error *err);
 

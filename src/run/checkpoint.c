@@ -14,7 +14,15 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
 {
     gess__archive_expect(a, run->ensembles);
     gess__archive_expect(a, run->ensemble[0]->target.columns);
+    gess__archive_expect_text(a, run->model->name != NULL ? run->model->name : "");
+    gess__archive_expect_text(a, run->options.transform);
     gess__archive_expect(a, run->options.thin);
+    gess__archive_expect(a, run->options.reuse);
+    gess__archive_expect(a, run->options.target_ess);
+    gess__archive_expect(a, run->options.max_evals);
+    uint64_t rhat;
+    memcpy(&rhat, &run->options.target_rhat, sizeof rhat);
+    gess__archive_expect(a, rhat);
     GESS_ARCHIVE(a, has_warmup);
     GESS_ARCHIVE(a, &run->sampling);
     GESS_ARCHIVE(a, &run->finished);
@@ -83,33 +91,42 @@ static int refill_watch(gess_run *run, gess_error *err)
     return gess__draws_visit(path, refill, run, err);
 }
 
-static int read_state(gess_run *run, gess__archive *a, gess_error *err)
+/* *whole: the archive was read to its end. A complete run that is not extended keeps its files as they
+ * are, and the rest is not read. */
+static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *err)
 {
     int has_warmup = 0;
     archive_run(run, a, &has_warmup);
+    *whole = 0;
     if (a->bad) return GESS_OK;
+    if (run->options.draws != GESS_AUTO && run->options.draws > run->stats.draws) run->finished = 0;
+    if (run->finished) {
+        *whole = 1;
+        return GESS_OK;
+    }
     GESS_TRY(gess__run_store(run, "draws.gess", 1, &run->writer, err));
     GESS_TRY(gess__writer_archive(run->writer, a, err));
-    if (a->bad || !has_warmup) return GESS_OK;
-    GESS_TRY(gess__run_store(run, "warmup.gess", 1, &run->warmup_writer, err));
-    return gess__writer_archive(run->warmup_writer, a, err);
+    if (!a->bad && has_warmup) {
+        GESS_TRY(gess__run_store(run, "warmup.gess", 1, &run->warmup_writer, err));
+        GESS_TRY(gess__writer_archive(run->warmup_writer, a, err));
+    }
+    *whole = !a->bad && a->at == a->size;
+    return GESS_OK;
 }
 
 int gess__checkpoint_load(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
-    int old = 0;
+    int old = 0, whole = 0;
     GESS_TRY(gess__archive_load(&a, run->directory, "checkpoint", &old, err));
-    int status = read_state(run, &a, err), bad = a.bad || a.at != a.size;
+    int status = read_state(run, &a, &whole, err);
     gess__archive_free(&a);
     GESS_TRY(status);
-    if (bad)
+    if (!whole)
         return gess__fail(err, GESS_ERR_FILE,
                           "the checkpoint in %s does not belong to this model and these options: something of "
-                          "config.json "
-                          "was changed, or the model was",
+                          "config.json was changed, or the model was",
                           run->directory);
-    if (run->options.draws != GESS_AUTO && run->options.draws > run->stats.draws) run->finished = 0;
     if (old) gess__run_log(run, "the checkpoint was damaged or missing: going on from the one before");
-    return run->finished ? gess__writer_sync(run->writer, err) : refill_watch(run, err);
+    return run->finished ? GESS_OK : refill_watch(run, err);
 }

@@ -20,12 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Every file that a run writes; --overwrite removes these and nothing else. */
-static const char *const run_files[] = {"config.json",    "draws.gess",      "warmup.gess",     "summary.json",
-                                        "log.txt",        "nans.csv",        "checkpoint",      "checkpoint.old",
-                                        "checkpoint.tmp", "config.json.tmp", "summary.json.tmp"};
+/* Every file that a run writes, checkpoints first; --overwrite removes these and nothing else. config.json
+ * is replaced, never removed: there is no moment without one. */
+static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess", "warmup.gess",
+                                        "summary.json", "log.txt",        "nans.csv",   "config.json"};
+/* Files that are being written; alone they are no run. */
+static const char *const passing_files[] = {"checkpoint.tmp", "config.json.tmp", "summary.json.tmp", "lock"};
+enum { RUN_FILES = sizeof run_files / sizeof *run_files, PASSING_FILES = sizeof passing_files / sizeof *passing_files };
 static const char lock_file[] = "lock";
-enum { RUN_FILES = sizeof run_files / sizeof *run_files };
 
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
 {
@@ -57,7 +59,9 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
         return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (strcmp(entry->d_name, lock_file) == 0) continue;
+        int passing = 0;
+        for (size_t i = 0; i < PASSING_FILES; i++) passing |= strcmp(entry->d_name, passing_files[i]) == 0;
+        if (passing) continue;
         ++*entries;
         for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
     }
@@ -115,6 +119,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
                           directory, directory);
     for (size_t i = 0; i < RUN_FILES; i++) {
         char path[4096];
+        if (strcmp(run_files[i], "config.json") == 0) continue;
         GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
         if (unlink(path) != 0 && errno != ENOENT)
             return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));

@@ -203,6 +203,7 @@ static void heed_clock(gess_run *run, uint64_t iterations)
         gess_stop(run);
     }
     if (run->directory == NULL) return;
+    if (iterations < run->checkpointed) run->checkpointed = 0; /* another ensemble */
     if (every > 0 ? iterations >= run->checkpointed + every : now - run->checkpoint_time > CHECKPOINT_SECONDS) {
         run->checkpointed = iterations;
         atomic_store(&run->halt, 1);

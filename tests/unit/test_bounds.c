@@ -140,6 +140,30 @@ static void gradients(void **state)
     gess__target_free(&target);
 }
 
+/* Of several points at once, those outside among them: each its own. */
+static void gradients_of_batches(void **state)
+{
+    (void)state;
+    int outside = 0;
+    gess_model m = make(&outside);
+    gess_error err = {0};
+    gess__target target;
+    double y[5 * (DIM + 1)], values[5], g[5 * (DIM + 1)], alone[DIM + 1], value, scratch[5 * 32];
+    assert_int_equal(gess__target_init(&target, &m, 1, &err), GESS_OK);
+    assert_true(gess__target_scratch(&target, 5) <= 5 * 32);
+    for (size_t i = 0; i < 5 * target.dim; i++) y[i] = sin((double)(3 * i + 1));
+    y[2 * target.dim + 1] = 1e4; /* outside */
+    assert_int_equal(gess__target_evaluate(&target, 0, 5, y, values, g, scratch, &err), GESS_OK);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(gess__target_evaluate(&target, 0, 1, y + i * target.dim, &value, alone, scratch, &err),
+                         GESS_OK);
+        assert_true(value == values[i]);
+        if (i == 2) assert_true(value == -INFINITY);
+        if (i != 2) assert_memory_equal(alone, g + i * target.dim, target.dim * sizeof *g);
+    }
+    gess__target_free(&target);
+}
+
 /* Far out, exponentials and logits saturate: such points are outside, and the model is not asked. */
 static void saturation(void **state)
 {
@@ -219,9 +243,9 @@ static void starts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back), cmocka_unit_test(jacobian), cmocka_unit_test(gradients),
-        cmocka_unit_test(saturation),     cmocka_unit_test(batches),  cmocka_unit_test(everything_fixed),
-        cmocka_unit_test(starts),
+        cmocka_unit_test(there_and_back),       cmocka_unit_test(jacobian),   cmocka_unit_test(gradients),
+        cmocka_unit_test(gradients_of_batches), cmocka_unit_test(saturation), cmocka_unit_test(batches),
+        cmocka_unit_test(everything_fixed),     cmocka_unit_test(starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,113 @@
+#!/bin/sh
+# kill -9 at random moments: of start-up, warm-up and sampling, of runs and of runs that go on, once and
+# several times. `gess resume` must end with the draws of a run that was never killed, byte for byte.
+#   kill.sh GESS [COUNT [SEED]]      COUNT kills, 200 where none is given
+set -u
+case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
+count=${2:-200}
+state=${3:-1}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail()
+{
+    echo "FAILED: $* (kill $kills of configuration $number, seed ${seed:-1})"
+    [ -d run ] && ls -l run && tail -n 3 run/log.txt
+    cat out.txt
+    exit 1
+}
+
+# random N: a number of 0 .. N - 1 into $random (Park and Miller)
+random()
+{
+    state=$((state * 48271 % 2147483647))
+    random=$((state / 7 % $1))
+}
+
+configuration()
+{
+    case $1 in
+    1) options='german-credit --chains 40 --warmup 200 --draws 300 --checkpoint-every 20' ;;
+    2) options='wishart:dim=20 --schedule two-group --chains 60 --warmup 100 --draws 100 --reuse 3 --checkpoint-every 7' ;;
+    3) options='mixture --ensembles 2 --chains 60 --target-ess 500 --checkpoint-every 20' ;;
+    4) options='german-credit --chains 40 --warmup 150 --draws 150 --thin 2 --save-warmup --checkpoint-every 25' ;;
+    5) options='mixture --chains 30 --max-warmup-evals 60000 --draws 2000 --save-warmup' ;;
+    6) options='mixture --ensembles 3 --schedule two-group --chains 60 --warmup 100 --draws 500 --checkpoint-every 50' ;;
+    esac
+}
+configurations=6
+
+milliseconds()
+{
+    echo $(($(date +%s%N) / 1000000))
+}
+
+# Starts "$@" and kills it after a random part of $duration. Status: 137 if it was killed.
+killed_after_a_while()
+{
+    random 4
+    if [ "$random" -eq 0 ]; then random 40; else random $((duration + 20)); fi
+    delay=$random
+    "$@" > out.txt 2>&1 &
+    process=$!
+    sleep "$(printf '%d.%03d' $((delay / 1000)) $((delay % 1000)))"
+    kill -9 $process 2> /dev/null
+    wait $process 2> /dev/null
+}
+
+duration=0 # milliseconds of the run that was not killed
+kills=0
+number=0
+seed=$state
+while [ $number -lt $configurations ]; do
+    number=$((number + 1))
+    configuration $number
+    begun=$(milliseconds)
+    # shellcheck disable=SC2086
+    "$gess" sample $options --threads 2 -q -o "whole$number" > out.txt 2>&1 || fail "sample $options"
+    eval "duration$number=$(($(milliseconds) - begun))"
+done
+
+number=0
+fresh=0
+incomplete=0
+while [ $kills -lt "$count" ]; do
+    number=$((number % configurations + 1))
+    configuration $number
+    eval "duration=\$duration$number"
+    rm -rf run
+    random 3
+    # shellcheck disable=SC2086
+    killed_after_a_while "$gess" sample $options --threads $((random + 1)) -q -o run
+    status=$?
+    while [ $status -eq 137 ]; do
+        kills=$((kills + 1))
+        if [ ! -e run/config.json ]; then
+            # killed before there was anything to go on with: resume says so, and a new run starts in the same place
+            fresh=$((fresh + 1))
+            "$gess" resume run > out.txt 2>&1
+            status=$?
+            [ $status -eq 1 ] || fail "resume of nothing ends with $status"
+            # shellcheck disable=SC2086
+            "$gess" sample $options -q -o run > out.txt 2>&1
+            status=$?
+            break
+        fi
+        random 3
+        threads=$((random + 1))
+        random 2
+        if [ "$random" -eq 0 ] && [ $kills -lt "$count" ]; then
+            killed_after_a_while "$gess" resume run --threads $threads -q
+        else
+            "$gess" resume run --threads $threads -q > out.txt 2>&1
+        fi
+        status=$?
+    done
+    [ $status -eq 0 ] || fail "status $status"
+    cmp "whole$number/draws.gess" run/draws.gess || fail "other draws"
+    [ ! -e "whole$number/warmup.gess" ] || cmp "whole$number/warmup.gess" run/warmup.gess || fail "other warm-up"
+    [ -e run/summary.json ] || incomplete=$((incomplete + 1))
+done
+[ $incomplete -eq 0 ] || fail "$incomplete runs that were killed between their last draw and their summary never got one"
+echo "$kills kills, $fresh of them before config.json was there: the draws are always the same"

@@ -1,0 +1,387 @@
+/* Every single-byte change and every truncation of the files of a small run.
+ *
+ * A damaged checkpoint: the one before serves, and the run ends with the same draws; without one, an error.
+ * Damaged draws: an error. A damaged config.json: an error, or the same draws. Never a crash, never a huge
+ * allocation (which ASan would refuse), never other draws without a word. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/archive.h"
+#include "draws/store.h"
+#include "run/run.h"
+
+#include <gess/gess.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64]; /* in memory where there is such a place: tens of thousands of files are written */
+static const gess_model *model;
+static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff};
+enum { CHANGES = sizeof changes };
+
+/* ---- files as bytes ---- */
+
+typedef struct bytes {
+    size_t size;
+    unsigned char *at;
+} bytes;
+
+static const char *path_of(const char *name)
+{
+    static char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static bytes read_bytes(const char *name)
+{
+    FILE *file = fopen(path_of(name), "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    bytes b = {.size = (size_t)ftell(file)};
+    b.at = malloc(b.size + 1);
+    assert_non_null(b.at);
+    rewind(file);
+    assert_int_equal(fread(b.at, 1, b.size, file), b.size);
+    fclose(file);
+    return b;
+}
+
+static void write_bytes(const char *name, const unsigned char *at, size_t size)
+{
+    FILE *file = fopen(path_of(name), "wb");
+    assert_non_null(file);
+    if (size > 0) assert_int_equal(fwrite(at, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void put(const char *name, bytes b)
+{
+    write_bytes(name, b.at, b.size);
+}
+
+/* ---- the run whose files these are ---- */
+
+static bytes draws, checkpoint, old, config; /* in the middle: killed after its second checkpoint */
+static bytes whole;                          /* the draws of the finished run */
+
+static gess_options options_of(uint64_t count)
+{
+    gess_options options;
+    gess_options_init(&options);
+    options.chains = 4;
+    options.warmup = 10;
+    options.draws = count;
+    options.threads = 1;
+    options.checkpoint_every = 3;
+    options.overwrite = 1;
+    options.schedule = "two-group";
+    options.reuse = 2;
+    return options;
+}
+
+/* Keeps the files as they are at the third stretch of draws. */
+static void keep_files(void *user, const gess_stats *stats, uint64_t planned)
+{
+    (void)user, (void)planned;
+    if (stats->draws < 6 || config.at != NULL) return;
+    checkpoint = read_bytes("checkpoint");
+    old = read_bytes("checkpoint.old");
+    config = read_bytes("config.json");
+    draws = read_bytes("draws.gess");
+}
+
+static int prepare(void **state)
+{
+    (void)state;
+    gess_error err;
+    gess_run *run = NULL;
+    gess_options options = options_of(10);
+    snprintf(folder, sizeof folder, "%s/test_corrupt-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".");
+    if (mkdtemp(folder) == NULL || gess_model_open(&model, "mixture", NULL, &err) != GESS_OK) return -1;
+    if (gess_run_new(&run, model, &options, folder, &err) != GESS_OK) return -1;
+    gess_run_on_progress(run, keep_files, NULL);
+    if (gess_run_go(run, &err) != GESS_OK || config.at == NULL) return -1;
+    gess_run_free(run);
+    whole = read_bytes("draws.gess");
+    return 0;
+}
+
+static void put_all(void)
+{
+    put("checkpoint", checkpoint);
+    put("checkpoint.old", old);
+    put("draws.gess", draws);
+    put("config.json", config);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"checkpoint",  "checkpoint.old", "checkpoint.tmp", "draws.gess",
+                                        "config.json", "lock",           "log.txt",        "summary.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
+    rmdir(folder);
+    gess_model_close(model);
+    free(draws.at);
+    free(checkpoint.at);
+    free(old.at);
+    free(config.at);
+    free(whole.at);
+    return 0;
+}
+
+/* Goes on with what is there, as `gess resume` does. same: the draws are those of the whole run. */
+static int go_on(int *same, gess_error *err)
+{
+    gess_run *run = NULL;
+    gess_options options;
+    const char *name = NULL;
+    const gess_model *opened = NULL;
+    json_t *keep = NULL;
+    *same = 0;
+    err->text[0] = '\0';
+    gess_options_init(&options);
+    int status = gess__config_read(path_of("config.json"), &options, &name, &keep, err);
+    if (status == GESS_OK) status = gess_model_open(&opened, name, options.data, err);
+    /* another number of draws is what anyone may ask for: no damage that could be seen */
+    if (status == GESS_OK) options.draws = 10;
+    options.threads = options.threads > 4 ? 4 : options.threads;
+    if (status == GESS_OK) status = gess_run_resume(&run, opened, &options, folder, err);
+    if (status == GESS_OK) status = gess_run_go(run, err);
+    gess_run_free(run);
+    if (opened != NULL) gess_model_close(opened);
+    json_decref(keep);
+    if (status == GESS_OK) {
+        bytes now = read_bytes("draws.gess");
+        *same = now.size == whole.size && memcmp(now.at, whole.at, now.size) == 0;
+        free(now.at);
+    }
+    return status;
+}
+
+static void assert_says(int status, const gess_error *err)
+{
+    assert_int_not_equal(status, GESS_OK);
+    assert_int_not_equal(status, GESS_ERR_INTERNAL);
+    assert_true(err->text[0] != '\0');
+}
+
+/* The file with a change, case by case: bytes × changes, then every truncation. Returns 0 past the last. */
+static int damage(const char *name, bytes good, size_t number, const char **what)
+{
+    static char text[80];
+    *what = text;
+    if (number < good.size * CHANGES) {
+        size_t at = number / CHANGES;
+        unsigned char kept = good.at[at];
+        good.at[at] = (unsigned char)(kept ^ changes[number % CHANGES]);
+        put(name, good);
+        snprintf(text, sizeof text, "%s, byte %zu: %02x became %02x", name, at, kept, good.at[at]);
+        good.at[at] = kept;
+        return 1;
+    }
+    number -= good.size * CHANGES;
+    if (number >= good.size) return 0;
+    write_bytes(name, good.at, number);
+    snprintf(text, sizeof text, "%s, cut to %zu bytes", name, number);
+    return 1;
+}
+
+/* ---- the checkpoint ---- */
+
+static void test_nothing_damaged(void **state)
+{
+    (void)state;
+    gess_error err;
+    int same;
+    put_all();
+    assert_int_equal(go_on(&same, &err), GESS_OK);
+    assert_true(same);
+}
+
+/* All of them through the reader alone. */
+static void test_checkpoint_read(void **state)
+{
+    (void)state;
+    const char *what;
+    size_t number = 0;
+    put_all();
+    for (; damage("checkpoint", checkpoint, number, &what); number++) {
+        gess__archive a = {0};
+        gess_error err = {0};
+        int is_old = 0;
+        put("checkpoint.old", old);
+        int status = gess__archive_load(&a, folder, "checkpoint", &is_old, &err);
+        if (status != GESS_OK || !is_old) print_error("%s: status %d\n", what, status);
+        assert_int_equal(status, GESS_OK);
+        assert_true(is_old);
+        assert_true(a.size + 24 == old.size && memcmp(a.bytes, old.at + 24, a.size) == 0);
+        gess__archive_free(&a);
+        unlink(path_of("checkpoint.old"));
+        assert_true(damage("checkpoint", checkpoint, number, &what));
+        assert_says(gess__archive_load(&a, folder, "checkpoint", &is_old, &err), &err);
+        gess__archive_free(&a);
+    }
+    print_message("%zu damaged checkpoints\n", number);
+}
+
+/* A part of them through whole runs: the draws are the same. */
+static void test_checkpoint_run(void **state)
+{
+    (void)state;
+    const char *what;
+    size_t number = 0, runs = 0;
+    for (put_all(); damage("checkpoint", checkpoint, number, &what); number += 101, put_all()) {
+        gess_error err;
+        int same, status = go_on(&same, &err);
+        if (!same) print_error("%s: status %d, %s\n", what, status, err.text);
+        assert_int_equal(status, GESS_OK);
+        assert_true(same);
+        runs++;
+    }
+    put_all();
+    unlink(path_of("checkpoint"));
+    gess_error err;
+    int same;
+    assert_int_equal(go_on(&same, &err), GESS_OK);
+    assert_true(same);
+    print_message("%zu runs from the checkpoint before\n", runs);
+}
+
+static void test_both_checkpoints(void **state)
+{
+    (void)state;
+    const char *what;
+    put_all();
+    for (size_t number = 0;
+         damage("checkpoint", checkpoint, number, &what) && damage("checkpoint.old", old, number, &what);
+         number += 1009, put_all()) {
+        gess_error err;
+        int same;
+        assert_says(go_on(&same, &err), &err);
+    }
+}
+
+/* ---- the draws ---- */
+
+static void test_draws_read(void **state)
+{
+    (void)state;
+    const char *what;
+    size_t number = 0, accepted = 0;
+    for (; damage("draws.gess", whole, number, &what); number++) {
+        gess__draws d;
+        gess_error err = {0};
+        int status = gess__draws_read(&d, path_of("draws.gess"), &err);
+        /* a file may end after any block, or have none */
+        if (status == GESS_OK && number >= whole.size * CHANGES)
+            accepted++;
+        else if (status == GESS_OK)
+            print_error("%s was not noticed\n", what);
+        if (number < whole.size * CHANGES) assert_says(status, &err);
+        gess__draws_free(&d);
+    }
+    assert_in_range(accepted, 1, 40);
+    print_message("%zu damaged files of draws\n", number);
+}
+
+/* In a run that goes on: an error then, or when the draws are read. */
+static void test_draws_run(void **state)
+{
+    (void)state;
+    const char *what;
+    size_t runs = 0;
+    put_all();
+    for (size_t number = 0; damage("draws.gess", draws, number, &what); number += 7, put_all(), runs++) {
+        gess_error err;
+        gess__draws d;
+        int same, status = go_on(&same, &err);
+        if (status == GESS_OK) status = gess__draws_read(&d, path_of("draws.gess"), &err);
+        if (status == GESS_OK) gess__draws_free(&d);
+        if (status == GESS_OK && !same) print_error("%s was not noticed\n", what);
+        if (!same) assert_says(status, &err);
+    }
+    put_all();
+    unlink(path_of("draws.gess"));
+    gess_error err;
+    int same;
+    assert_says(go_on(&same, &err), &err);
+    print_message("%zu runs with damaged draws\n", runs);
+}
+
+/* The draws of another run, good in themselves: with other chains, and with other columns. */
+static void test_draws_of_others(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    gess_run *run = NULL;
+    gess_options mine = options_of(GESS_AUTO), others = options_of(200);
+    const gess_model *other = NULL;
+    mine.max_evals = 3000;
+    for (int kind = 0; kind < 2; kind++) {
+        others.chains = kind == 0 ? 64 : 4;
+        assert_int_equal(gess_model_open(&other, kind == 0 ? "mixture" : "german-credit", NULL, &err), GESS_OK);
+        assert_int_equal(gess_run_new(&run, other, &others, folder, &err), GESS_OK);
+        assert_int_equal(gess_run_go(run, &err), GESS_OK);
+        gess_run_free(run);
+        gess_model_close(other);
+        bytes foreign = read_bytes("draws.gess");
+        assert_int_equal(gess_run_new(&run, model, &mine, folder, &err), GESS_OK);
+        assert_int_equal(gess_run_go(run, &err), GESS_OK);
+        gess_run_free(run);
+        put("draws.gess", foreign);
+        free(foreign.at);
+        gess_options more = mine; /* a complete run that is not extended does not look at its draws */
+        more.draws = 1000000;
+        assert_says(gess_run_resume(&run, model, &more, folder, &err), &err);
+        assert_non_null(strstr(err.text, "another run"));
+        gess_run_free(run);
+        run = NULL;
+    }
+}
+
+/* ---- config.json ---- */
+
+static void test_config(void **state)
+{
+    (void)state;
+    const char *what;
+    size_t number = 0, fine = 0, silent = 0;
+    put_all();
+    for (; damage("config.json", config, number, &what); number++) {
+        gess_error err;
+        int same, status = go_on(&same, &err);
+        if (status != GESS_OK) {
+            if (err.text[0] == '\0' || status == GESS_ERR_INTERNAL)
+                print_error("%s: status %d, %s\n", what, status, err.text);
+            assert_says(status, &err);
+            continue;
+        }
+        fine += (size_t)same;
+        silent += (size_t)!same;
+        if (!same && silent < 40) {
+            size_t at = number / CHANGES, from = at > 24 ? at - 24 : 0;
+            print_error("%s: other draws without a word, at: %.*s\n", what, (int)(at - from + 4), config.at + from);
+        }
+        put_all();
+    }
+    print_message("%zu damaged config.json, %zu of them without an effect\n", number, fine);
+    assert_int_equal(silent, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_damaged), cmocka_unit_test(test_checkpoint_read),
+        cmocka_unit_test(test_checkpoint_run),  cmocka_unit_test(test_both_checkpoints),
+        cmocka_unit_test(test_draws_read),      cmocka_unit_test(test_draws_run),
+        cmocka_unit_test(test_draws_of_others), cmocka_unit_test(test_config),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean);
+}
