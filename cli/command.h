@@ -41,6 +41,9 @@ int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_e
 /* Shows the points at which the density was NaN, where the run directory has any. */
 void print_nans(const char *directory);
 
+/* The names of the exporters in this build, each after a blank. */
+void print_exporters(FILE *out);
+
 /* The whole manual page, in man(7); `gess manual`. */
 int print_manual(FILE *out);
 

@@ -28,6 +28,12 @@ static const exporter exporters[] = {
 };
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };
 
+void print_exporters(FILE *out)
+{
+    for (size_t i = 0; i < EXPORTERS; i++)
+        if (exporters[i].write != NULL) fprintf(out, " %s", exporters[i].name);
+}
+
 static int find_exporter(const char *name, const exporter **found, gess_error *err)
 {
     char all[256] = "";

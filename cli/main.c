@@ -49,8 +49,10 @@ static void print_commands(FILE *out, int newcomers)
 
 static int print_version(gess_error *err)
 {
-    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\n", gess_version(), gess__blas_name(), gess__cpu_name(),
+    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\nexports:", gess_version(), gess__blas_name(), gess__cpu_name(),
            __VERSION__);
+    print_exporters(stdout);
+    putchar('\n');
     return finish_output(err);
 }
 
