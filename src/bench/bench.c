@@ -1,5 +1,7 @@
 #include "bench/bench.h"
 
+#include "base/vmath.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -33,6 +35,18 @@ void gess__bench_add(gess__bench_result *result, double seconds, double referenc
     row->ratio = more_is_better ? reference / seconds : seconds / reference;
     row->goal = goal;
     row->more_is_better = more_is_better;
+}
+
+uint64_t gess__bench_checksum(const gess__segment *s, size_t columns)
+{
+    uint64_t sum = 0;
+    for (size_t c = 0; c < s->count; c++)
+        for (uint64_t i = 0; i < s->draws; i++)
+            for (size_t j = 0; j < columns; j++) {
+                uint64_t place = ((s->first_draw + i) * 1000003 + s->first + c) * 1009 + j;
+                sum += gess__bits(s->rows[(c * s->draws + i) * columns + j]) * (2 * place + 1);
+            }
+    return sum;
 }
 
 double gess__bench_now(void)

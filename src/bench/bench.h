@@ -3,7 +3,7 @@
 #ifndef GESS_BENCH_BENCH_H
 #define GESS_BENCH_BENCH_H
 
-#include "base/status.h"
+#include "ensemble/ensemble.h"
 
 /* One line of a benchmark's table. */
 typedef struct gess__bench_row {
@@ -33,6 +33,10 @@ const gess__bench *gess__bench_row_of(size_t i);
 /* Adds a line; ratio = seconds / reference where less is better, the inverse otherwise. */
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* A number made of every bit of a segment's draws, their chains and places: sums of these are equal for
+ * equal draws, in whatever portions they come. */
+uint64_t gess__bench_checksum(const gess__segment *segment, size_t columns);
 
 /* Monotonic seconds. */
 double gess__bench_now(void);
