@@ -4,7 +4,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 
 #define GESS_BENCH(name) extern const gess__bench gess__bench_##name;
 #include "bench/benches.def"
@@ -47,11 +46,4 @@ uint64_t gess__bench_checksum(const gess__segment *s, size_t columns)
                 sum += gess__bits(s->rows[(c * s->draws + i) * columns + j]) * (2 * place + 1);
             }
     return sum;
-}
-
-double gess__bench_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }

@@ -3,6 +3,7 @@
 #ifndef GESS_BENCH_BENCH_H
 #define GESS_BENCH_BENCH_H
 
+#include "base/clock.h"
 #include "ensemble/ensemble.h"
 
 /* One line of a benchmark's table. */
@@ -37,9 +38,6 @@ void gess__bench_add(gess__bench_result *result, double seconds, double referenc
 /* A number made of every bit of a segment's draws, their chains and places: sums of these are equal for
  * equal draws, in whatever portions they come. */
 uint64_t gess__bench_checksum(const gess__segment *segment, size_t columns);
-
-/* Monotonic seconds. */
-double gess__bench_now(void);
 
 /* ---- densities for benchmarks (densities.c) ---- */
 

@@ -6,12 +6,12 @@
 static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     gess__timed *t = user;
-    double start = worker == 0 ? gess__bench_now() : 0.0;
+    double start = worker == 0 ? gess__seconds() : 0.0;
     int code = 0;
     for (uint64_t i = 0; i < t->repeats && code == 0; i++)
         code = t->inner->logp(t->inner->user, worker, n, dim, x, logp);
     if (worker == 0) {
-        t->seconds += gess__bench_now() - start;
+        t->seconds += gess__seconds() - start;
         t->points += n;
     }
     return code;
@@ -32,9 +32,9 @@ int gess__timed_calibrate(gess__timed *timed, double seconds, size_t batch, gess
     int status = gess__alloc_bytes(&x, batch * timed->model.dim, sizeof *x, "points", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&logp, batch, sizeof *logp, "values", err);
     for (int trial = 0; status == GESS_OK && trial < 20; trial++) {
-        double start = gess__bench_now();
+        double start = gess__seconds();
         timed->inner->logp(timed->inner->user, 0, batch, timed->model.dim, x, logp);
-        double each = (gess__bench_now() - start) / (double)batch;
+        double each = (gess__seconds() - start) / (double)batch;
         if (each < best) best = each;
     }
     free(x);

@@ -47,9 +47,9 @@ static int run_frozen(measured *m, const gess_model *model, double nu, uint64_t 
     gess__record record = {.thin = 1, .sink = keep, .user = m};
     GESS_TRY(gess__ensemble_advance(m->ensemble, timed_from, &record, err));
     uint64_t updates = m->ensemble->tally.updates;
-    double start = gess__bench_now();
+    double start = gess__seconds();
     GESS_TRY(gess__ensemble_advance(m->ensemble, iterations, &record, err));
-    m->seconds = gess__bench_now() - start;
+    m->seconds = gess__seconds() - start;
     m->updates = m->ensemble->tally.updates - updates;
     return GESS_OK;
 }
@@ -69,7 +69,7 @@ static int time_pieces(const gess__ensemble *e, uint64_t updates, double *second
     for (size_t i = 0; i < block * dim; i++) normals[i] = sin((double)i);
     gess__triangular_products(dim, e->approx->chol, block, normals, steps, scratch);
     for (size_t i = 0; i < block * dim; i++) verified &= steps[i] == normals[i];
-    double start = gess__bench_now();
+    double start = gess__seconds();
     for (uint64_t i = 0; i < updates / block; i++) {
         for (size_t j = 0; j < block; j++) {
             gess__key key = {.seed = 9, .iteration = i, .chain = (uint32_t)j, .purpose = GESS__FOR_TEST};
@@ -80,7 +80,7 @@ static int time_pieces(const gess__ensemble *e, uint64_t updates, double *second
             memcpy(rows + ((i % slots) * block + j) * (dim + 1), steps + j * dim, dim * sizeof *rows);
         sink += rows[0];
     }
-    *seconds = gess__bench_now() - start;
+    *seconds = gess__seconds() - start;
     int right = isfinite(sink) && verified;
     free(normals);
     free(steps);
@@ -146,10 +146,10 @@ static int measure_whole(gess__team *team, gess__bench_result *result, gess_erro
         if (status != GESS_OK) break;
         uint64_t evals = timed.points;
         size_t batch = m.ensemble->block / 2 > 0 ? m.ensemble->block / 2 : 1;
-        double start = gess__bench_now();
+        double start = gess__seconds();
         for (uint64_t done = 0; done < evals; done += batch)
             timed.model.logp(&timed, 0, batch, timed.model.dim, m.ensemble->chains.x, logp);
-        best_loop = fmin(best_loop, gess__bench_now() - start);
+        best_loop = fmin(best_loop, gess__seconds() - start);
         best_run = fmin(best_run, m.seconds);
     }
     if (status == GESS_OK)

@@ -37,9 +37,9 @@ static int time_run(const gess_model *model, unsigned threads, double *seconds, 
     if (status == GESS_OK) status = gess__ensemble_new(&e, model, &o, 0, CHAINS, team, err);
     if (status == GESS_OK) {
         rows.ensemble = e;
-        double start = gess__bench_now();
+        double start = gess__seconds();
         status = gess__ensemble_advance(e, ITERATIONS, &record, err);
-        *seconds = gess__bench_now() - start;
+        *seconds = gess__seconds() - start;
         *sum = rows.sum;
     }
     gess__ensemble_free(e);
@@ -61,9 +61,9 @@ static int time_loops(const gess_model *model, unsigned threads, double *seconds
 {
     gess__team *team = NULL;
     int status = gess__team_new(&team, threads, err);
-    double start = gess__bench_now();
+    double start = gess__seconds();
     if (status == GESS_OK) status = gess__team_run(team, threads, bare_loop, (void *)(uintptr_t)model, err);
-    *seconds = gess__bench_now() - start;
+    *seconds = gess__seconds() - start;
     gess__team_free(team);
     return status;
 }

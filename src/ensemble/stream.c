@@ -5,6 +5,7 @@
  * only for room: the draws of at most SLOTS segments are held, and a segment goes to the sink when
  * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
  * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
 
@@ -12,7 +13,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define TASK_SECONDS 0.005
 
@@ -72,13 +72,6 @@ uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t 
     if (record->thin == 0 || end <= record->from) return 0;
     uint64_t before = start > record->from ? (start - record->from) / record->thin : 0;
     return (end - record->from) / record->thin - before;
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 /* ---- segments ---- */
@@ -239,9 +232,9 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
         gess_error error = {0};
         s->busy[block] = 1;
         pthread_mutex_unlock(&s->lock);
-        double before = seconds_now();
+        double before = gess__seconds();
         int status = run_task(s, worker, block, k, &error);
-        double each = (seconds_now() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
+        double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
         pthread_mutex_lock(&s->lock);
         s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
         s->busy[block] = 0;

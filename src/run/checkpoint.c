@@ -4,6 +4,7 @@
  * What the draws file holds beyond the checkpoint is cut off when the run goes on, and drawn again,
  * bit for bit. */
 #include "base/archive.h"
+#include "base/clock.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -52,7 +53,7 @@ int gess__checkpoint_save(gess_run *run, gess_error *err)
     if (status == GESS_OK && has_warmup) status = gess__writer_archive(run->warmup_writer, &a, err);
     if (status == GESS_OK) status = gess__archive_save(&a, run->directory, "checkpoint", err);
     gess__archive_free(&a);
-    run->checkpoint_time = gess__run_now();
+    run->checkpoint_time = gess__seconds();
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* The run directory and its config.json. */
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/csv.h"
 #include "base/linalg.h"
@@ -17,7 +18,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes, checkpoints first; --overwrite removes these and nothing else. config.json
@@ -130,13 +130,11 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
 void gess__run_log(const gess_run *run, const char *format, ...)
 {
     char path[4096];
-    struct timespec now;
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
     FILE *file = fopen(path, "a"); /* a log that cannot be written must not end a run */
     if (file == NULL) return;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    fprintf(file, "%10.3f  ", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec - run->started);
+    fprintf(file, "%10.3f  ", gess__seconds() - run->started);
     va_list args;
     va_start(args, format);
     vfprintf(file, format, args);

@@ -1,5 +1,6 @@
 #include "run/run.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"
 #include "model/model.h"
@@ -7,17 +8,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* A checkpoint a minute, where their number is not given. */
 #define CHECKPOINT_SECONDS 60.0
-
-double gess__run_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 const char *gess_version(void)
 {
@@ -90,7 +83,7 @@ static int make_run(gess_run **out, const gess_model *model, const gess_options 
     run->model = model;
     run->options = *options;
     run->lock = -1;
-    run->started = run->checkpoint_time = gess__run_now();
+    run->started = run->checkpoint_time = gess__seconds();
     GESS_TRY(gess__model_check(model, err));
     GESS_TRY(gess__options_check(options, err));
     if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
@@ -171,7 +164,7 @@ void gess_stop(gess_run *run)
 static void update_stats(gess_run *run)
 {
     gess_stats *s = &run->stats;
-    double now = gess__run_now();
+    double now = gess__seconds();
     s->evals = s->updates = s->failures = s->nans = 0;
     s->iterations = UINT64_MAX;
     s->warmup_settled = 1;
@@ -196,7 +189,7 @@ static void update_stats(gess_run *run)
 /* Asks for a checkpoint where one is due: the workers come to the end of what they are at. */
 static void heed_clock(gess_run *run, uint64_t iterations)
 {
-    double now = gess__run_now();
+    double now = gess__seconds();
     uint64_t every = run->options.checkpoint_every;
     if (run->options.max_time > 0.0 && now - run->started > run->options.max_time) {
         run->out_of_time = 1;
@@ -344,7 +337,7 @@ static int go(gess_run *run, gess_error *err)
         GESS_TRY(warm_up(run, err));
         update_stats(run);
         run->sampling = 1;
-        run->sampling_started = gess__run_now();
+        run->sampling_started = gess__seconds();
         run->evals_warmup = run->stats.evals;
         run->checkpointed = 0;
     }
@@ -357,7 +350,7 @@ int gess_run_go(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
     if (run->finished) return GESS_OK;
-    run->started = run->sampling_started = gess__run_now();
+    run->started = run->sampling_started = gess__seconds();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     int status;
     while ((status = go(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {

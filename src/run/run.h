@@ -42,9 +42,6 @@ struct gess_run {
     gess_stats stats;
 };
 
-/* Monotonic seconds. */
-double gess__run_now(void);
-
 /* checkpoint.c: saves where the run stands, after syncing its draws; or goes back to there. */
 int gess__checkpoint_save(gess_run *run, gess_error *err);
 int gess__checkpoint_load(gess_run *run, gess_error *err);
