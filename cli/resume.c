@@ -102,6 +102,13 @@ int command_resume(int argc, char **argv, gess_error *err)
     if (access(path, F_OK) != 0)
         return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a.directory);
     int status = gess__config_read(path, &options, &model, &keep, err);
+    if (status == GESS_OK) status = gess__config_verify(path, keep, err);
+    char differs[1024];
+    if (status == GESS_OK && gess__config_elsewhere(keep, differs, sizeof differs))
+        fprintf(stderr,
+                "gess: warning: this run began with another build or machine (%s); its draws from here on may differ "
+                "from those of a run that stayed there\n",
+                differs);
     if (status == GESS_OK) status = resume(&a, &options, model, err);
     json_decref(keep);
     return status;

@@ -1,5 +1,7 @@
 #include "base/archive.h"
 
+#include "base/checksum.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 static const char magic[8] = {'g', 'e', 's', 's', 's', 'a', 'v', 'e'};
 enum { VERSION = 1 };
@@ -20,8 +21,8 @@ typedef struct header {
 
 static uint32_t checksum_of(uint64_t size, const unsigned char *bytes)
 {
-    uLong crc = crc32_z(0, (const Bytef *)&size, sizeof size);
-    return (uint32_t)crc32_z(crc, bytes, (size_t)size);
+    uint32_t crc = gess__crc32(0, &size, sizeof size);
+    return gess__crc32(crc, bytes, (size_t)size);
 }
 
 /* ---- fields ---- */

@@ -1,5 +1,6 @@
 #include "draws/reader.h"
 
+#include "base/checksum.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -9,7 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "draws.gess is little-endian, and this code reads it as memory"
@@ -94,8 +94,8 @@ static int read_header(gess__reader *r, uint64_t *at, gess_error *err)
     int status = read_at(r, *at, text, lengths[1], err);
     if (status == GESS_OK) status = read_at(r, *at + lengths[1], &crc, sizeof crc, err);
     if (status == GESS_OK) {
-        uLong is = crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
-        status = (uint32_t)is == crc ? take_header(r, text, lengths[1], err) : damaged(r, "header checksum", *at, err);
+        uint32_t is = gess__crc32(gess__crc32(0, lengths, sizeof lengths), text, lengths[1]);
+        status = is == crc ? take_header(r, text, lengths[1], err) : damaged(r, "header checksum", *at, err);
     }
     free(text);
     *at += lengths[1] + sizeof crc;
@@ -107,14 +107,14 @@ static int read_header(gess__reader *r, uint64_t *at, gess_error *err)
 /* Reads the rows behind a block's header and compares the checksum. */
 static int check_rows(const gess__reader *r, const block_header *h, uint64_t at, uint64_t bytes, gess_error *err)
 {
-    uLong crc = crc32_z(0, (const Bytef *)&h->first_chain, sizeof *h - offsetof(block_header, first_chain));
+    uint32_t crc = gess__crc32(0, &h->first_chain, sizeof *h - offsetof(block_header, first_chain));
     for (uint64_t done = 0; done < bytes;) {
         size_t piece = bytes - done < BUFFER ? (size_t)(bytes - done) : BUFFER;
         GESS_TRY(read_at(r, at + done, r->buffer, piece, err));
-        crc = crc32_z(crc, (const Bytef *)r->buffer, piece);
+        crc = gess__crc32(crc, r->buffer, piece);
         done += piece;
     }
-    return (uint32_t)crc == h->checksum ? GESS_OK : damaged(r, "block checksum", at, err);
+    return crc == h->checksum ? GESS_OK : damaged(r, "block checksum", at, err);
 }
 
 static int append_block(gess__reader *r, size_t *room, const gess__reader_block *block, gess_error *err)

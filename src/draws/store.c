@@ -1,16 +1,17 @@
 #include "draws/store.h"
 
+#include "base/checksum.h"
 #include "base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "draws.gess is little-endian, and this code writes memory as it is"
@@ -28,8 +29,8 @@ typedef struct block_header {
 
 static uint32_t checksum_of(const block_header *header, const void *rows, size_t bytes)
 {
-    uLong crc = crc32_z(0, (const Bytef *)&header->first_chain, sizeof *header - offsetof(block_header, first_chain));
-    return (uint32_t)crc32_z(crc, rows, bytes);
+    uint32_t crc = gess__crc32(0, &header->first_chain, sizeof *header - offsetof(block_header, first_chain));
+    return gess__crc32(crc, rows, bytes);
 }
 
 /* ---- writing ---- */
@@ -44,12 +45,23 @@ typedef struct group {
 struct gess__writer {
     FILE *file;
     char *path;
-    size_t columns, groups;
+    size_t columns, groups, largest; /* largest: chains of the largest group */
     group *group;
     uint64_t unit;
     uint64_t bytes; /* of whole blocks, and the header */
     int ragged;     /* blocks that are not whole follow them */
     double *packed; /* rows of such a block */
+    /* The thread that writes whole blocks, so that sampling does not wait for checksums and the
+     * system; started with the first of them. One block at a time is on its way. */
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    int threaded, quit;
+    int busy; /* `flight` is on its way, its rows in `flying` */
+    block_header flight;
+    double *flying;
+    int failed; /* status of a write that failed; its message in `failure` */
+    gess_error failure;
 };
 
 /* A block of this many doubles, or one draw of every chain if that is more. */
@@ -75,8 +87,7 @@ static int write_header(gess__writer *w, size_t chains, const char *const *names
     json_decref(root);
     if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the header of %s", w->path);
     uint32_t lengths[2] = {VERSION, (uint32_t)strlen(text)};
-    uint32_t crc =
-        (uint32_t)crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
+    uint32_t crc = gess__crc32(gess__crc32(0, lengths, sizeof lengths), text, lengths[1]);
     int status = write_bytes(w, file_magic, sizeof file_magic, err);
     if (status == GESS_OK) status = write_bytes(w, lengths, sizeof lengths, err);
     if (status == GESS_OK) status = write_bytes(w, text, lengths[1], err);
@@ -100,10 +111,13 @@ static int make_writer(gess__writer **writer, const char *path, const char *mode
         w->group[g].chains = (g + 1 < groups ? starts[g + 1] : chains) - starts[g];
         if (w->group[g].chains > largest) largest = w->group[g].chains;
     }
+    w->largest = largest;
     size_t row = largest * columns;
     w->unit = row > 0 && row < BLOCK_DOUBLES ? BLOCK_DOUBLES / row : 1;
-    for (size_t g = 0; g < groups; g++) GESS_ALLOC(&w->group[g].rows, w->group[g].chains * w->unit * columns, err);
+    for (size_t g = 0; g < groups; g++) GESS_ALLOC(&w->group[g].rows, largest * w->unit * columns, err);
     GESS_ALLOC(&w->packed, largest * w->unit * columns, err);
+    pthread_mutex_init(&w->mutex, NULL);
+    pthread_cond_init(&w->changed, NULL);
     w->file = fopen(path, mode);
     if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     return GESS_OK;
@@ -125,29 +139,101 @@ uint64_t gess__writer_unit(const gess__writer *w)
     return w->unit;
 }
 
+/* A block with its checksum. */
+static int write_block(gess__writer *w, block_header *header, const double *rows, gess_error *err)
+{
+    size_t bytes = (size_t)(header->chains * header->draws) * w->columns * sizeof *rows;
+    header->checksum = checksum_of(header, rows, bytes);
+    GESS_TRY(write_bytes(w, header, sizeof *header, err));
+    return write_bytes(w, rows, bytes, err);
+}
+
+static block_header header_of(const group *g, uint64_t draws)
+{
+    return (block_header){.magic = BLOCK_MAGIC,
+                          .first_chain = g->first,
+                          .chains = g->chains,
+                          .first_draw = g->base,
+                          .draws = draws};
+}
+
+/* Has the system begin to carry what was written to the disk, so that the sync of a checkpoint finds little
+ * left to do. A hint: where there is no such call, or it fails, nothing is lost. */
+static void start_writeback(gess__writer *w)
+{
+#ifdef SYNC_FILE_RANGE_WRITE
+    if (fflush(w->file) == 0) (void)sync_file_range(fileno(w->file), 0, 0, SYNC_FILE_RANGE_WRITE);
+#else
+    (void)w;
+#endif
+}
+
+static void *write_flights(void *user)
+{
+    gess__writer *w = user;
+    pthread_mutex_lock(&w->mutex);
+    for (;;) {
+        while (!w->busy && !w->quit) pthread_cond_wait(&w->changed, &w->mutex);
+        if (!w->busy) break;
+        pthread_mutex_unlock(&w->mutex);
+        gess_error failure = {0};
+        int status = w->failed != GESS_OK ? w->failed : write_block(w, &w->flight, w->flying, &failure);
+        start_writeback(w);
+        pthread_mutex_lock(&w->mutex);
+        if (status != GESS_OK && w->failed == GESS_OK) {
+            w->failed = status;
+            w->failure = failure;
+        }
+        w->busy = 0;
+        pthread_cond_broadcast(&w->changed);
+    }
+    pthread_mutex_unlock(&w->mutex);
+    return NULL;
+}
+
+/* Until nothing is on its way; says what went wrong with what was. */
+static int land(gess__writer *w, gess_error *err)
+{
+    if (!w->threaded) return GESS_OK;
+    pthread_mutex_lock(&w->mutex);
+    while (w->busy) pthread_cond_wait(&w->changed, &w->mutex);
+    pthread_mutex_unlock(&w->mutex);
+    if (w->failed != GESS_OK && err != NULL) *err = w->failure;
+    return w->failed;
+}
+
+/* The group's whole block goes on its way; the group goes on with the buffer of the one before. */
+static int send(gess__writer *w, group *g, gess_error *err)
+{
+    GESS_TRY(land(w, err));
+    if (w->flying == NULL) GESS_ALLOC(&w->flying, w->largest * w->unit * w->columns, err);
+    double *rows = g->rows;
+    g->rows = w->flying;
+    w->flying = rows;
+    if (!w->threaded) {
+        int code = pthread_create(&w->thread, NULL, write_flights, w);
+        if (code != 0)
+            return gess__fail(err, GESS_ERR_INTERNAL, "cannot start the thread that writes draws: %s", strerror(code));
+        w->threaded = 1;
+    }
+    pthread_mutex_lock(&w->mutex);
+    w->flight = header_of(g, w->unit);
+    w->busy = 1;
+    pthread_cond_broadcast(&w->changed);
+    pthread_mutex_unlock(&w->mutex);
+    return GESS_OK;
+}
+
 /* Drops what follows the whole blocks. */
 static int cut(gess__writer *w, gess_error *err)
 {
+    GESS_TRY(land(w, err));
     if (fflush(w->file) == 0 && ftruncate(fileno(w->file), (off_t)w->bytes) == 0 &&
         fseeko(w->file, (off_t)w->bytes, SEEK_SET) == 0) {
         w->ragged = 0;
         return GESS_OK;
     }
     return gess__fail(err, GESS_ERR_FILE, "cannot cut %s: %s", w->path, strerror(errno));
-}
-
-/* One block of the group's first `draws` waiting draws. */
-static int write_block(gess__writer *w, const group *g, uint64_t draws, const double *rows, gess_error *err)
-{
-    size_t bytes = g->chains * (size_t)draws * w->columns * sizeof *rows;
-    block_header header = {.magic = BLOCK_MAGIC,
-                           .first_chain = g->first,
-                           .chains = g->chains,
-                           .first_draw = g->base,
-                           .draws = draws};
-    header.checksum = checksum_of(&header, rows, bytes);
-    GESS_TRY(write_bytes(w, &header, sizeof header, err));
-    return write_bytes(w, rows, bytes, err);
 }
 
 static int append_part(gess__writer *w, group *g, size_t chains, uint64_t draws, uint64_t from, uint64_t take,
@@ -159,7 +245,7 @@ static int append_part(gess__writer *w, group *g, size_t chains, uint64_t draws,
                take * width * sizeof *rows);
     g->have += take;
     if (g->have < w->unit) return GESS_OK;
-    GESS_TRY(write_block(w, g, w->unit, g->rows, err));
+    GESS_TRY(send(w, g, err));
     w->bytes += sizeof(block_header) + g->chains * (size_t)w->unit * width * sizeof *rows;
     g->base += w->unit;
     g->have = 0;
@@ -185,6 +271,7 @@ int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint
 
 int gess__writer_sync(gess__writer *w, gess_error *err)
 {
+    GESS_TRY(land(w, err));
     if (w->ragged) GESS_TRY(cut(w, err));
     for (size_t i = 0; i < w->groups; i++) {
         const group *g = &w->group[i];
@@ -192,7 +279,8 @@ int gess__writer_sync(gess__writer *w, gess_error *err)
         if (g->have == 0) continue;
         for (size_t c = 0; c < g->chains; c++)
             memcpy(w->packed + c * width, g->rows + c * w->unit * w->columns, width * sizeof *w->packed);
-        GESS_TRY(write_block(w, g, g->have, w->packed, err));
+        block_header header = header_of(g, g->have);
+        GESS_TRY(write_block(w, &header, w->packed, err));
         w->ragged = 1;
     }
     if (fflush(w->file) == 0 && fsync(fileno(w->file)) == 0) return GESS_OK;
@@ -223,6 +311,14 @@ int gess__writer_archive(gess__writer *w, gess__archive *a, gess_error *err)
 void gess__writer_free(gess__writer *w)
 {
     if (w == NULL) return;
+    if (w->threaded) {
+        pthread_mutex_lock(&w->mutex);
+        w->quit = 1;
+        pthread_cond_broadcast(&w->changed);
+        pthread_mutex_unlock(&w->mutex);
+        pthread_join(w->thread, NULL);
+    }
+    free(w->flying);
     if (w->file != NULL) fclose(w->file);
     for (size_t i = 0; i < w->groups; i++) free(w->group[i].rows);
     free(w->group);
@@ -293,8 +389,8 @@ static int read_header(gess__draws *d, reader *r, gess_error *err)
     int status = read_bytes(r, text, lengths[1], err);
     if (status == GESS_OK) status = read_bytes(r, &crc, sizeof crc, err);
     if (status == GESS_OK) {
-        uLong is = crc32_z(crc32_z(0, (const Bytef *)lengths, sizeof lengths), (const Bytef *)text, lengths[1]);
-        status = (uint32_t)is == crc ? take_header(d, r, text, lengths[1], err) : damaged(r, "header checksum", err);
+        uint32_t is = gess__crc32(gess__crc32(0, lengths, sizeof lengths), text, lengths[1]);
+        status = is == crc ? take_header(d, r, text, lengths[1], err) : damaged(r, "header checksum", err);
     }
     free(text);
     return status;

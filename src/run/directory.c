@@ -1,4 +1,5 @@
 /* The run directory and its config.json. */
+#include "base/checksum.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/csv.h"
@@ -176,13 +177,69 @@ int gess__directory_json(const char *directory, const char *file, json_t *root, 
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(code));
 }
 
+/* CRC-32 of what the file says of the run and the build. */
+static int config_checksum(json_t *root, char text[16], gess_error *err)
+{
+    json_t *copy = json_copy(root);
+    if (copy != NULL) json_object_del(copy, "checksum");
+    char *dumped = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(copy);
+    if (dumped == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for config.json");
+    snprintf(text, 16, "%08x", (unsigned)gess__crc32(0, dumped, strlen(dumped)));
+    free(dumped);
+    return GESS_OK;
+}
+
+static json_t *build_json(void)
+{
+    return json_pack("{s:s, s:s, s:s}", "blas", gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
+}
+
 int gess__config_write(const gess_run *run, gess_error *err)
 {
+    char checksum[16];
     json_t *root =
-        json_pack("{s:s, s:s?, s:I, s:o, s:{s:s, s:s, s:s}}", "gess", gess_version(), "model", run->model->name, "dim",
-                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", "blas",
-                  gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
+        json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
+                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    int status = config_checksum(root, checksum, err);
+    if (status != GESS_OK) {
+        json_decref(root);
+        return status;
+    }
+    json_object_set_new(root, "checksum", json_string(checksum));
     return gess__directory_json(run->directory, "config.json", root, err);
+}
+
+int gess__config_verify(const char *path, json_t *config, gess_error *err)
+{
+    char checksum[16];
+    const char *found = json_string_value(json_object_get(config, "checksum"));
+    GESS_TRY(config_checksum(config, checksum, err));
+    if (found != NULL && strcmp(found, checksum) == 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE,
+                      "%s is not as the run wrote it: it was edited or damaged. Put it right to go on with this run, "
+                      "or start another with `gess sample --config %s`",
+                      path, path);
+}
+
+int gess__config_elsewhere(json_t *config, char *text, size_t size)
+{
+    json_t *here = build_json(), *there = json_object_get(config, "build");
+    const char *name, *version = json_string_value(json_object_get(config, "gess"));
+    json_t *value;
+    size_t used = 0;
+    text[0] = '\0';
+    if (version == NULL || strcmp(version, gess_version()) != 0)
+        used = (size_t)snprintf(text, size, "gess %s, now %s", version != NULL ? version : "?", gess_version());
+    json_object_foreach(here, name, value)
+    {
+        const char *was = json_string_value(json_object_get(there, name));
+        if (used >= size || (was != NULL && strcmp(was, json_string_value(value)) == 0)) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s, now %s", used > 0 ? "; " : "", name,
+                                 was != NULL ? was : "?", json_string_value(value));
+    }
+    json_decref(here);
+    return text[0] != '\0';
 }
 
 int gess__nans_write(const gess_run *run, gess_error *err)

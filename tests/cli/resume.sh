@@ -97,6 +97,12 @@ rm -f killed/checkpoint.old
 "$gess" resume killed 2> err.txt
 [ $? -eq 5 ] || fail "a damaged checkpoint alone ends with 5"
 grep -q 'damaged' err.txt || fail "damaged: $(cat err.txt)"
+cp -r whole2 edited
+sed 's/"draws": "100"/"draws": "900"/' whole2/config.json > edited/config.json
+cmp -s whole2/config.json edited/config.json && fail "config.json was to be edited"
+"$gess" resume edited 2> err.txt
+[ $? -eq 5 ] || fail "an edited config.json ends with 5"
+grep -q 'edited/config.json is not as the run wrote it' err.txt || fail "edited: $(cat err.txt)"
 "$gess" resume nowhere 2> err.txt
 [ $? -eq 1 ] || fail "resume of nothing ends with 1"
 

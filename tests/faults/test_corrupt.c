@@ -148,9 +148,8 @@ static int go_on(int *same, gess_error *err)
     err->text[0] = '\0';
     gess_options_init(&options);
     int status = gess__config_read(path_of("config.json"), &options, &name, &keep, err);
+    if (status == GESS_OK) status = gess__config_verify(path_of("config.json"), keep, err);
     if (status == GESS_OK) status = gess_model_open(&opened, name, options.data, err);
-    /* another number of draws is what anyone may ask for: no damage that could be seen */
-    if (status == GESS_OK) options.draws = 10;
     options.threads = options.threads > 4 ? 4 : options.threads;
     if (status == GESS_OK) status = gess_run_resume(&run, opened, &options, folder, err);
     if (status == GESS_OK) status = gess_run_go(run, err);

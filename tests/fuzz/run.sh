@@ -15,7 +15,7 @@ if ! command -v "$cc" > /dev/null; then
     echo "skipped: there is no clang"
     exit 77
 fi
-cmake -S "$source" -B "$build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGESS_TESTS=OFF \
+cmake -S "$source" -B "$build" -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DGESS_TESTS=OFF -DGESS_LIBDEFLATE=OFF \
     -DGESS_SANITIZE=$flags,fuzzer-no-link > /dev/null
 cmake --build "$build" -j "$(nproc)" --target gess_static gess_command > "$build/build.txt" || {
     cat "$build/build.txt"

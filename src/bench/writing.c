@@ -1,0 +1,118 @@
+/* What a run directory costs: the cheapest model's run with its files, against the same run without any; the
+ * median of seven. Verified first: the file holds the draws of the run without. The directory is made where
+ * temporary files go, and removed again. */
+#include "bench/bench.h"
+#include "draws/store.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { WRITING_DRAWS = 20000, WRITING_TRIALS = 7 };
+
+typedef struct seen {
+    size_t columns;
+    uint64_t sum;
+} seen;
+
+static void see(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, const double *rows)
+{
+    seen *s = user;
+    gess__segment segment = {.first = first_chain,
+                             .count = chains,
+                             .first_draw = first_draw,
+                             .draws = draws,
+                             .rows = rows};
+    s->sum += gess__bench_checksum(&segment, s->columns);
+}
+
+static void see_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                      size_t columns, const double *rows)
+{
+    (void)columns;
+    see(user, first_chain, chains, first_draw, draws, rows);
+}
+
+/* One run, with files where there is a directory; *sum where it is asked for. */
+static int time_run(const gess_model *model, unsigned threads, const char *directory, double *seconds, uint64_t *sum,
+                    gess_error *err)
+{
+    gess_options o;
+    gess_run *run = NULL;
+    seen rows = {.columns = 1 + model->dim + model->derived};
+    gess_options_init(&o);
+    o.warmup = 100;
+    o.draws = WRITING_DRAWS;
+    o.threads = threads;
+    o.overwrite = 1;
+    double start = gess__seconds();
+    int status = gess_run_new(&run, model, &o, directory, err);
+    if (status == GESS_OK && sum != NULL) gess_run_on_draw(run, see_draws, &rows);
+    if (status == GESS_OK) status = gess_run_go(run, err);
+    *seconds = gess__seconds() - start;
+    gess_run_free(run);
+    if (sum != NULL) *sum = rows.sum;
+    return status;
+}
+
+static int check_file(const char *directory, size_t columns, uint64_t expected, gess_error *err)
+{
+    char path[4096];
+    seen rows = {.columns = columns};
+    snprintf(path, sizeof path, "%s/draws.gess", directory);
+    GESS_TRY(gess__draws_visit(path, see, &rows, err));
+    if (rows.sum == expected) return GESS_OK;
+    return gess__fail(err, GESS_ERR_INTERNAL, "bench writing: %s holds other draws than the run gave", path);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int measure(gess__bench_result *result, const gess_model *model, unsigned threads, const char *directory,
+                   gess_error *err)
+{
+    double with[WRITING_TRIALS], without[WRITING_TRIALS], unused;
+    uint64_t sum = 0;
+    GESS_TRY(time_run(model, threads, NULL, &unused, &sum, err));
+    for (int i = 0; i < WRITING_TRIALS; i++) {
+        GESS_TRY(time_run(model, threads, NULL, &without[i], NULL, err));
+        GESS_TRY(time_run(model, threads, directory, &with[i], NULL, err));
+        if (i == 0) GESS_TRY(check_file(directory, 1 + model->dim + model->derived, sum, err));
+    }
+    qsort(with, WRITING_TRIALS, sizeof *with, by_size);
+    qsort(without, WRITING_TRIALS, sizeof *without, by_size);
+    gess__bench_add(result, with[WRITING_TRIALS / 2], without[WRITING_TRIALS / 2], 1.02, 0,
+                    "%s with files against without, %u thread%s", model->name, threads, threads == 1 ? "" : "s");
+    return GESS_OK;
+}
+
+static int run(gess__bench_result *result, gess_error *err)
+{
+    const gess_model *model = NULL;
+    const char *place = getenv("TMPDIR");
+    char directory[4096], command[4200];
+    snprintf(directory, sizeof directory, "%s/gess-bench-XXXXXX", place != NULL ? place : "/tmp");
+    if (mkdtemp(directory) == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s", directory);
+    int status = gess_model_open(&model, "funnel", NULL, err);
+    if (status == GESS_OK) status = measure(result, model, 1, directory, err);
+    if (status == GESS_OK) status = measure(result, model, 2, directory, err);
+    gess_model_close(model);
+    static const char *const files[] = {"config.json",  "draws.gess", "checkpoint", "checkpoint.old",
+                                        "history.json", "lock",       "log.txt",    "summary.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(command, sizeof command, "%s/%s", directory, files[i]);
+        unlink(command);
+    }
+    rmdir(directory);
+    return status;
+}
+
+const gess__bench gess__bench_writing = {
+    .name = "writing",
+    .help = "a run with its files against one without",
+    .run = run,
+};
