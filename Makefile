@@ -4,7 +4,8 @@
 #   make test        builds, then tests: a part under ASan and UBSan, then everything but what is long
 #   make test-long   what they need beside, the long tests, then ./run and ./test on a bare system (as root)
 #   make mutate      changes the method in many small ways and lists the changes no test notices
-#   make bench       speed and efficiency
+#   make bench       speed, as ratios
+#   make peers       the virtual environment for emcee and zeus in `gess bench efficiency` and `gess bench cost`
 #   make install     to PREFIX (/usr/local), below DESTDIR if that is set
 #   make format      puts the sources into the house style; make lint checks it, and runs clang-tidy
 #   make clean       removes build/
@@ -24,7 +25,7 @@ CTEST = ctest --output-on-failure --no-label-summary -j $(JOBS)
 CAN_TEST = $(shell pkg-config --exists cmocka 2>/dev/null && command -v c++ >/dev/null && echo ON || echo OFF)
 PRODUCT = gess_command gess_static gess_shared
 
-.PHONY: all build tests asan test test-long mutate bench install format lint clean
+.PHONY: all build tests asan test test-long mutate bench peers install format lint clean
 
 all: build
 
@@ -54,6 +55,10 @@ mutate:
 
 bench: build
 	build/gess bench
+
+peers: build
+	python3 -m venv build/peers
+	build/peers/bin/pip -q --disable-pip-version-check install -r bench/peers/requirements.txt
 
 install: build
 	DESTDIR='$(DESTDIR)' cmake --install build

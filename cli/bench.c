@@ -1,5 +1,6 @@
 #include "bench/bench.h"
 
+#include "base/csv.h"
 #include "command.h"
 
 #include <math.h>
@@ -8,13 +9,32 @@
 struct arguments {
     const char *name;
     int json;
+    gess__bench_options options;
 };
+
+enum { MODELS = 256, SAMPLERS, SETTINGS, OUTPUT, SEEDS, EVALS, QUICK };
+
+/* A whole number, which may be written as 2e6. */
+static uint64_t whole(const char *text, struct argp_state *state)
+{
+    double value;
+    if (!gess__parse_real(text, &value) || !(value >= 1.0 && value <= 1e15) || value != floor(value))
+        USAGE(state, "`%s` is not a whole number from 1", text);
+    return (uint64_t)value;
+}
 
 static error_t take(int key, char *argument, struct argp_state *state)
 {
     struct arguments *a = state->input;
     switch (key) {
     case 'j': a->json = 1; return 0;
+    case MODELS: a->options.models = argument; return 0;
+    case SAMPLERS: a->options.samplers = argument; return 0;
+    case SETTINGS: a->options.settings = argument; return 0;
+    case OUTPUT: a->options.output = argument; return 0;
+    case SEEDS: a->options.seeds = whole(argument, state); return 0;
+    case EVALS: a->options.evals = whole(argument, state); return 0;
+    case QUICK: a->options.quick = 1; return 0;
     case ARGP_KEY_ARG:
         if (a->name != NULL) USAGE(state, "one benchmark at a time, or none for all of them");
         a->name = argument;
@@ -47,14 +67,51 @@ static json_t *result_json(const gess__bench_result *r)
     return rows;
 }
 
+/* Runs one benchmark; its JSON goes into root, its table to stdout. */
+static int run_one(const gess__bench *bench, const struct arguments *a, json_t *root, gess_error *err)
+{
+    if (bench->table != NULL) {
+        json_t *json = NULL;
+        gess__bench_options options = a->options;
+        options.text = a->json ? NULL : stdout;
+        int status = bench->table(&options, &json, err);
+        if (status == GESS_OK && json != NULL)
+            json_object_set_new(root, bench->name, json);
+        else
+            json_decref(json);
+        return status;
+    }
+    gess__bench_result result = {0};
+    GESS_TRY(bench->run(&result, err));
+    if (a->json)
+        json_object_set_new(root, bench->name, result_json(&result));
+    else
+        print_result(bench, &result);
+    return GESS_OK;
+}
+
+static const struct argp_option bench_options[] =
+    {{"json", 'j', NULL, 0, "as JSON", 0},
+     {"models", MODELS, "LIST", 0, "built-in models, separated by commas", 0},
+     {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
+     {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
+     {"evals", EVALS, "N", 0,
+      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling)", 0},
+     {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
+     {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
+     {"output", OUTPUT, "FOLDER", 0, "where reference writes; default: bench/reference of the source tree", 0},
+     {0}};
+
 int command_bench(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON", 0}, {0}};
     static const struct argp argp =
-        {.options = options,
+        {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc = "Measures speed, as ratios within one run: overhead, threads, models. Without NAME: all."};
+         .doc =
+             "Measures speed, as ratios within one run: overhead, threads, models. Without NAME: all of these. By name "
+             "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
+             "options below."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
@@ -62,15 +119,9 @@ int command_bench(int argc, char **argv, gess_error *err)
     size_t found = 0;
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && (bench = gess__bench_row_of(i)) != NULL; i++) {
-        gess__bench_result result = {0};
-        if (a.name != NULL && strcmp(a.name, bench->name) != 0) continue;
+        if (a.name != NULL ? strcmp(a.name, bench->name) != 0 : bench->table != NULL) continue;
         found++;
-        status = bench->run(&result, err);
-        if (status != GESS_OK) break;
-        if (a.json)
-            json_object_set_new(root, bench->name, result_json(&result));
-        else
-            print_result(bench, &result);
+        status = run_one(bench, &a, root, err);
     }
     if (status == GESS_OK && found == 0)
         status = gess__fail(err, GESS_ERR_USAGE, "no benchmark `%s`; `gess bench --help` lists them", a.name);

@@ -2,8 +2,11 @@
 
 #include "base/vmath.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #define GESS_BENCH(name) extern const gess__bench gess__bench_##name;
 #include "bench/benches.def"
@@ -46,4 +49,66 @@ uint64_t gess__bench_checksum(const gess__segment *s, size_t columns)
                 sum += gess__bits(s->rows[(c * s->draws + i) * columns + j]) * (2 * place + 1);
             }
     return sum;
+}
+
+/* Appends `length` bytes to an item. */
+static int append(char item[GESS__BENCH_ITEM], const char *text, size_t length, gess_error *err)
+{
+    size_t used = strlen(item);
+    if (used + length >= GESS__BENCH_ITEM)
+        return gess__fail(err, GESS_ERR_USAGE, "bench: `%.*s` is too long", (int)length, text);
+    memcpy(item + used, text, length);
+    item[used + length] = '\0';
+    return GESS_OK;
+}
+
+int gess__bench_split(const char *text, gess__bench_list *list, gess_error *err)
+{
+    *list = (gess__bench_list){0};
+    while (*text != '\0') {
+        size_t length = strcspn(text, ",");
+        int goes_on = list->count > 0 && memchr(text, '=', length) != NULL && memchr(text, ':', length) == NULL &&
+                      strchr(list->item[list->count - 1], ':') != NULL;
+        if (goes_on) GESS_TRY(append(list->item[list->count - 1], ",", 1, err));
+        if (!goes_on && list->count++ == GESS__BENCH_ITEMS)
+            return gess__fail(err, GESS_ERR_USAGE, "bench: more than %d items in a list", GESS__BENCH_ITEMS);
+        GESS_TRY(append(list->item[list->count - 1], text, length, err));
+        text += length;
+        text += *text == ',';
+    }
+    return GESS_OK;
+}
+
+int gess__bench_has(const gess__bench_list *list, const char *item)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->item[i], item) == 0) return 1;
+    return 0;
+}
+
+void gess__bench_say(const gess__bench_options *options, const char *format, ...)
+{
+    va_list args;
+    if (options->text == NULL) return;
+    va_start(args, format);
+    vfprintf(options->text, format, args);
+    va_end(args);
+    fflush(options->text);
+}
+
+int gess__bench_file(const char *name, char *path, size_t size, gess_error *err)
+{
+    char own[512] = "";
+    snprintf(path, size, "%s/../bench/%s", GESS_SOURCE_DATA, name);
+    if (access(path, R_OK) == 0) return GESS_OK;
+    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) *strrchr(own, '/') = '\0';
+    snprintf(path, size, "%s/../share/gess/bench/%s", own, name);
+    if (access(path, R_OK) == 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE, "bench: cannot find bench/%s in the source tree or beside this program",
+                      name);
+}
+
+json_t *gess__bench_number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
 }

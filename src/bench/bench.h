@@ -1,10 +1,27 @@
-/* Benchmarks: everything as ratios of times measured in one run, raw times beside them, and each
- * verified before it is timed. A benchmark is one file and one row of benches.def. */
+/* Benchmarks: a file and a row of benches.def each.
+ *
+ * Those of speed give ratios of times measured in one run, raw times beside them, and verify before they
+ * time. Those of the method (efficiency, cost, scaling, reference) count evaluations; they take long, so
+ * they run only when they are named. */
 #ifndef GESS_BENCH_BENCH_H
 #define GESS_BENCH_BENCH_H
 
 #include "base/clock.h"
 #include "ensemble/ensemble.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* What the benchmarks of the method can be told; 0 and NULL: the benchmark's own choice. */
+typedef struct gess__bench_options {
+    const char *models;   /* specifications, separated by commas */
+    const char *samplers; /* gess, emcee, zeus, separated by commas; NULL: those that can be run */
+    const char *settings; /* options of gess runs, NAME=VALUE, separated by commas */
+    const char *output;   /* folder for files that a benchmark makes */
+    uint64_t seeds, evals;
+    int quick;  /* the smallest setting that shows that it works */
+    FILE *text; /* where the table goes, line by line; NULL: nowhere */
+} gess__bench_options;
 
 /* One line of a benchmark's table. */
 typedef struct gess__bench_row {
@@ -25,7 +42,8 @@ typedef struct gess__bench_result {
 
 typedef struct gess__bench {
     const char *name, *help;
-    int (*run)(gess__bench_result *result, gess_error *err);
+    int (*run)(gess__bench_result *result, gess_error *err); /* of speed; or NULL, and instead: */
+    int (*table)(const gess__bench_options *options, json_t **json, gess_error *err);
 } gess__bench;
 
 /* Row i of the table, NULL past the end. */
@@ -39,6 +57,25 @@ void gess__bench_add(gess__bench_result *result, double seconds, double referenc
  * equal draws, in whatever portions they come. */
 uint64_t gess__bench_checksum(const gess__segment *segment, size_t columns);
 
+/* Lists as in gess__bench_options (bench.c). The items are copies; a piece `key=value` without a colon
+ * belongs to the item before it, so that `wishart:dim=5,seed=2,funnel` is two. */
+enum { GESS__BENCH_ITEMS = 32, GESS__BENCH_ITEM = 128 };
+typedef struct gess__bench_list {
+    size_t count;
+    char item[GESS__BENCH_ITEMS][GESS__BENCH_ITEM];
+} gess__bench_list;
+int gess__bench_split(const char *text, gess__bench_list *list, gess_error *err);
+int gess__bench_has(const gess__bench_list *list, const char *item);
+
+/* Prints to the table, if there is one. */
+void gess__bench_say(const gess__bench_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The path of a file of bench/, in the source tree or where gess is installed. */
+int gess__bench_file(const char *name, char *path, size_t size, gess_error *err);
+
+/* A number for JSON, which has no NaN and no infinity: null. */
+json_t *gess__bench_number(double value);
+
 /* ---- densities for benchmarks (densities.c) ---- */
 
 /* A model that counts its calls and points, and the seconds inside it, on top of another. */
@@ -47,10 +84,14 @@ typedef struct gess__timed {
     const gess_model *inner;
     uint64_t repeats; /* evaluations of the inner model for one of this */
     uint64_t points;
-    double seconds; /* one worker only */
+    double seconds;     /* one worker only */
+    double start_scale; /* chains start at standard normals times this; 0: as the inner model says */
 } gess__timed;
 
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);
+
+/* Chains start at standard normals times `scale`. */
+void gess__timed_scatter(gess__timed *timed, double scale);
 
 /* How many repeats of the inner model take about `seconds` a point, in batches of `batch`. */
 int gess__timed_calibrate(gess__timed *timed, double seconds, size_t batch, gess_error *err);

@@ -17,12 +17,35 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     return code;
 }
 
+static void timed_start(void *user, size_t dim, const double *normals, double *x)
+{
+    const gess__timed *t = user;
+    if (t->start_scale == 0.0) {
+        t->inner->start(t->inner->user, dim, normals, x);
+        return;
+    }
+    for (size_t i = 0; i < dim; i++) x[i] = t->start_scale * normals[i];
+}
+
+static int timed_derive(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out)
+{
+    const gess__timed *t = user;
+    return t->inner->derive(t->inner->user, worker, dim, x, derived, out);
+}
+
+void gess__timed_scatter(gess__timed *timed, double scale)
+{
+    timed->start_scale = scale;
+    timed->model.start = timed_start;
+}
+
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats)
 {
     *timed = (gess__timed){.model = *inner, .inner = inner, .repeats = repeats};
     timed->model.logp = timed_logp;
     timed->model.gradient = NULL;
-    timed->model.start = NULL;
+    timed->model.start = inner->start != NULL ? timed_start : NULL;
+    timed->model.derive = inner->derive != NULL ? timed_derive : NULL;
     timed->model.user = timed;
 }
 

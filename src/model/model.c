@@ -199,13 +199,18 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
     return buffer;
 }
 
-int gess__model_positive(gess__model *m, size_t count, gess_error *err)
+int gess__model_positive_range(gess__model *m, size_t first, size_t count, gess_error *err)
 {
     double *lower = NULL;
     GESS_MODEL_ALLOC(m, &lower, m->model.dim, err);
-    for (size_t i = 0; i < m->model.dim; i++) lower[i] = i < count ? 0.0 : -INFINITY;
+    for (size_t i = 0; i < m->model.dim; i++) lower[i] = i >= first && i < first + count ? 0.0 : -INFINITY;
     m->model.lower = lower;
     return GESS_OK;
+}
+
+int gess__model_positive(gess__model *m, size_t count, gess_error *err)
+{
+    return gess__model_positive_range(m, 0, count, err);
 }
 
 /* ---- opening and closing ---- */

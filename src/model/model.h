@@ -35,6 +35,8 @@ int gess__model_number_names(gess__model *m, const char *prefix, size_t first, s
 
 /* Gives the first `count` parameters the lower bound 0. Call it once m->model.dim is set. */
 int gess__model_positive(gess__model *m, size_t count, gess_error *err);
+/* The same of `count` parameters from `first` on. */
+int gess__model_positive_range(gess__model *m, size_t first, size_t count, gess_error *err);
 
 /* ---- parameters `key=value,…` of a specification ---- */
 

@@ -380,3 +380,14 @@ int gess_run_go(gess_run *run, gess_error *err)
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;
 }
+
+int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err)
+{
+    if (run->directory != NULL || run->options.draws == GESS_AUTO || !run->finished)
+        return gess__fail(err, GESS_ERR_INTERNAL, "only a run without files that has ended goes on in memory");
+    run->options.draws = draws;
+    run->finished = 0;
+    run->seconds_before = run->stats.seconds;
+    run->sampling_before = run->stats.seconds_sampling;
+    return GESS_OK;
+}

@@ -51,6 +51,10 @@ int gess__checkpoint_load(gess_run *run, gess_error *err);
 /* run.c: opens a store of draws, new or that of a run that goes on. */
 int gess__run_store(gess_run *run, const char *file, int again, gess__writer **writer, gess_error *err);
 
+/* A run without files and with a given number of draws that has ended: the next gess_run_go() takes it on
+ * to `draws`, with the draws that a longer run would have had. */
+int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err);
+
 /* Whether a directory has a checkpoint, good or not. */
 int gess__checkpoint_exists(const char *directory);
 

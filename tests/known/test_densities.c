@@ -44,6 +44,10 @@ static const char *const specifications[] = {"funnel",
                                              "wishart:dim=13,seed=7",
                                              "wishart:dim=75",
                                              WISHART_FILE,
+                                             "eight-schools",
+                                             "eight-schools:centred=0",
+                                             "rats",
+                                             "seeds",
                                              "gaussian",
                                              "gaussian:dim=1",
                                              "gaussian:dim=37,cor=0.9",
@@ -89,7 +93,20 @@ static void assert_near(double value, double expected, double tolerance, const c
         fail_msg("%s: %.17g, expected %.17g, difference %.2g", what, value, expected, value - expected);
 }
 
-/* Normals times the scale, made starts of the model where it has a function for that. */
+enum { MOST_DIM = 65 }; /* of the models whose points are kept on the stack */
+
+/* A start from normals, as the sampler makes it: the model's own, or reflected into the bounds at 0. */
+static void start_from(const gess_model *model, const double *normals, double *x)
+{
+    if (model->start != NULL) {
+        model->start(model->user, model->dim, normals, x);
+        return;
+    }
+    for (size_t i = 0; i < model->dim; i++)
+        x[i] = model->lower != NULL && model->lower[i] == 0.0 ? fabs(normals[i]) : normals[i];
+}
+
+/* Normals times the scale, made starts of the model. */
 static void random_points(const gess_model *model, size_t n, double scale, double *x)
 {
     size_t dim = model->dim;
@@ -98,10 +115,7 @@ static void random_points(const gess_model *model, size_t n, double scale, doubl
         gess__key key = {.seed = 11, .iteration = 0, .chain = (uint32_t)j, .purpose = GESS__FOR_TEST};
         gess__normals(key, dim, normals);
         for (size_t i = 0; i < dim; i++) normals[i] *= scale;
-        if (model->start != NULL)
-            model->start(model->user, dim, normals, x + j * dim);
-        else
-            memcpy(x + j * dim, normals, dim * sizeof *x);
+        start_from(model, normals, x + j * dim);
     }
     free(normals);
 }
@@ -244,18 +258,18 @@ static void check_values(const gess__table *table, const char *column, const cha
 {
     static const double scales[] = {0.1, 1.0, 3.0, 10.0};
     const gess_model *model = open_model(specification);
-    double normals[64], x[64], gradient[64];
+    double normals[MOST_DIM], x[MOST_DIM], gradient[MOST_DIM];
     char what[160];
     size_t c = 0, dim = model->dim;
     while (c < table->columns && strcmp(table->names[c], column) != 0) c++;
-    assert_true(c + 1 < table->columns && dim <= 64);
+    assert_true(c + 1 < table->columns && dim <= MOST_DIM);
     for (size_t j = 0; j < table->rows; j += EVERY) {
         const double *known = table->values + j * table->columns + c;
         for (size_t i = 0; i < dim; i++) {
             double sum = uniform(j, i, 0) + uniform(j, i, 1) + uniform(j, i, 2);
-            normals[i] = x[i] = 2.0 * (sum - 1.5) * scales[j % 4];
+            normals[i] = 2.0 * (sum - 1.5) * scales[j % 4];
         }
-        if (model->start != NULL) model->start(model->user, dim, normals, x);
+        start_from(model, normals, x);
         double value = gradient_at(model, x, gradient), slope = 0.0, size = 0.0;
         for (size_t i = 0; i < dim; i++) {
             slope += gradient[i] * (uniform(j, i, 3) - 0.5);
@@ -268,6 +282,16 @@ static void check_values(const gess__table *table, const char *column, const cha
             fail_msg("%s, slope: %.17g, expected %.17g", what, slope, known[1]);
     }
     gess_model_close(model);
+}
+
+static void check_columns(const char *file, size_t count, const char *const rows[][2])
+{
+    gess_error err = {0};
+    gess__table table;
+    if (gess__table_read(&table, file, &err) != GESS_OK) fail_msg("%s", err.text);
+    assert_int_equal(table.rows, 1000);
+    for (size_t r = 0; r < count; r++) check_values(&table, rows[r][0], rows[r][1]);
+    gess__table_free(&table);
 }
 
 static void thousand_points(void **state)
@@ -285,12 +309,17 @@ static void thousand_points(void **state)
                                           {"ionosphere37", "ionosphere:points=37,noise=0.1"},
                                           {"snp", "snp"},
                                           {"wishart50", WISHART_FILE}};
-    gess_error err = {0};
-    gess__table table;
-    if (gess__table_read(&table, GESS_TESTS "/known/densities_values.csv", &err) != GESS_OK) fail_msg("%s", err.text);
-    assert_int_equal(table.rows, 1000);
-    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) check_values(&table, rows[r][0], rows[r][1]);
-    gess__table_free(&table);
+    check_columns(GESS_TESTS "/known/densities_values.csv", sizeof rows / sizeof *rows, rows);
+}
+
+static void hierarchical_points(void **state)
+{
+    (void)state;
+    static const char *const rows[][2] = {{"eight_schools", "eight-schools"},
+                                          {"eight_schools_other", "eight-schools:centred=0"},
+                                          {"rats", "rats"},
+                                          {"seeds", "seeds"}};
+    check_columns(GESS_TESTS "/known/densities_hierarchical.csv", sizeof rows / sizeof *rows, rows);
 }
 
 /* ---- every model ---- */
@@ -413,19 +442,26 @@ static void supports(void **state)
     (void)state;
     static const struct {
         const char *specification;
-        size_t positive;
-    } rows[] = {{"stochastic-volatility", 1}, {"ionosphere:points=20", 34}, {"snp", 3}};
+        size_t first, positive;
+    } rows[] = {{"stochastic-volatility", 0, 1},
+                {"ionosphere:points=20", 0, 34},
+                {"snp", 0, 3},
+                {"eight-schools", 1, 1},
+                {"eight-schools:centred=0", 1, 1},
+                {"rats", 2, 3},
+                {"seeds", 4, 1}};
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, -1e-300, -1.0};
     for (size_t s = 0; s < sizeof rows / sizeof *rows; s++) {
         const gess_model *model = open_model(rows[s].specification);
-        double x[8 * 64], gradient[8 * 64], good[8], out[8];
+        double x[8 * MOST_DIM], gradient[8 * MOST_DIM], good[8], out[8];
         size_t dim = model->dim;
         random_points(model, 8, 1.0, x);
         assert_int_equal(model->logp(model->user, 0, 8, dim, x, good), 0);
         for (size_t j = 0; j < 8; j++) assert_true(isfinite(good[j]));
         for (size_t i = 0; i < dim; i++) {
-            assert_true(positive(model, x, i) == (i < rows[s].positive));
-            for (size_t b = 0; b < (i < rows[s].positive ? 7 : 3); b++) {
+            bool inside = i >= rows[s].first && i < rows[s].first + rows[s].positive;
+            assert_true(positive(model, x, i) == inside);
+            for (size_t b = 0; b < (inside ? 7 : 3); b++) {
                 double old = x[3 * dim + i];
                 x[3 * dim + i] = bad[b];
                 assert_true(logp_at(model, x + 3 * dim) == -INFINITY);
@@ -626,6 +662,7 @@ int main(void)
         cmocka_unit_test(reference_german_credit_centred),
         cmocka_unit_test(reference_wishart),
         cmocka_unit_test(thousand_points),
+        cmocka_unit_test(hierarchical_points),
         cmocka_unit_test(every_builtin_is_listed),
         cmocka_unit_test(gradients),
         cmocka_unit_test(batches),

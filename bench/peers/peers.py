@@ -1,0 +1,188 @@
+"""Runs emcee's stretch move or zeus's default move on a built-in density of gess.
+
+    python peers.py emcee|zeus --library libgess.so --model funnel --seed 1 --warmup 1e6 --evals 1e6
+                    [--walkers 100] [--draws FILE.npy] [--means FILE.npy]
+
+The density is the compiled one, called in batches through the public interface. Walkers start where gess
+starts its chains: by the model's own rule, or at standard normals reflected into one-sided bounds. Both
+samplers want at least two walkers a dimension and an even number, so there are max(walkers, 2 dim).
+
+An iteration moves every walker once. Iterations that begin within the first `warmup` evaluations are
+discarded; it ends with the iteration in which `evals` more are reached. What comes out:
+
+  --draws   the draws after warm-up, float64, dim × walkers × iterations
+  --means   of every iteration, warm-up included: evaluations so far, then the mean over the walkers
+            of each parameter; iterations × (1 + dim)
+
+and one JSON object on standard output. No diagnostics are computed here: gess does that, for everybody."""
+import argparse
+import ctypes
+import json
+import os
+import sys
+import time
+import warnings
+
+for variable in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS'):
+    os.environ.setdefault(variable, '1')  # before numpy is loaded
+import numpy as np  # noqa: E402
+
+ABI = 1
+ATTEMPTS = 100  # for a start inside the support, as gess has
+
+
+class Model(ctypes.Structure):
+    """The head of gess_model in <gess/gess.h>."""
+    LOGP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_size_t,
+                            ctypes.c_void_p, ctypes.c_void_p)
+    START = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p)
+    _fields_ = [('abi', ctypes.c_uint), ('name', ctypes.c_char_p), ('dim', ctypes.c_size_t), ('logp', LOGP),
+                ('gradient', ctypes.c_void_p), ('start', START), ('names', ctypes.c_void_p),
+                ('user', ctypes.c_void_p), ('lower', ctypes.POINTER(ctypes.c_double)),
+                ('upper', ctypes.POINTER(ctypes.c_double))]
+
+
+class Error(ctypes.Structure):
+    _fields_ = [('status', ctypes.c_int), ('text', ctypes.c_char * 1024)]
+
+
+class Density:
+    """A model of the library as a function of many points, which counts them and the seconds inside."""
+
+    def __init__(self, path, specification):
+        self.library = ctypes.CDLL(path)
+        model, error = ctypes.POINTER(Model)(), Error()
+        if self.library.gess_model_open(ctypes.byref(model), specification.encode(), None, ctypes.byref(error)) != 0:
+            sys.exit('%s: %s' % (specification, error.text.decode()))
+        self.model = model.contents
+        if self.model.abi != ABI:
+            sys.exit('%s: ABI %d, but this program knows %d' % (specification, self.model.abi, ABI))
+        self.dim, self.points, self.seconds = self.model.dim, 0, 0.0
+        self.lower = self.bounds(self.model.lower, -np.inf)
+        self.upper = self.bounds(self.model.upper, np.inf)
+
+    def bounds(self, pointer, absent):
+        return np.array(pointer[:self.dim]) if pointer else np.full(self.dim, absent)
+
+    def __call__(self, x):
+        x = np.ascontiguousarray(x, dtype=float)
+        x = x.reshape(-1, self.dim)
+        logp = np.empty(len(x))
+        begun = time.perf_counter()
+        if self.model.logp(self.model.user, 0, len(x), self.dim, x.ctypes.data, logp.ctypes.data) != 0:
+            raise RuntimeError('the density reports an error')
+        self.seconds += time.perf_counter() - begun
+        self.points += len(x)
+        logp[((x < self.lower) | (x > self.upper)).any(axis=1)] = -np.inf
+        logp[np.isnan(logp)] = -np.inf  # as gess takes it
+        return logp
+
+    def start(self, rng):
+        for _ in range(ATTEMPTS):
+            normals, x = rng.standard_normal(self.dim), np.empty(self.dim)
+            if self.model.start:
+                self.model.start(self.model.user, self.dim, normals.ctypes.data, x.ctypes.data)
+            else:
+                low, high = np.isfinite(self.lower), np.isfinite(self.upper)
+                if (low & high).any():
+                    sys.exit('a parameter is bounded on both sides, and the model has no starting rule')
+                x = np.where(low, self.lower + np.abs(normals), np.where(high, self.upper - np.abs(normals), normals))
+            if np.isfinite(self(x))[0]:
+                return x
+        sys.exit('no start inside the support in %d attempts' % ATTEMPTS)
+
+
+class NoSamples:
+    """Stands in for zeus's own store of draws, which would be made for all iterations in advance."""
+
+    def extend(self, *_):
+        pass
+
+    def save(self, *_):
+        pass
+
+
+def emcee_steps(density, starts, seed, most):
+    import emcee
+    sampler = emcee.EnsembleSampler(len(starts), density.dim, density, vectorize=True,
+                                    moves=emcee.moves.StretchMove())
+    np.random.seed(seed)  # where it takes its generator from
+    state = emcee.State(starts, random_state=np.random.mtrand.RandomState(seed).get_state())
+    for state in sampler.sample(state, iterations=most, store=False):
+        yield state.coords
+
+
+def zeus_steps(density, starts, seed, most):
+    import zeus
+    np.random.seed(seed)
+    sampler = zeus.EnsembleSampler(len(starts), density.dim, density, vectorize=True, verbose=False)
+    sampler.samples = NoSamples()
+    for x, _, _ in sampler.sample(starts, iterations=most, progress=False):
+        yield x
+
+
+def version(name):
+    from importlib.metadata import version as of
+    return of({'emcee': 'emcee', 'zeus': 'zeus-mcmc'}[name])
+
+
+def sample(options, density, starts):
+    """Draws after warm-up, rows of means, and the figures of the run."""
+    steps = {'emcee': emcee_steps, 'zeus': zeus_steps}[options.sampler]
+    warmup, total = int(options.warmup), int(options.warmup) + int(options.evals)
+    draws, means, warm, error = [], [], density.points, None
+    density.seconds, begun, since = 0.0, time.perf_counter(), density.points
+    try:
+        for x in steps(density, starts, options.seed, total // len(starts) + 1):
+            discard = since < warmup
+            since = density.points
+            if discard:
+                warm = since
+            elif options.draws:
+                draws.append(x.copy())
+            if options.means:
+                means.append(np.r_[since, x.mean(axis=0)])
+            if since >= total:
+                break
+    except (ValueError, RuntimeError) as fault:  # what zeus raises when it cannot go on
+        error = str(fault).replace('\n', ' ')
+    seconds = time.perf_counter() - begun
+    figures = {'sampler': options.sampler, 'version': version(options.sampler), 'dim': density.dim,
+               'walkers': len(starts), 'draws': len(draws), 'iterations': len(means), 'evals_warmup': warm,
+               'evals_sampling': density.points - warm, 'seconds': seconds,
+               'seconds_outside': seconds - density.seconds, 'error': error}
+    return draws, means, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('sampler', choices=['emcee', 'zeus'])
+    parser.add_argument('--library', required=True)
+    parser.add_argument('--model', required=True)
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--walkers', type=int, default=100)
+    parser.add_argument('--warmup', type=float, default=1e6, help='evaluations')
+    parser.add_argument('--evals', type=float, default=1e6, help='evaluations after warm-up')
+    parser.add_argument('--draws', help='file for the draws')
+    parser.add_argument('--means', help='file for the means of every iteration')
+    options = parser.parse_args()
+    warnings.simplefilter('ignore')  # of the samplers' own dependencies
+    density = Density(options.library, options.model)
+    walkers = max(options.walkers, 2 * density.dim)
+    walkers += walkers % 2
+    rng = np.random.Generator(np.random.PCG64(options.seed))
+    starts = np.array([density.start(rng) for _ in range(walkers)])
+    draws, means, figures = sample(options, density, starts)
+    if options.draws:
+        out = np.lib.format.open_memmap(options.draws, 'w+', dtype=np.float64, version=(1, 0),
+                                        shape=(density.dim, walkers, len(draws)))
+        for i in range(density.dim if draws else 0):
+            out[i] = np.array([x[:, i] for x in draws]).T
+        out.flush()
+    if options.means:
+        np.save(options.means, np.array(means, dtype=np.float64).reshape(len(means), 1 + density.dim))
+    print(json.dumps(figures))
+
+
+if __name__ == '__main__':
+    main()

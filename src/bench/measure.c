@@ -1,0 +1,201 @@
+#include "bench/measure.h"
+
+#include "base/mem.h"
+#include "diagnose/posterior.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Draws that say what a draw costs, before their number is decided, and how often that is looked at again. */
+enum { PILOT = 20, ROUNDS = 6 };
+
+typedef struct taker {
+    size_t dim, chains;
+    uint64_t stride;   /* one draw in so many is held */
+    uint64_t capacity; /* draws of a chain there is room for */
+    double *values;
+    double *sums;  /* for each chain: of each parameter, then of their squares */
+    double *shift; /* the first draw of chain 0, subtracted from all before they are squared */
+    int begun;
+} taker;
+
+static void take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                 const double *rows)
+{
+    taker *t = user;
+    if (!t->begun) memcpy(t->shift, rows + 1, t->dim * sizeof *rows);
+    t->begun = 1;
+    for (size_t c = 0; c < chains; c++)
+        for (uint64_t i = 0; i < draws; i++) {
+            const double *x = rows + (c * draws + i) * columns + 1;
+            double *sum = t->sums + (first_chain + c) * 2 * t->dim;
+            uint64_t draw = first_draw + i, place = draw / t->stride;
+            for (size_t j = 0; j < t->dim; j++) {
+                double away = x[j] - t->shift[j];
+                sum[j] += away;
+                sum[t->dim + j] += away * away;
+            }
+            if (draw % t->stride != 0 || place >= t->capacity) continue;
+            for (size_t j = 0; j < t->dim; j++)
+                t->values[(j * t->chains + first_chain + c) * t->capacity + place] = x[j];
+        }
+}
+
+/* Room for `draws` draws of a chain, of which at most `most` are held: one in a power of two. */
+static int make_room(taker *t, uint64_t draws, uint64_t most, gess_error *err)
+{
+    uint64_t stride = t->stride;
+    double *values = NULL;
+    if (most == 0) return GESS_OK;
+    while ((draws + stride - 1) / stride > most) stride *= 2;
+    uint64_t capacity = (draws + stride - 1) / stride, skip = stride / t->stride;
+    GESS_ALLOC(&values, t->dim * t->chains * capacity, err);
+    for (size_t line = 0; t->values != NULL && line < t->dim * t->chains; line++)
+        for (uint64_t i = 0; i * skip < t->capacity && i < capacity; i++)
+            values[line * capacity + i] = t->values[line * t->capacity + i * skip];
+    free(t->values);
+    t->values = values;
+    t->capacity = capacity;
+    t->stride = stride;
+    return GESS_OK;
+}
+
+/* Means and standard deviations over everything, in the order of the chains. */
+static int finish_sums(const taker *t, uint64_t draws, gess__sampled *out, gess_error *err)
+{
+    double n = (double)t->chains * (double)draws;
+    GESS_ALLOC(&out->mean, t->dim, err);
+    GESS_ALLOC(&out->sd, t->dim, err);
+    for (size_t j = 0; j < t->dim; j++) {
+        double sum = 0.0, square = 0.0;
+        for (size_t c = 0; c < t->chains; c++) {
+            sum += t->sums[c * 2 * t->dim + j];
+            square += t->sums[c * 2 * t->dim + t->dim + j];
+        }
+        out->mean[j] = t->shift[j] + sum / n;
+        out->sd[j] = sqrt((square - sum * sum / n) / (n - 1.0));
+    }
+    return GESS_OK;
+}
+
+/* The texts of the settings live in `list`. */
+static int make_options(const gess__plan *plan, gess_options *o, gess__bench_list *list, gess_error *err)
+{
+    gess_options_init(o);
+    o->seed = plan->seed;
+    o->threads = 1;
+    o->draws = PILOT;
+    if (plan->chains > 0) o->chains = plan->chains;
+    if (plan->max_warmup > 0) o->max_warmup_evals = plan->max_warmup;
+    GESS_TRY(gess__bench_split(plan->settings != NULL ? plan->settings : "", list, err));
+    for (size_t i = 0; i < list->count; i++) {
+        char *equals = strchr(list->item[i], '=');
+        if (equals == NULL) return gess__fail(err, GESS_ERR_USAGE, "bench: `%s` is not NAME=VALUE", list->item[i]);
+        *equals = '\0';
+        GESS_TRY(gess_options_set(o, list->item[i], equals + 1, err));
+    }
+    return GESS_OK;
+}
+
+/* From the pilot on: half of the evaluations that are left, and half again, by what the last portion
+ * cost, and then the rest; where chains still move to where they belong, the cost changes on the way. */
+static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, gess_stats *s, gess_error *err)
+{
+    uint64_t draws = 0, spent = 0;
+    for (int round = 1; round <= ROUNDS; round++) {
+        double each = (double)(s->evals_sampling - spent) / (double)(s->draws - draws);
+        double more = (evals - (double)s->evals_sampling) * (round < ROUNDS ? 0.5 : 1.0) / each;
+        draws = s->draws;
+        spent = s->evals_sampling;
+        if (!(more >= 1.0)) break;
+        uint64_t goal = draws + (uint64_t)more;
+        GESS_TRY(make_room(t, goal, plan->most_held, err));
+        GESS_TRY(gess__run_extend(run, goal, err));
+        GESS_TRY(gess_run_go(run, err));
+        gess_run_stats(run, s);
+    }
+    return GESS_OK;
+}
+
+/* Warm-up and the pilot, then as many draws as the evaluations allow. */
+static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampled *out, gess_error *err)
+{
+    gess_stats s;
+    GESS_TRY(make_room(t, PILOT, plan->most_held > 0 ? PILOT : 0, err));
+    gess_run_on_draw(run, take, t);
+    GESS_TRY(gess_run_go(run, err));
+    gess_run_stats(run, &s);
+    out->evals_warmup = s.evals - s.evals_sampling;
+    double evals = plan->sampling > 0 ? (double)plan->sampling : (double)plan->total - (double)out->evals_warmup;
+    GESS_TRY(spend(plan, evals, run, t, &s, err));
+    out->dim = t->dim;
+    out->chains = t->chains;
+    out->draws = s.draws;
+    out->evals_sampling = s.evals_sampling;
+    out->seconds = s.seconds;
+    out->values = out->own = t->values;
+    out->held = t->capacity;
+    t->values = NULL;
+    return finish_sums(t, s.draws, out, err);
+}
+
+int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err)
+{
+    const gess_model *inner = NULL;
+    gess__bench_list list;
+    gess__timed timed;
+    gess_options o;
+    gess_run *run = NULL;
+    taker t = {.stride = 1};
+    *out = (gess__sampled){0};
+    GESS_TRY(make_options(plan, &o, &list, err));
+    int status = gess_model_open(&inner, plan->model, NULL, err);
+    if (status == GESS_OK) {
+        gess__timed_init(&timed, inner, 1);
+        if (plan->start_scale > 0.0) gess__timed_scatter(&timed, plan->start_scale);
+        t.dim = inner->dim;
+        t.chains = (size_t)o.chains;
+        status = gess__alloc_bytes(&t.sums, t.chains * 2 * t.dim, sizeof *t.sums, "sums", err);
+    }
+    if (status == GESS_OK) status = gess__alloc_bytes(&t.shift, t.dim, sizeof *t.shift, "sums", err);
+    if (status == GESS_OK) status = gess_run_new(&run, &timed.model, &o, NULL, err);
+    if (status == GESS_OK) status = run_plan(plan, run, &t, out, err);
+    if (status == GESS_OK) out->seconds_outside = o.threads == 1 ? out->seconds - timed.seconds : NAN;
+    gess_run_free(run);
+    gess_model_close(inner);
+    free(t.values);
+    free(t.sums);
+    free(t.shift);
+    return status;
+}
+
+void gess__sampled_free(gess__sampled *s)
+{
+    free(s->own);
+    free(s->mean);
+    free(s->sd);
+    if (s->mapped != NULL) munmap(s->mapped, s->mapped_size);
+    *s = (gess__sampled){0};
+}
+
+int gess__sampled_figures(const gess__sampled *s, double *ess, double *rhat, gess_error *err)
+{
+    gess__posterior_workspace *work = NULL;
+    *ess = 0.0;
+    *rhat = INFINITY;
+    if (s->held < 4) return GESS_OK;
+    GESS_TRY(gess__posterior_workspace_new(&work, s->chains, (size_t)s->held, err));
+    *ess = INFINITY;
+    *rhat = 0.0;
+    for (size_t j = 0; j < s->dim; j++) {
+        gess__posterior_load(work, s->values + j * s->chains * s->held);
+        double e = gess__posterior_ess_bulk(work), r = gess__posterior_rhat(work);
+        *ess = fmin(*ess, isnan(e) ? 0.0 : e);
+        *rhat = fmax(*rhat, isnan(r) ? INFINITY : r);
+    }
+    gess__posterior_workspace_free(work);
+    return GESS_OK;
+}

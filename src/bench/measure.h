@@ -1,0 +1,72 @@
+/* Samplers at work for the benchmarks of the method: gess itself, and the peers of bench/peers, with the
+ * same figures of both. */
+#ifndef GESS_BENCH_MEASURE_H
+#define GESS_BENCH_MEASURE_H
+
+#include "bench/bench.h"
+
+/* A run of gess: default settings, one thread, the model's starts. */
+typedef struct gess__plan {
+    const char *model;    /* specification */
+    const char *settings; /* options over the defaults; NULL: none */
+    uint64_t seed;
+    uint64_t chains;     /* 0: the default */
+    uint64_t max_warmup; /* evaluations; 0: the default */
+    uint64_t sampling;   /* evaluations after warm-up; 0: what warm-up leaves of `total` */
+    uint64_t total;      /* evaluations in all */
+    uint64_t most_held;  /* draws of a chain to hold, one in so many beyond; 0: hold none, sums only */
+    double start_scale;  /* chains start at normals times this; 0: where the model says */
+} gess__plan;
+
+/* What a sampler did. */
+typedef struct gess__sampled {
+    size_t dim, chains;
+    uint64_t draws;       /* of a chain, after warm-up */
+    uint64_t held;        /* of these, in `values` */
+    const double *values; /* (parameter · chains + chain) · held + draw */
+    double *mean, *sd;    /* of each parameter over all draws; NULL from a peer */
+    uint64_t evals_warmup, evals_sampling;
+    double seconds, seconds_outside; /* the latter NaN with several threads */
+    char fault[256];                 /* why a peer gave up; empty where it did not */
+    char version[32];                /* a peer's */
+    void *own, *mapped;              /* what to release */
+    size_t mapped_size;
+} gess__sampled;
+
+int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err);
+void gess__sampled_free(gess__sampled *sampled);
+
+/* Smallest rank-normalised bulk ESS over the parameters and largest R-hat, of the draws held. A parameter
+ * that never moved has an ESS of 0 and an infinite R-hat. */
+int gess__sampled_figures(const gess__sampled *sampled, double *ess, double *rhat, gess_error *err);
+
+/* ---- peers.c ---- */
+
+/* Whether the virtual environment of the peers is there: `peers` beside the command, or where GESS_PEERS
+ * says. `python` (1024 bytes) gets its interpreter. */
+int gess__peers_found(char *python);
+
+/* Which of gess and the peers to run: those that were asked for, or gess and, where they are found, the
+ * peers. */
+int gess__bench_samplers(const gess__bench_options *options, gess__bench_list *samplers, gess_error *err);
+
+/* A peer with its draws after `warmup` evaluations, `evals` more. */
+int gess__sample_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals,
+                      gess__sampled *out, gess_error *err);
+
+/* The mean over the walkers at every iteration of a peer: rows of 1 + dim numbers, the evaluations so far
+ * and the mean of each parameter, in `values`; their number is `draws`. */
+int gess__peer_means(const char *sampler, const char *model, uint64_t seed, uint64_t evals, gess__sampled *out,
+                     gess_error *err);
+
+/* ---- truth.c ---- */
+
+/* Means and sds of the model's parameters: exact where they are known, else from bench/reference. Both
+ * are freed by the caller. *known: exact. GESS_ERR_FILE where there are neither. */
+int gess__bench_truth(const gess_model *model, const char *specification, double **mean, double **sd, int *known,
+                      gess_error *err);
+
+/* The name of the stored reference: letters, digits and dashes, `.csv`. */
+void gess__reference_name(const char *specification, char name[GESS__BENCH_ITEM + 8]);
+
+#endif

@@ -1,0 +1,102 @@
+/* Eight schools: effects theta_j of coaching in eight schools, D. B. Rubin, "Estimation in parallel
+ * randomized experiments", Journal of Educational Statistics 6 (1981), 377-401.
+ *
+ *   mu ~ N(0, 5²), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau²), y_j ~ N(theta_j, sigma_j²)
+ *
+ * centred=1: x = (mu, tau > 0, theta_1 .. theta_8). centred=0: x = (mu, tau > 0, eta_1 .. eta_8) with
+ * theta_j = mu + tau eta_j. Normalised as a density of x and y. Points go through in tiles of LANES. */
+#include "model/builtin/builtin.h"
+
+#include <string.h>
+
+enum { W = GESS__LANES, SCHOOLS = 8, DIM = 2 + SCHOOLS };
+
+static const double effect[SCHOOLS] = {28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0};
+static const double error[SCHOOLS] = {15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0};
+
+typedef struct schools {
+    size_t centred;
+    double precision[SCHOOLS]; /* 1 / sigma² */
+    double constant;           /* of the log density */
+} schools;
+
+/* For a tile: theta and the log density. */
+GESS__INLINE void weigh(const schools *g, const double *restrict tile, double theta[SCHOOLS][W], double density[W])
+{
+    const double *mu = tile, *tau = tile + W, *own = tile + 2 * W;
+    double square[W] = {0}, misfit[W] = {0}, step[W], scale[W];
+    GESS__EACH(l) step[l] = g->centred ? 1.0 : tau[l];
+    GESS__EACH(l) scale[l] = g->centred ? 1.0 / tau[l] : 1.0;
+    for (size_t j = 0; j < SCHOOLS; j++)
+        GESS__EACH(l) {
+            double centre = g->centred ? 0.0 : mu[l], about = g->centred ? mu[l] : 0.0;
+            theta[j][l] = gess__fma(step[l], own[j * W + l], centre);
+            double away = (own[j * W + l] - about) * scale[l], miss = effect[j] - theta[j][l];
+            square[l] = gess__fma(away, away, square[l]);
+            misfit[l] = gess__fma(miss * g->precision[j], miss, misfit[l]);
+        }
+    GESS__EACH(l) {
+        double spread = tau[l] * 0.2, centre = mu[l] * 0.2;
+        double logs = gess__log1p(spread * spread) + (g->centred ? SCHOOLS * gess__log(tau[l]) : 0.0);
+        double value = -0.5 * (gess__fma(centre, centre, square[l]) + misfit[l]) - logs - g->constant;
+        density[l] = gess__select(tau[l] > 0.0 && value == value, value, -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void logp_tile(const schools *g, const double *restrict tile, double *restrict density)
+{
+    double theta[SCHOOLS][W];
+    weigh(g, tile, theta, density);
+}
+
+GESS__VECTOR
+static void gradient_tile(const schools *g, const double *restrict tile, double *restrict density,
+                          double *restrict slopes)
+{
+    double theta[SCHOOLS][W];
+    const double *mu = tile, *tau = tile + W, *own = tile + 2 * W;
+    weigh(g, tile, theta, density);
+    GESS__EACH(l) slopes[l] = -0.04 * mu[l];
+    GESS__EACH(l) slopes[W + l] = -2.0 * tau[l] / gess__fma(tau[l], tau[l], 25.0);
+    for (size_t j = 0; j < SCHOOLS; j++)
+        GESS__EACH(l) {
+            double pull = (effect[j] - theta[j][l]) * g->precision[j];
+            double over = 1.0 / tau[l], away = (own[j * W + l] - mu[l]) * over;
+            slopes[l] += g->centred ? away * over : pull;
+            slopes[W + l] += g->centred ? gess__fma(away, away, -1.0) * over : pull * own[j * W + l];
+            slopes[(2 + j) * W + l] =
+                g->centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -own[j * W + l]);
+        }
+    for (size_t i = 0; i < DIM; i++)
+        GESS__EACH(l) {
+            double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
+            slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
+        }
+}
+
+GESS__TILED(DIM)
+
+int gess__open_eight_schools(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    static const char *const centred[DIM] = {"mu",     "tau",    "theta1", "theta2", "theta3",
+                                             "theta4", "theta5", "theta6", "theta7", "theta8"};
+    static const char *const other[DIM] = {"mu", "tau", "eta1", "eta2", "eta3", "eta4", "eta5", "eta6", "eta7", "eta8"};
+    schools *g = NULL;
+    size_t flag;
+    GESS_TRY(gess__parameter_count(p, "centred", 1, 0, 1, &flag, err));
+    GESS_MODEL_ALLOC(m, &g, 1, err);
+    g->centred = flag;
+    /* N(mu; 0, 5²), half-Cauchy(tau; 0, 5), and the normals of the schools and of the data */
+    g->constant = (0.5 + SCHOOLS) * GESS__LOG_2PI + gess__log(5.0) + gess__log(2.5 * 3.14159265358979323846);
+    for (size_t j = 0; j < SCHOOLS; j++) {
+        g->precision[j] = 1.0 / (error[j] * error[j]);
+        g->constant += gess__log(error[j]);
+    }
+    m->model.dim = DIM;
+    m->model.names = flag ? centred : other;
+    m->model.logp = logp;
+    m->model.gradient = gradient;
+    m->model.user = g;
+    return gess__model_positive_range(m, 1, 1, err);
+}

@@ -1,0 +1,160 @@
+/* Growth of 30 rats, weighed at five ages: A. E. Gelfand, S. E. Hills, A. Racine-Poon and A. F. M. Smith,
+ * "Illustration of Bayesian inference in normal data models using Gibbs sampling", Journal of the American
+ * Statistical Association 85 (1990), 972-985. Intercepts and slopes that vary, in the centred form:
+ *
+ *   mu_alpha, mu_beta ~ N(0, 1000²); sigma_alpha, sigma_beta, sigma ~ half-Cauchy(0, 25)
+ *   alpha_i ~ N(mu_alpha, sigma_alpha²), beta_i ~ N(mu_beta, sigma_beta²)
+ *   y_ij ~ N(alpha_i + beta_i (age_j - 22), sigma²)
+ *
+ * x = (mu_alpha, mu_beta, sigma_alpha, sigma_beta, sigma, alpha_1 .. alpha_30, beta_1 .. beta_30), in grams
+ * and days. Normalised as a density of x and y. The ages are centred, so the squares of a rat are those
+ * about its least-squares line and 5 (alpha - a)² + 490 (beta - b)². Points go through in tiles of LANES. */
+#include "model/builtin/builtin.h"
+
+#include <string.h>
+
+enum { W = GESS__LANES, RATS = 30, AGES = 5, HEAD = 5, DIM = HEAD + 2 * RATS };
+
+static const double weights[RATS][AGES] =
+    {{151, 199, 246, 283, 320}, {145, 199, 249, 293, 354}, {147, 214, 263, 312, 328}, {155, 200, 237, 272, 297},
+     {135, 188, 230, 280, 323}, {159, 210, 252, 298, 331}, {141, 189, 231, 275, 305}, {159, 201, 248, 297, 338},
+     {177, 236, 285, 350, 376}, {134, 182, 220, 260, 296}, {160, 208, 261, 313, 352}, {143, 188, 220, 273, 314},
+     {154, 200, 244, 289, 325}, {171, 221, 270, 326, 358}, {163, 216, 242, 281, 312}, {160, 207, 248, 288, 324},
+     {142, 187, 234, 280, 316}, {156, 203, 243, 283, 317}, {157, 212, 259, 307, 336}, {152, 203, 246, 286, 321},
+     {154, 205, 253, 298, 334}, {139, 190, 225, 267, 302}, {146, 191, 229, 272, 302}, {157, 211, 250, 285, 323},
+     {132, 185, 237, 286, 331}, {160, 207, 257, 303, 345}, {169, 216, 261, 295, 333}, {157, 205, 248, 289, 316},
+     {137, 180, 219, 258, 291}, {153, 200, 244, 286, 324}};
+static const double ages[AGES] = {-14, -7, 0, 7, 14}; /* days from the 22nd */
+
+typedef struct rats {
+    double line[2][RATS]; /* intercepts and slopes of least squares */
+    double rest;          /* squares about all the lines */
+    double constant;      /* of the log density */
+} rats;
+
+/* A tile's sums of squares: of the data, of the intercepts about their mean, of the slopes about theirs. */
+typedef struct squares {
+    double data[W], about[2][W];
+} squares;
+
+/* log half-Cauchy(0, 25) and minus `count` times the log, but for constants. */
+GESS__INLINE double spread(double sigma, double count)
+{
+    double ratio = sigma * 0.04;
+    return -gess__log1p(ratio * ratio) - count * gess__log(sigma);
+}
+
+GESS__INLINE void weigh(const rats *g, const double *restrict tile, squares *restrict s, double density[W])
+{
+    static const double share[2] = {5.0, 490.0}; /* Σ 1 and Σ age² */
+    GESS__EACH(l) s->data[l] = g->rest;
+    for (size_t c = 0; c < 2; c++) {
+        GESS__EACH(l) s->about[c][l] = 0.0;
+        for (size_t i = 0; i < RATS; i++)
+            GESS__EACH(l) {
+                double at = tile[(HEAD + c * RATS + i) * W + l];
+                double miss = g->line[c][i] - at, away = at - tile[c * W + l];
+                s->data[l] = gess__fma(share[c] * miss, miss, s->data[l]);
+                s->about[c][l] = gess__fma(away, away, s->about[c][l]);
+            }
+    }
+    GESS__EACH(l) {
+        const double a = tile[2 * W + l], b = tile[3 * W + l], e = tile[4 * W + l];
+        double far = gess__fma(tile[l], tile[l], tile[W + l] * tile[W + l]) * 1e-6;
+        double value = -0.5 * (far + s->about[0][l] / (a * a) + s->about[1][l] / (b * b) + s->data[l] / (e * e));
+        value += spread(a, RATS) + spread(b, RATS) + spread(e, RATS * AGES) - g->constant;
+        density[l] = gess__select(a > 0.0 && b > 0.0 && e > 0.0 && value == value, value, -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void logp_tile(const rats *g, const double *restrict tile, double *restrict density)
+{
+    squares s;
+    weigh(g, tile, &s, density);
+}
+
+GESS__INLINE double spread_slope(double sigma, double count, double squared)
+{
+    return -2.0 * sigma / gess__fma(sigma, sigma, 625.0) + (squared / (sigma * sigma) - count) / sigma;
+}
+
+GESS__VECTOR
+static void gradient_tile(const rats *g, const double *restrict tile, double *restrict density, double *restrict slopes)
+{
+    static const double share[2] = {5.0, 490.0};
+    squares s;
+    weigh(g, tile, &s, density);
+    GESS__EACH(l) slopes[4 * W + l] = spread_slope(tile[4 * W + l], RATS * AGES, s.data[l]);
+    for (size_t c = 0; c < 2; c++) {
+        double sum[W] = {0}, own[W], noise[W];
+        GESS__EACH(l) own[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
+        GESS__EACH(l) noise[l] = share[c] / (tile[4 * W + l] * tile[4 * W + l]);
+        GESS__EACH(l) slopes[(2 + c) * W + l] = spread_slope(tile[(2 + c) * W + l], RATS, s.about[c][l]);
+        for (size_t i = 0; i < RATS; i++)
+            GESS__EACH(l) {
+                double at = tile[(HEAD + c * RATS + i) * W + l], away = at - tile[c * W + l];
+                sum[l] += away;
+                slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], g->line[c][i] - at, -own[l] * away);
+            }
+        GESS__EACH(l) slopes[c * W + l] = gess__fma(own[l], sum[l], -1e-6 * tile[c * W + l]);
+    }
+    for (size_t i = 0; i < DIM; i++)
+        GESS__EACH(l) {
+            double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
+            slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
+        }
+}
+
+GESS__TILED(DIM)
+
+/* Rough figures that a look at the data gives: weights near 240 g, growth near 6 g a day. */
+static void start(void *user, size_t dim, const double *normals, double *x)
+{
+    (void)user;
+    for (size_t i = 0; i < dim; i++) {
+        int slope = i == 1 || i >= HEAD + RATS;
+        x[i] = slope ? 6.0 + normals[i] : 240.0 + 10.0 * normals[i];
+    }
+    for (size_t i = 2; i < HEAD; i++) x[i] = 0.1 + 10.0 * __builtin_fabs(normals[i]);
+}
+
+static int name_all(gess__model *m, gess_error *err)
+{
+    static const char *const head[HEAD] = {"mu_alpha", "mu_beta", "sigma_alpha", "sigma_beta", "sigma"};
+    const char **names = NULL, *const * numbered[2];
+    GESS_TRY(gess__model_number_names(m, "alpha", 1, RATS, err));
+    numbered[0] = m->model.names;
+    GESS_TRY(gess__model_number_names(m, "beta", 1, RATS, err));
+    numbered[1] = m->model.names;
+    GESS_MODEL_ALLOC(m, &names, DIM, err);
+    for (size_t i = 0; i < DIM; i++) names[i] = i < HEAD ? head[i] : numbered[(i - HEAD) / RATS][(i - HEAD) % RATS];
+    m->model.names = names;
+    return GESS_OK;
+}
+
+int gess__open_rats(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    rats *g = NULL;
+    (void)p;
+    GESS_MODEL_ALLOC(m, &g, 1, err);
+    for (size_t i = 0; i < RATS; i++) {
+        for (size_t j = 0; j < AGES; j++) {
+            g->line[0][i] += weights[i][j] / AGES;
+            g->line[1][i] += weights[i][j] * ages[j] / 490.0;
+        }
+        for (size_t j = 0; j < AGES; j++) {
+            double miss = weights[i][j] - g->line[0][i] - g->line[1][i] * ages[j];
+            g->rest += miss * miss;
+        }
+    }
+    g->constant = (1.0 + RATS + 0.5 * RATS * AGES) * GESS__LOG_2PI + 2.0 * gess__log(1000.0) +
+                  3.0 * gess__log(12.5 * 3.14159265358979323846);
+    m->model.dim = DIM;
+    GESS_TRY(name_all(m, err));
+    m->model.logp = logp;
+    m->model.gradient = gradient;
+    m->model.start = start;
+    m->model.user = g;
+    return gess__model_positive_range(m, 2, 3, err);
+}

@@ -1,0 +1,114 @@
+/* Germination of seeds on 21 plates, M. J. Crowder, "Beta-binomial ANOVA for proportions", Applied Statistics
+ * 27 (1978), 34-37: a binomial regression with an effect b_i of each plate, in the centred form.
+ *
+ *   alpha_0, alpha_1, alpha_2, alpha_12 ~ N(0, 10²), sigma ~ half-Cauchy(0, 1), b_i ~ N(0, sigma²)
+ *   logit p_i = alpha_0 + alpha_1 seed_i + alpha_2 extract_i + alpha_12 seed_i extract_i + b_i
+ *   r_i ~ Binomial(n_i, p_i)
+ *
+ * x = (alpha_0, alpha_1, alpha_2, alpha_12, sigma > 0, b_1 .. b_21). Normalised but for the binomial
+ * coefficients. Points go through in tiles of LANES. */
+#include "model/builtin/builtin.h"
+
+#include <string.h>
+
+enum { W = GESS__LANES, PLATES = 21, HEAD = 5, DIM = HEAD + PLATES };
+
+static const double grown[PLATES] = {10, 23, 23, 26, 17, 5, 53, 55, 32, 46, 10, 8, 10, 8, 23, 0, 3, 22, 15, 32, 3};
+static const double sown[PLATES] = {39, 62, 81, 51, 39, 6, 74, 72, 51, 79, 13, 16, 30, 28, 45, 4, 12, 41, 30, 51, 7};
+static const double seed[PLATES] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static const double extract[PLATES] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1};
+
+typedef struct plates {
+    double constant; /* of the log density */
+} plates;
+
+/* The linear predictor of plate i in lane l. */
+GESS__INLINE double predictor(const double *restrict tile, size_t i, size_t l)
+{
+    double eta = tile[(HEAD + i) * W + l] + tile[l];
+    eta = gess__fma(seed[i], tile[W + l], eta);
+    eta = gess__fma(extract[i], tile[2 * W + l], eta);
+    return gess__fma(seed[i] * extract[i], tile[3 * W + l], eta);
+}
+
+/* The log density, and the squares of the plates' effects. */
+GESS__INLINE void weigh(const plates *g, const double *restrict tile, double square[W], double density[W])
+{
+    double fit[W] = {0}, far[W] = {0};
+    GESS__EACH(l) square[l] = 0.0;
+    for (size_t i = 0; i < PLATES; i++)
+        GESS__EACH(l) {
+            double eta = predictor(tile, i, l), b = tile[(HEAD + i) * W + l];
+            fit[l] += gess__fma(grown[i], eta, -sown[i] * gess__softplus_minus(-eta));
+            square[l] = gess__fma(b, b, square[l]);
+        }
+    for (size_t i = 0; i < 4; i++)
+        GESS__EACH(l) far[l] = gess__fma(tile[i * W + l], tile[i * W + l], far[l]);
+    GESS__EACH(l) {
+        double sigma = tile[4 * W + l], over = 1.0 / sigma;
+        double value = fit[l] - 0.5 * gess__fma(square[l] * over, over, 0.01 * far[l]);
+        value -= gess__log1p(sigma * sigma) + PLATES * gess__log(sigma) + g->constant;
+        density[l] = gess__select(sigma > 0.0 && value == value, value, -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void logp_tile(const plates *g, const double *restrict tile, double *restrict density)
+{
+    double square[W];
+    weigh(g, tile, square, density);
+}
+
+GESS__VECTOR
+static void gradient_tile(const plates *g, const double *restrict tile, double *restrict density,
+                          double *restrict slopes)
+{
+    double square[W], over[W];
+    weigh(g, tile, square, density);
+    for (size_t i = 0; i < 4; i++)
+        GESS__EACH(l) slopes[i * W + l] = -0.01 * tile[i * W + l];
+    GESS__EACH(l) over[l] = 1.0 / tile[4 * W + l];
+    GESS__EACH(l) {
+        double sigma = tile[4 * W + l];
+        slopes[4 * W + l] =
+            -2.0 * sigma / gess__fma(sigma, sigma, 1.0) + gess__fma(square[l] * over[l], over[l], -PLATES) * over[l];
+    }
+    for (size_t i = 0; i < PLATES; i++)
+        GESS__EACH(l) {
+            double eta = predictor(tile, i, l), small = gess__exp_minus(__builtin_fabs(eta));
+            double chance = gess__select(eta > 0.0, 1.0, small) / (1.0 + small);
+            double pull = gess__fma(-sown[i], chance, grown[i]);
+            slopes[l] += pull;
+            slopes[W + l] = gess__fma(seed[i], pull, slopes[W + l]);
+            slopes[2 * W + l] = gess__fma(extract[i], pull, slopes[2 * W + l]);
+            slopes[3 * W + l] = gess__fma(seed[i] * extract[i], pull, slopes[3 * W + l]);
+            slopes[(HEAD + i) * W + l] = gess__fma(-tile[(HEAD + i) * W + l] * over[l], over[l], pull);
+        }
+    for (size_t i = 0; i < DIM; i++)
+        GESS__EACH(l) {
+            double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
+            slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
+        }
+}
+
+GESS__TILED(DIM)
+
+int gess__open_seeds(gess__model *m, gess__parameters *p, gess_error *err)
+{
+    static const char *const head[HEAD] = {"alpha0", "alpha1", "alpha2", "alpha12", "sigma"};
+    plates *g = NULL;
+    const char **names = NULL;
+    (void)p;
+    GESS_MODEL_ALLOC(m, &g, 1, err);
+    g->constant =
+        (2.0 + 0.5 * PLATES) * GESS__LOG_2PI + 4.0 * gess__log(10.0) + gess__log(0.5 * 3.14159265358979323846);
+    m->model.dim = DIM;
+    GESS_TRY(gess__model_number_names(m, "b", 1, PLATES, err));
+    GESS_MODEL_ALLOC(m, &names, DIM, err);
+    for (size_t i = 0; i < DIM; i++) names[i] = i < HEAD ? head[i] : m->model.names[i - HEAD];
+    m->model.names = names;
+    m->model.logp = logp;
+    m->model.gradient = gradient;
+    m->model.user = g;
+    return gess__model_positive_range(m, 4, 1, err);
+}
