@@ -208,9 +208,14 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
                    json_t *rows, gess_error *err)
 {
     ladder l = {.options = o, .model = model, .seeds = seeds};
-    int status = make_ladder(&l, most, err);
+    int status = make_ladder(&l, most, err), absent = status == GESS_ERR_FILE && o->models == NULL;
     if (status == GESS_OK) status = strcmp(sampler, "gess") == 0 ? climb_own(&l, err) : climb_peer(&l, sampler, err);
     if (status == GESS_OK) report(&l, sampler, rows);
+    if (absent) { /* the others of the whole list are still of use */
+        gess__bench_say(o, "  %-24s %-6s no reference\n", model, sampler);
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:n}", "model", model, "sampler", sampler, "against"));
+        status = GESS_OK;
+    }
     for (size_t b = 0; b < l.count; b++) free(l.steps[b].square);
     gess__truth_free(&l.truth);
     return status;
