@@ -1,7 +1,7 @@
 """Runs emcee's stretch move or zeus's default move on a built-in density of gess.
 
     python peers.py emcee|zeus --library libgess.so --model funnel --seed 1 --warmup 1e6 --evals 1e6
-                    [--walkers 100] [--draws FILE.npy] [--means FILE.npy]
+                    [--walkers 100] [--draws FILE.npy] [--means FILE.npy --centre FILE]
 
 The density is the compiled one, called in batches through the public interface. Walkers start where gess
 starts its chains: by the model's own rule, or at standard normals reflected into one-sided bounds. Both
@@ -12,13 +12,15 @@ discarded; it ends with the iteration in which `evals` more are reached. What co
 
   --draws   the draws after warm-up, float64, dim × walkers × iterations
   --means   of every iteration, warm-up included: evaluations so far, then the mean over the walkers
-            of each parameter; iterations × (1 + dim)
+            of each parameter, then that of its distance from the number in --centre (a line each);
+            iterations × (1 + 2 dim)
 
 and one JSON object on standard output. No diagnostics are computed here: gess does that, for everybody."""
 import argparse
 import ctypes
 import json
 import os
+import random
 import sys
 import time
 import warnings
@@ -115,6 +117,7 @@ def emcee_steps(density, starts, seed, most):
 def zeus_steps(density, starts, seed, most):
     import zeus
     np.random.seed(seed)
+    random.seed(seed)  # its moves draw pairs of walkers with it
     sampler = zeus.EnsembleSampler(len(starts), density.dim, density, vectorize=True, verbose=False)
     sampler.samples = NoSamples()
     for x, _, _ in sampler.sample(starts, iterations=most, progress=False):
@@ -131,6 +134,7 @@ def sample(options, density, starts):
     steps = {'emcee': emcee_steps, 'zeus': zeus_steps}[options.sampler]
     warmup, total = int(options.warmup), int(options.warmup) + int(options.evals)
     draws, means, warm, error = [], [], density.points, None
+    centre = np.loadtxt(options.centre, ndmin=1) if options.means else None
     density.seconds, begun, since = 0.0, time.perf_counter(), density.points
     try:
         for x in steps(density, starts, options.seed, total // len(starts) + 1):
@@ -141,7 +145,7 @@ def sample(options, density, starts):
             elif options.draws:
                 draws.append(x.copy())
             if options.means:
-                means.append(np.r_[since, x.mean(axis=0)])
+                means.append(np.r_[since, x.mean(axis=0), np.abs(x - centre).mean(axis=0)])
             if since >= total:
                 break
     except (ValueError, RuntimeError) as fault:  # what zeus raises when it cannot go on
@@ -165,7 +169,10 @@ def main():
     parser.add_argument('--evals', type=float, default=1e6, help='evaluations after warm-up')
     parser.add_argument('--draws', help='file for the draws')
     parser.add_argument('--means', help='file for the means of every iteration')
+    parser.add_argument('--centre', help='file of the points that distances are from')
     options = parser.parse_args()
+    if options.means and not options.centre:
+        parser.error('--means needs --centre')
     warnings.simplefilter('ignore')  # of the samplers' own dependencies
     density = Density(options.library, options.model)
     walkers = max(options.walkers, 2 * density.dim)
@@ -180,7 +187,7 @@ def main():
             out[i] = np.array([x[:, i] for x in draws]).T
         out.flush()
     if options.means:
-        np.save(options.means, np.array(means, dtype=np.float64).reshape(len(means), 1 + density.dim))
+        np.save(options.means, np.array(means, dtype=np.float64).reshape(len(means), 1 + 2 * density.dim))
     print(json.dumps(figures))
 
 

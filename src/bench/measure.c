@@ -10,15 +10,16 @@
 #include <sys/mman.h>
 
 /* Draws that say what a draw costs, before their number is decided, and how often that is looked at again. */
-enum { PILOT = 20, ROUNDS = 6 };
+enum { PILOT = 4, ROUNDS = 7 };
 
 typedef struct taker {
     size_t dim, chains;
     uint64_t stride;   /* one draw in so many is held */
     uint64_t capacity; /* draws of a chain there is room for */
     double *values;
-    double *sums;  /* for each chain: of each parameter, then of their squares */
-    double *shift; /* the first draw of chain 0, subtracted from all before they are squared */
+    double *sums;         /* for each chain: of each parameter, of their squares, of their distances from the centre */
+    double *shift;        /* the first draw of chain 0, subtracted from all before they are squared */
+    const double *centre; /* NULL: no distances */
     int begun;
 } taker;
 
@@ -31,12 +32,13 @@ static void take(void *user, size_t first_chain, size_t chains, uint64_t first_d
     for (size_t c = 0; c < chains; c++)
         for (uint64_t i = 0; i < draws; i++) {
             const double *x = rows + (c * draws + i) * columns + 1;
-            double *sum = t->sums + (first_chain + c) * 2 * t->dim;
+            double *sum = t->sums + (first_chain + c) * 3 * t->dim;
             uint64_t draw = first_draw + i, place = draw / t->stride;
             for (size_t j = 0; j < t->dim; j++) {
                 double away = x[j] - t->shift[j];
                 sum[j] += away;
                 sum[t->dim + j] += away * away;
+                if (t->centre != NULL) sum[2 * t->dim + j] += fabs(x[j] - t->centre[j]);
             }
             if (draw % t->stride != 0 || place >= t->capacity) continue;
             for (size_t j = 0; j < t->dim; j++)
@@ -69,12 +71,16 @@ static int finish_sums(const taker *t, uint64_t draws, gess__sampled *out, gess_
     double n = (double)t->chains * (double)draws;
     GESS_ALLOC(&out->mean, t->dim, err);
     GESS_ALLOC(&out->sd, t->dim, err);
+    GESS_ALLOC(&out->spread, t->dim, err);
     for (size_t j = 0; j < t->dim; j++) {
-        double sum = 0.0, square = 0.0;
+        double sum = 0.0, square = 0.0, distance = 0.0;
         for (size_t c = 0; c < t->chains; c++) {
-            sum += t->sums[c * 2 * t->dim + j];
-            square += t->sums[c * 2 * t->dim + t->dim + j];
+            const double *sums = t->sums + c * 3 * t->dim + j;
+            sum += sums[0];
+            square += sums[t->dim];
+            distance += sums[2 * t->dim];
         }
+        out->spread[j] = distance / n;
         out->mean[j] = t->shift[j] + sum / n;
         out->sd[j] = sqrt((square - sum * sum / n) / (n - 1.0));
     }
@@ -158,7 +164,8 @@ int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err
         if (plan->start_scale > 0.0) gess__timed_scatter(&timed, plan->start_scale);
         t.dim = inner->dim;
         t.chains = (size_t)o.chains;
-        status = gess__alloc_bytes(&t.sums, t.chains * 2 * t.dim, sizeof *t.sums, "sums", err);
+        t.centre = plan->centre;
+        status = gess__alloc_bytes(&t.sums, t.chains * 3 * t.dim, sizeof *t.sums, "sums", err);
     }
     if (status == GESS_OK) status = gess__alloc_bytes(&t.shift, t.dim, sizeof *t.shift, "sums", err);
     if (status == GESS_OK) status = gess_run_new(&run, &timed.model, &o, NULL, err);
@@ -177,6 +184,7 @@ void gess__sampled_free(gess__sampled *s)
     free(s->own);
     free(s->mean);
     free(s->sd);
+    free(s->spread);
     if (s->mapped != NULL) munmap(s->mapped, s->mapped_size);
     *s = (gess__sampled){0};
 }

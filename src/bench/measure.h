@@ -5,17 +5,23 @@
 
 #include "bench/bench.h"
 
+/* The densities of the paper and the hierarchical ones. */
+#define GESS__BENCH_MODELS                                                                                   \
+    "funnel,mixture,breast-cancer,german-credit,stochastic-volatility,ionosphere,snp,wishart,eight-schools," \
+    "eight-schools:centred=0,rats,seeds"
+
 /* A run of gess: default settings, one thread, the model's starts. */
 typedef struct gess__plan {
     const char *model;    /* specification */
     const char *settings; /* options over the defaults; NULL: none */
     uint64_t seed;
-    uint64_t chains;     /* 0: the default */
-    uint64_t max_warmup; /* evaluations; 0: the default */
-    uint64_t sampling;   /* evaluations after warm-up; 0: what warm-up leaves of `total` */
-    uint64_t total;      /* evaluations in all */
-    uint64_t most_held;  /* draws of a chain to hold, one in so many beyond; 0: hold none, sums only */
-    double start_scale;  /* chains start at normals times this; 0: where the model says */
+    uint64_t chains;      /* 0: the default */
+    uint64_t max_warmup;  /* evaluations; 0: the default */
+    uint64_t sampling;    /* evaluations after warm-up; 0: what warm-up leaves of `total` */
+    uint64_t total;       /* evaluations in all */
+    uint64_t most_held;   /* draws of a chain to hold, one in so many beyond; 0: hold none, sums only */
+    const double *centre; /* of each parameter; its mean distance from it is wanted; NULL: not */
+    double start_scale;   /* chains start at normals times this; 0: where the model says */
 } gess__plan;
 
 /* What a sampler did. */
@@ -25,6 +31,7 @@ typedef struct gess__sampled {
     uint64_t held;        /* of these, in `values` */
     const double *values; /* (parameter · chains + chain) · held + draw */
     double *mean, *sd;    /* of each parameter over all draws; NULL from a peer */
+    double *spread;       /* mean distance from the plan's centre, where it has one */
     uint64_t evals_warmup, evals_sampling;
     double seconds, seconds_outside; /* the latter NaN with several threads */
     char fault[256];                 /* why a peer gave up; empty where it did not */
@@ -54,17 +61,23 @@ int gess__bench_samplers(const gess__bench_options *options, gess__bench_list *s
 int gess__sample_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals,
                       gess__sampled *out, gess_error *err);
 
-/* The mean over the walkers at every iteration of a peer: rows of 1 + dim numbers, the evaluations so far
- * and the mean of each parameter, in `values`; their number is `draws`. */
-int gess__peer_means(const char *sampler, const char *model, uint64_t seed, uint64_t evals, gess__sampled *out,
-                     gess_error *err);
+/* The means over the walkers at every iteration of a peer: rows of 1 + 2 dim numbers, the evaluations so far,
+ * the mean of each parameter and that of its distance from `centre`, in `values`; their number is `draws`. */
+int gess__peer_means(const char *sampler, const char *model, uint64_t seed, uint64_t evals, size_t dim,
+                     const double *centre, gess__sampled *out, gess_error *err);
 
 /* ---- truth.c ---- */
 
-/* Means and sds of the model's parameters: exact where they are known, else from bench/reference. Both
- * are freed by the caller. *known: exact. GESS_ERR_FILE where there are neither. */
-int gess__bench_truth(const gess_model *model, const char *specification, double **mean, double **sd, int *known,
-                      gess_error *err);
+/* What errors are measured against: of each parameter its mean, its sd, and its mean distance from the mean. */
+typedef struct gess__truth {
+    double *mean, *sd, *spread;
+    int known; /* exact, not a long run's */
+} gess__truth;
+
+/* Exact where it is known, else from bench/reference; GESS_ERR_FILE where there is neither. To be freed also
+ * after a failure. */
+int gess__truth_find(gess__truth *truth, const gess_model *model, const char *specification, gess_error *err);
+void gess__truth_free(gess__truth *truth);
 
 /* The name of the stored reference: letters, digits and dashes, `.csv`. */
 void gess__reference_name(const char *specification, char name[GESS__BENCH_ITEM + 8]);

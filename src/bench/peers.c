@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* The folder of the running command. */
 static void own_folder(char folder[512])
 {
@@ -137,9 +135,9 @@ static void take_figures(const json_t *root, gess__sampled *out)
     snprintf(out->version, sizeof out->version, "%s", version != NULL ? version : "");
 }
 
-/* Runs a peer; `what` is --draws or --means, and `path` gets the file. */
-static int run_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals, char *what,
-                    char *path, json_t **root, gess_error *err)
+/* Runs a peer. `path` gets its draws or, where there is a file of centres, its means. */
+static int run_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals,
+                    char *centre, char *path, json_t **root, gess_error *err)
 {
     char python[1024], script[1024], library[1024], name[16], specification[GESS__BENCH_ITEM], numbers[3][32];
     if (!gess__peers_found(python)) return gess__fail(err, GESS_ERR_FILE, "bench: there is no %s", python);
@@ -150,9 +148,15 @@ static int run_peer(const char *sampler, const char *model, uint64_t seed, uint6
     snprintf(numbers[0], sizeof *numbers, "%llu", (unsigned long long)seed);
     snprintf(numbers[1], sizeof *numbers, "%llu", (unsigned long long)warmup);
     snprintf(numbers[2], sizeof *numbers, "%llu", (unsigned long long)evals);
-    char *const argv[] = {python,        script,   name,       "--library", library,    "--model",
-                          specification, "--seed", numbers[0], "--warmup",  numbers[1], "--evals",
-                          numbers[2],    what,     path,       NULL};
+    char *const argv[] = {python,        script,
+                          name,          "--library",
+                          library,       "--model",
+                          specification, "--seed",
+                          numbers[0],    "--warmup",
+                          numbers[1],    "--evals",
+                          numbers[2],    centre != NULL ? "--means" : "--draws",
+                          path,          centre != NULL ? "--centre" : NULL,
+                          centre,        NULL};
     return run_json(argv, root, err);
 }
 
@@ -174,7 +178,7 @@ int gess__sample_peer(const char *sampler, const char *model, uint64_t seed, uin
     json_t *root = NULL;
     *out = (gess__sampled){0};
     GESS_TRY(temporary(path, err));
-    int status = run_peer(sampler, model, seed, warmup, evals, "--draws", path, &root, err);
+    int status = run_peer(sampler, model, seed, warmup, evals, NULL, path, &root, err);
     if (status == GESS_OK) {
         take_figures(root, out);
         out->draws = out->held = count_of(root, "draws");
@@ -185,20 +189,33 @@ int gess__sample_peer(const char *sampler, const char *model, uint64_t seed, uin
     return status;
 }
 
-int gess__peer_means(const char *sampler, const char *model, uint64_t seed, uint64_t evals, gess__sampled *out,
-                     gess_error *err)
+static int write_centre(const char *path, size_t dim, const double *centre, gess_error *err)
 {
-    char path[1024];
+    FILE *out = fopen(path, "we");
+    if (out == NULL) return gess__fail(err, GESS_ERR_FILE, "%s: %s", path, strerror(errno));
+    for (size_t i = 0; i < dim; i++) fprintf(out, "%.17g\n", centre[i]);
+    int bad = ferror(out);
+    if (fclose(out) != 0 || bad) return gess__fail(err, GESS_ERR_FILE, "%s: cannot be written", path);
+    return GESS_OK;
+}
+
+int gess__peer_means(const char *sampler, const char *model, uint64_t seed, uint64_t evals, size_t dim,
+                     const double *centre, gess__sampled *out, gess_error *err)
+{
+    char path[1024], centres[1024] = "";
     json_t *root = NULL;
     *out = (gess__sampled){0};
     GESS_TRY(temporary(path, err));
-    int status = run_peer(sampler, model, seed, 0, evals, "--means", path, &root, err);
+    int status = temporary(centres, err);
+    if (status == GESS_OK) status = write_centre(centres, dim, centre, err);
+    if (status == GESS_OK) status = run_peer(sampler, model, seed, 0, evals, centres, path, &root, err);
     if (status == GESS_OK) {
         take_figures(root, out);
         out->draws = count_of(root, "iterations");
-        if (out->draws > 0) status = map_file(path, (1 + out->dim) * (size_t)out->draws, out, err);
+        if (out->draws > 0) status = map_file(path, (1 + 2 * out->dim) * (size_t)out->draws, out, err);
     }
     unlink(path);
+    unlink(centres);
     json_decref(root);
     return status;
 }

@@ -1,5 +1,5 @@
-/* Long references for `gess bench cost`: posterior means and standard deviations of models whose truth is not
- * known, from independent long runs of gess, as bench/reference/NAME.csv.
+/* Long references for `gess bench cost`: posterior means, standard deviations and mean distances from the mean
+ * of models whose truth is not known, from independent long runs of gess, as bench/reference/NAME.csv.
  *
  * Several seeds, each with a warm-up of its own; their chains are looked at together. Nothing is written unless
  * R-hat is at most 1.01 and every mean is known to 0.01 sd. */
@@ -24,7 +24,7 @@ typedef struct pool {
     size_t held;
     double count;   /* draws that the means are over */
     double *values; /* (parameter · chains + chain) · held + draw */
-    double *mean, *sd, *mcse;
+    double *mean, *sd, *spread, *mcse;
     double rhat, worst; /* largest R-hat; largest mcse in sds */
 } pool;
 
@@ -55,6 +55,7 @@ static int pool_chains(pool *p, size_t seeds, const gess__sampled *s, gess_error
     GESS_ALLOC(&p->values, p->dim * p->chains * p->held, err);
     GESS_ALLOC(&p->mean, p->dim, err);
     GESS_ALLOC(&p->sd, p->dim, err);
+    GESS_ALLOC(&p->spread, p->dim, err);
     GESS_ALLOC(&p->mcse, p->dim, err);
     double *to = p->values;
     for (size_t j = 0; j < p->dim; j++)
@@ -69,7 +70,10 @@ static int pool_figures(pool *p, gess_error *err)
     gess__posterior_workspace *work = NULL;
     GESS_TRY(gess__posterior_workspace_new(&work, p->chains, p->held, err));
     for (size_t j = 0; j < p->dim; j++) {
-        gess__posterior_load(work, p->values + j * p->chains * p->held);
+        const double *x = p->values + j * p->chains * p->held;
+        size_t n = p->chains * p->held;
+        for (size_t i = 0; i < n; i++) p->spread[j] += fabs(x[i] - p->mean[j]) / (double)n;
+        gess__posterior_load(work, x);
         double rhat = gess__posterior_rhat(work);
         p->mcse[j] = p->sd[j] / sqrt(gess__posterior_ess_mean(work));
         p->rhat = fmax(p->rhat, isnan(rhat) ? INFINITY : rhat);
@@ -90,9 +94,10 @@ static int write_file(const gess__bench_options *o, const char *specification, c
     fprintf(out, "# gess bench reference --models %s --seeds %llu --evals %llu%s%s\n", specification,
             (unsigned long long)seeds, (unsigned long long)evals, o->settings != NULL ? " --set " : "",
             o->settings != NULL ? o->settings : "");
-    fprintf(out, "# gess %s, %.3g draws, R-hat %.4f; a row for each parameter\nmean,sd,mcse_mean\n", gess_version(),
-            p->count, p->rhat);
-    for (size_t j = 0; j < p->dim; j++) fprintf(out, "%.17g,%.17g,%.3g\n", p->mean[j], p->sd[j], p->mcse[j]);
+    fprintf(out, "# gess %s, %.3g draws, R-hat %.4f; a row for each parameter\nmean,sd,spread,mcse_mean\n",
+            gess_version(), p->count, p->rhat);
+    for (size_t j = 0; j < p->dim; j++)
+        fprintf(out, "%.10g,%.10g,%.10g,%.3g\n", p->mean[j], p->sd[j], p->spread[j], p->mcse[j]);
     int bad = ferror(out);
     if (fclose(out) != 0 || bad) return gess__fail(err, GESS_ERR_FILE, "%s: cannot be written", path);
     gess__bench_say(o, "  %-24s wrote %s\n", "", path);
@@ -131,6 +136,7 @@ static int make(const gess__bench_options *o, const char *specification, uint64_
     free(p.values);
     free(p.mean);
     free(p.sd);
+    free(p.spread);
     free(p.mcse);
     return status;
 }

@@ -9,7 +9,6 @@
 #include "bench/measure.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { SIZES = 5, FIRST_DIM = 50, FIRST_CORES = 20 };
 
@@ -75,14 +74,14 @@ static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, 
 {
     char name[64];
     const gess_model *model = NULL;
-    double *mean = NULL, *sd = NULL, square = 0.0, n = (double)trials;
-    int known;
+    gess__truth truth = {0};
+    double square = 0.0, n = (double)trials;
     snprintf(name, sizeof name, "wishart:dim=%zu,seed=1", c->dim);
     int status = gess_model_open(&model, name, NULL, err);
-    if (status == GESS_OK) status = gess__bench_truth(model, name, &mean, &sd, &known, err);
+    if (status == GESS_OK) status = gess__truth_find(&truth, model, name, err);
     for (uint64_t t = 1; status == GESS_OK && t <= trials; t++) {
         double error = 0.0;
-        status = measure_trial(o, c, name, t, each, sd, &error, err);
+        status = measure_trial(o, c, name, t, each, truth.sd, &error, err);
         c->error += error / n;
         square += error * error / n;
     }
@@ -91,8 +90,7 @@ static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, 
     c->evals /= n;
     c->warmup /= n;
     gess_model_close(model);
-    free(mean);
-    free(sd);
+    gess__truth_free(&truth);
     return status;
 }
 

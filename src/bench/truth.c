@@ -1,4 +1,4 @@
-/* Posterior means and standard deviations that errors are measured against. */
+/* Posterior means, standard deviations and mean distances from the mean that errors are measured against. */
 #include "base/csv.h"
 #include "base/linalg.h"
 #include "base/mem.h"
@@ -11,43 +11,47 @@
 #include <string.h>
 #include <unistd.h>
 
-/* v ~ N(0, 9), x_i | v ~ N(0, e^v): var x_i = E e^v = e^(9/2). */
-static int funnel(const gess_model *model, double *mean, double *sd, gess_error *err)
+/* E |x| for x ~ N(0, 1). */
+#define DISTANCE 0.79788456080286535588
+
+/* v ~ N(0, 9), x_i | v ~ N(0, e^v): var x_i = E e^v = e^(9/2), E |x_i| = E |z| E e^(v/2). */
+static int funnel(const gess_model *model, gess__truth *t, gess_error *err)
 {
     (void)err;
     for (size_t i = 0; i < model->dim; i++) {
-        mean[i] = 0.0;
-        sd[i] = i == 0 ? 3.0 : exp(2.25);
+        t->sd[i] = i == 0 ? 3.0 : exp(2.25);
+        t->spread[i] = DISTANCE * (i == 0 ? 3.0 : exp(1.125));
     }
     return GESS_OK;
 }
 
-static int gaussian(const gess_model *model, double *mean, double *sd, gess_error *err)
+static int gaussian(const gess_model *model, gess__truth *t, gess_error *err)
 {
     (void)err;
     for (size_t i = 0; i < model->dim; i++) {
-        mean[i] = 0.0;
-        sd[i] = 1.0;
+        t->sd[i] = 1.0;
+        t->spread[i] = DISTANCE;
     }
     return GESS_OK;
 }
 
-/* Unit Gaussians of equal weight: the variance is 1 and that of the centres. */
-static int mixture(const gess_model *model, double *mean, double *sd, gess_error *err)
+/* Unit Gaussians of equal weight: the variance is 1 and that of the centres; E |m + z| is
+ * DISTANCE e^(-m²/2) + m erf(m / √2). */
+static int mixture(const gess_model *model, gess__truth *t, gess_error *err)
 {
     gess__table centres;
     char path[4096];
     GESS_TRY(gess__data_table("mixture_means.csv", &centres, path, err));
     double n = (double)centres.rows;
     for (size_t i = 0; i < model->dim && i < centres.columns; i++) {
-        double sum = 0.0, square = 0.0;
-        for (size_t k = 0; k < centres.rows; k++) sum += centres.values[k * centres.columns + i] / n;
+        double square = 0.0;
+        for (size_t k = 0; k < centres.rows; k++) t->mean[i] += centres.values[k * centres.columns + i] / n;
         for (size_t k = 0; k < centres.rows; k++) {
-            double away = centres.values[k * centres.columns + i] - sum;
+            double away = centres.values[k * centres.columns + i] - t->mean[i];
             square += away * away / n;
+            t->spread[i] += (DISTANCE * exp(-0.5 * away * away) + away * erf(away * 0.70710678118654752440)) / n;
         }
-        mean[i] = sum;
-        sd[i] = sqrt(1.0 + square);
+        t->sd[i] = sqrt(1.0 + square);
     }
     gess__table_free(&centres);
     return GESS_OK;
@@ -55,7 +59,7 @@ static int mixture(const gess_model *model, double *mean, double *sd, gess_error
 
 /* A zero-mean Gaussian with precision A: the gradient at the unit vector e_i is -A e_i. With A = L L', the
  * variances are the squared lengths of the columns of L⁻¹. */
-static int wishart(const gess_model *model, double *mean, double *sd, gess_error *err)
+static int wishart(const gess_model *model, gess__truth *t, gess_error *err)
 {
     size_t n = model->dim;
     double *chol = NULL, *inverse = NULL, value;
@@ -78,8 +82,8 @@ static int wishart(const gess_model *model, double *mean, double *sd, gess_error
     for (size_t i = 0; status == GESS_OK && i < n; i++) {
         double square = 0.0;
         for (size_t k = 0; k < n; k++) square += inverse[i * n + k] * inverse[i * n + k];
-        mean[i] = 0.0;
-        sd[i] = sqrt(square);
+        t->sd[i] = sqrt(square);
+        t->spread[i] = DISTANCE * t->sd[i];
     }
     free(chol);
     free(inverse);
@@ -89,7 +93,7 @@ static int wishart(const gess_model *model, double *mean, double *sd, gess_error
 static const struct {
     const char *name;
     int parameters; /* whether it is right for every parameter of the specification */
-    int (*make)(const gess_model *model, double *mean, double *sd, gess_error *err);
+    int (*make)(const gess_model *model, gess__truth *t, gess_error *err);
 } exact[] = {{"funnel", 1, funnel}, {"gaussian", 1, gaussian}, {"mixture", 0, mixture}, {"wishart", 1, wishart}};
 
 void gess__reference_name(const char *specification, char name[GESS__BENCH_ITEM + 8])
@@ -100,7 +104,7 @@ void gess__reference_name(const char *specification, char name[GESS__BENCH_ITEM 
     memcpy(name + i, ".csv", 5);
 }
 
-static int read_reference(const gess_model *model, const char *specification, double *mean, double *sd, gess_error *err)
+static int read_reference(const gess_model *model, const char *specification, gess__truth *t, gess_error *err)
 {
     char name[GESS__BENCH_ITEM + 8], file[GESS__BENCH_ITEM + 32], path[1024];
     gess__table table;
@@ -112,28 +116,37 @@ static int read_reference(const gess_model *model, const char *specification, do
                           "`gess bench reference --models %s` makes it",
                           specification, file, specification);
     GESS_TRY(gess__table_read(&table, path, err));
-    int fits = table.rows == model->dim && table.columns >= 2;
+    int fits = table.rows == model->dim && table.columns == 4;
     for (size_t i = 0; fits && i < model->dim; i++) {
-        mean[i] = table.values[i * table.columns];
-        sd[i] = table.values[i * table.columns + 1];
+        t->mean[i] = table.values[4 * i];
+        t->sd[i] = table.values[4 * i + 1];
+        t->spread[i] = table.values[4 * i + 2];
     }
     gess__table_free(&table);
     if (!fits) return gess__fail(err, GESS_ERR_FILE, "%s: not the %zu parameters of the model", path, model->dim);
     return GESS_OK;
 }
 
-int gess__bench_truth(const gess_model *model, const char *specification, double **mean, double **sd, int *known,
-                      gess_error *err)
+int gess__truth_find(gess__truth *t, const gess_model *model, const char *specification, gess_error *err)
 {
-    GESS_ALLOC(mean, model->dim, err);
-    GESS_ALLOC(sd, model->dim, err);
-    *known = 1;
+    GESS_ALLOC(&t->mean, model->dim, err);
+    GESS_ALLOC(&t->sd, model->dim, err);
+    GESS_ALLOC(&t->spread, model->dim, err);
+    t->known = 1;
     for (size_t i = 0; i < sizeof exact / sizeof *exact; i++) {
         size_t length = strlen(exact[i].name);
         if (strncmp(specification, exact[i].name, length) != 0) continue;
         if (specification[length] == '\0' || (specification[length] == ':' && exact[i].parameters))
-            return exact[i].make(model, *mean, *sd, err);
+            return exact[i].make(model, t, err);
     }
-    *known = 0;
-    return read_reference(model, specification, *mean, *sd, err);
+    t->known = 0;
+    return read_reference(model, specification, t, err);
+}
+
+void gess__truth_free(gess__truth *t)
+{
+    free(t->mean);
+    free(t->sd);
+    free(t->spread);
+    *t = (gess__truth){0};
 }

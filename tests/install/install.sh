@@ -139,11 +139,16 @@ if [ "$(id -u)" -ne 0 ]; then
     [ $status -eq 5 ] || fail "gess new in a folder that cannot be written: status $status, $(cat out)"
 fi
 
+# ---- what the benchmarks read ----
+for file in models.py peers/peers.py peers/requirements.txt reference/rats.csv; do
+    [ -e "$prefix/share/gess/bench/$file" ] || fail "bench/$file is not installed"
+done
+
 # ---- the data of the built-in models: the installed ones, not those of the source tree ----
 zeros=$(awk 'BEGIN { for (i = 1; i <= 25; i++) printf "%s0", (i > 1 ? "," : "") }')
 echo "$zeros" | gess eval german-credit > out || fail "german-credit has no data after installation"
 near "$(sed -n 2p out)" 1 -773.685 0.001
-file=$(find "$prefix" -name 'german*.csv')
+file=$(find "$prefix" -name german_credit.csv)
 [ -n "$file" ] || fail "the data of german-credit are not installed"
 echo '1,2' > "$file"
 status=0; echo "$zeros" | gess eval german-credit > out 2>&1 || status=$?

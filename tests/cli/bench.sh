@@ -1,0 +1,76 @@
+#!/bin/sh
+# The benchmarks of the method at their smallest: that they run and what they print. Nothing here is timed.
+#   bench.sh GESS SOURCE_FOLDER
+# The peers are part of it where their virtual environment is (`make peers`, or GESS_PEERS=FOLDER).
+set -u
+gess=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+fail()
+{
+    echo "FAILED: $*"
+    failed=1
+}
+
+# number FILE KEY: the first value of a key in a file of JSON
+number()
+{
+    sed -n "s/.*\"$2\": \([-+.0-9e]*\),\{0,1\}\$/\1/p" "$1" | head -1
+}
+
+# within VALUE LOW HIGH WHAT
+within()
+{
+    awk -v v="$1" -v l="$2" -v h="$3" 'BEGIN { exit !(v != "" && v + 0 >= l && v + 0 <= h) }' ||
+        fail "$4: $1 is not within $2 and $3"
+}
+
+"$gess" bench efficiency --quick --models gaussian --evals 20000 --samplers gess --json > efficiency.json || fail efficiency
+within "$(number efficiency.json ess_per_eval)" 0.3 1.2 'ESS per evaluation on a Gaussian'
+within "$(number efficiency.json r_hat)" 0.99 1.05 'R-hat on a Gaussian'
+within "$(number efficiency.json evals_sampling)" 19000 21000 'evaluations of sampling'
+"$gess" bench efficiency --quick --evals 5000 --samplers gess --set schedule=two-group,chains=20 > two.txt || fail two-group
+grep -q '^  mixture  *gess .* 20$' two.txt || fail "settings: $(cat two.txt)"
+
+"$gess" bench cost --quick --models gaussian --samplers gess --json > cost.json || fail cost
+within "$(number cost.json evals)" 25000 25000 'the cost of a Gaussian'
+"$gess" bench cost --quick --models banana --samplers gess > /dev/null 2> none.txt
+[ $? -eq 5 ] || fail 'cost without a reference'
+grep -q 'gess bench reference --models banana' none.txt || fail "cost without a reference says: $(cat none.txt)"
+
+"$gess" bench scaling --quick --evals 500 --json > scaling.json || fail scaling
+[ "$(number scaling.json cells)" = 4 ] || fail 'scaling has four quick cells'
+[ "$(number scaling.json paper_below_one)" = 3 ] || fail 'three of them are below 1 in the paper'
+
+"$gess" bench reference --models gaussian:dim=3 --seeds 2 --evals 200000 --output . > made.txt || fail reference
+[ "$(wc -l < gaussian-dim-3.csv)" -eq 6 ] || fail "reference: $(cat made.txt)"
+within "$(sed -n '4s/,.*//p' gaussian-dim-3.csv)" -0.05 0.05 'a mean of the reference'
+"$gess" bench reference --models funnel --seeds 2 --evals 20000 --output . > refused.txt || fail 'reference that is refused'
+grep -q 'nothing is written' refused.txt || fail "a reference that has not converged: $(cat refused.txt)"
+[ ! -e funnel.csv ] || fail 'a reference that has not converged was written'
+
+for bad in "--samplers nuts" "--seeds 0" "--evals x" "--set chains"; do
+    # shellcheck disable=SC2086
+    "$gess" bench efficiency --quick $bad > bad.txt 2>&1
+    [ $? -eq 1 ] || fail "$bad is refused: $(cat bad.txt)"
+done
+GESS_PEERS=$folder "$gess" bench efficiency --quick --samplers emcee 2> missing.txt
+[ $? -eq 5 ] || fail 'peers that are not there'
+grep -q 'make peers' missing.txt || fail "peers that are not there: $(cat missing.txt)"
+
+if [ -x "${GESS_PEERS:-$(dirname "$gess")/peers}/bin/python" ] && [ -e "$(dirname "$gess")/libgess.so" ]; then
+    for peer in emcee zeus; do
+        "$gess" bench efficiency --quick --models eight-schools:centred=0 --samplers $peer --json > peer.json ||
+            fail "efficiency of $peer"
+        within "$(number peer.json ess_per_eval)" 0.0005 0.1 "ESS per evaluation of $peer"
+        within "$(number peer.json evals_warmup)" 45000 55000 "warm-up of $peer"
+        "$gess" bench cost --quick --models gaussian:dim=2 --samplers $peer --json > peer.json || fail "cost of $peer"
+        within "$(number peer.json both)" 0.002 0.5 "error of $peer"
+    done
+else
+    echo 'the peers are not installed: their part is left out'
+fi
+exit $failed
