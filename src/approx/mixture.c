@@ -1,0 +1,103 @@
+#include "approx/mixture.h"
+
+#include "base/lanes.h"
+#include "base/mem.h"
+#include "base/vmath.h"
+
+#include <stdlib.h>
+
+/* Points that go through together; no result depends on it. */
+enum { CHUNK = 64 };
+
+int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err)
+{
+    GESS_ALLOC(mixture, 1, err);
+    (*mixture)->dim = dim;
+    (*mixture)->count = 1;
+    for (size_t j = 0; j < GESS__MOST_COMPONENTS; j++) GESS_TRY(gess__approx_new(&(*mixture)->component[j], dim, err));
+    return GESS_OK;
+}
+
+void gess__mixture_free(gess__mixture *mixture)
+{
+    if (mixture == NULL) return;
+    for (size_t j = 0; j < GESS__MOST_COMPONENTS; j++) gess__approx_free(mixture->component[j]);
+    free(mixture);
+}
+
+void gess__mixture_copy(gess__mixture *to, const gess__mixture *from)
+{
+    to->count = from->count;
+    for (size_t j = 0; j < from->count; j++) {
+        to->log_weight[j] = from->log_weight[j];
+        gess__approx_copy(to->component[j], from->component[j]);
+    }
+}
+
+/* log Σ_j exp(terms[j * stride + i]) for i < n; every i in the same order of operations. The largest term is taken
+ * out, unless it is infinite. */
+GESS__INLINE void log_sums(size_t count, size_t stride, size_t n, const double *restrict terms, double *restrict out)
+{
+    double sums[CHUNK], shifts[CHUNK];
+    for (size_t i = 0; i < n; i++) shifts[i] = -HUGE_VAL;
+    for (size_t i = 0; i < n; i++) sums[i] = 0.0;
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < n; i++) {
+            double term = terms[j * stride + i];
+            shifts[i] = gess__select(term > shifts[i], term, shifts[i]);
+        }
+    for (size_t i = 0; i < n; i++) {
+        double finite = shifts[i] - shifts[i]; /* 0, or NaN */
+        shifts[i] = gess__select(finite == 0.0, shifts[i], 0.0);
+    }
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < n; i++) sums[i] += gess__exp(terms[j * stride + i] - shifts[i]);
+    for (size_t i = 0; i < n; i++) out[i] = shifts[i] + gess__log(sums[i]);
+}
+
+GESS__VECTOR
+static void log_sums_chunk(size_t count, size_t n, const double *terms, double *out)
+{
+    log_sums(count, CHUNK, n, terms, out);
+}
+
+double gess__log_sum(size_t count, const double *terms)
+{
+    double out;
+    log_sums(count, 1, 1, terms, &out);
+    return out;
+}
+
+size_t gess__mixture_scratch(size_t dim, size_t n)
+{
+    size_t most = n < CHUNK ? n : CHUNK;
+    return gess__triangular_scratch(dim) + most * dim + (size_t)GESS__MOST_COMPONENTS * CHUNK;
+}
+
+/* log w_j + log t_j of up to CHUNK points. */
+static void one_component(const gess__approx *t, double constant, size_t n, const double *points, double *terms,
+                          double *solved, double *scratch)
+{
+    double deltas[CHUNK];
+    size_t dim = t->dim;
+    gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, points, solved, scratch);
+    for (size_t i = 0; i < n; i++) deltas[i] = gess__dot(dim, solved + i * dim, solved + i * dim);
+    gess__approx_log_ts(t, 0, n, deltas, terms);
+    for (size_t i = 0; i < n; i++) terms[i] += constant;
+}
+
+void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch)
+{
+    size_t dim = mixture->dim, count = mixture->count;
+    double constants[GESS__MOST_COMPONENTS], *terms = scratch, *triangular = terms + GESS__MOST_COMPONENTS * CHUNK,
+                                             *solved = triangular + gess__triangular_scratch(dim);
+    for (size_t j = 0; j < count; j++)
+        constants[j] = mixture->log_weight[j] + gess__approx_log_norm(mixture->component[j]);
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t j = 0; j < count; j++)
+            one_component(mixture->component[j], constants[j], some, points + done * dim, terms + j * CHUNK, solved,
+                          triangular);
+        log_sums_chunk(count, some, terms, out + done);
+    }
+}

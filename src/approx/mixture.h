@@ -1,0 +1,46 @@
+/* A mixture of multivariate t: T(x) = Σ_j w_j t_j(x), each t_j an approximation of approx.h.
+ *
+ * One component is the plain t. Everything here is per point and in fixed order, so a point's log T
+ * has the same bits in any batch. */
+#ifndef GESS_APPROX_MIXTURE_H
+#define GESS_APPROX_MIXTURE_H
+
+#include "approx/fit.h"
+
+enum { GESS__MOST_COMPONENTS = 16 };
+
+typedef struct gess__mixture {
+    size_t dim, count; /* 1 ≤ count ≤ GESS__MOST_COMPONENTS */
+    double log_weight[GESS__MOST_COMPONENTS];
+    gess__approx *component[GESS__MOST_COMPONENTS];
+} gess__mixture;
+
+/* One component, N(0, I). */
+int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err);
+void gess__mixture_free(gess__mixture *mixture);
+void gess__mixture_copy(gess__mixture *to, const gess__mixture *from);
+
+/* Doubles of scratch for the function below with n points. */
+size_t gess__mixture_scratch(size_t dim, size_t n);
+
+/* log T of n points (n × dim, row-major), with all its constants. */
+void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch);
+
+/* log Σ_j exp(terms[j]) for j < count. */
+double gess__log_sum(size_t count, const double *terms);
+
+/* The fit to a warm-up window (mixture_fit.c): EM from the single t in mixture->component[0], with more and more
+ * components as long as the draws of the half that was not fitted get likelier by it. Deterministic. */
+typedef struct gess__mixture_report {
+    double score; /* mean log T of draws under the fit to the other half's */
+    double gain;  /* by how much that is larger than the single t's */
+    unsigned iterations;
+} gess__mixture_report;
+
+typedef struct gess__mixture_fitter gess__mixture_fitter;
+int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess_error *err);
+void gess__mixture_fitter_free(gess__mixture_fitter *fitter);
+void gess__fit_mixture(gess__mixture_fitter *fitter, const gess__pool *pool, gess__mixture *mixture,
+                       gess__mixture_report *report);
+
+#endif
