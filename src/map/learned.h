@@ -1,0 +1,50 @@
+/* Maps that warm-up learns: invertible, from the sampling space w to the space y behind the bounds' map. They make
+ * the density of w closer to a t than that of y. Frozen before the first draw that is kept, so any map is exact; a
+ * bad one only costs efficiency.
+ *
+ * A map is a sequence of layers, applied from y to w in the order in which they were learned. None: the identity.
+ *   scale   y_i ↦ (y_i − a_i(y_<i)) exp(−h_i(y_<i)/2), a and h linear in a few earlier coordinates (of an order of its
+ *           own), a with a square of one of them where that helps: a learned non-centring
+ *   skew    u = W (y − m) in skewed directions of the whitened points, u_i ↦ sinh(d_i asinh((u_i − l_i)/s_i) − e_i);
+ *           back in the coordinates of y, whatever is orthogonal (in the points' covariance) stays as it is
+ * Per point and in fixed order: a point has the same bits in any batch. Allocates nothing outside _new. */
+#ifndef GESS_MAP_LEARNED_H
+#define GESS_MAP_LEARNED_H
+
+#include "base/archive.h"
+
+enum { GESS__MOST_LAYERS = 4 };
+
+typedef struct gess__learned gess__learned;
+
+/* The identity, with room for layers. */
+int gess__learned_new(gess__learned **map, size_t dim, gess_error *err);
+void gess__learned_free(gess__learned *map);
+void gess__learned_copy(gess__learned *to, const gess__learned *from);
+size_t gess__learned_layers(const gess__learned *map);
+void gess__learned_archive(gess__learned *map, gess__archive *archive); /* bad where layers, orders, … are impossible */
+void gess__learned_describe(const gess__learned *map, char *text,
+                            size_t size); /* "scale (12 coordinates), skew (5 directions)"; "none" */
+
+/* Doubles of scratch for n points. */
+size_t gess__learned_scratch(const gess__learned *map, size_t n);
+
+/* w → y for n points (n × dim); jacobians[j] = log |dy/dw|. Overflow gives a jacobian of −inf, never a NaN. */
+void gess__learned_out(const gess__learned *map, size_t n, const double *w, double *y, double *jacobians,
+                       double *scratch);
+/* y → w; jacobians[j] = log |dw/dy|. The inverse of the above up to rounding. */
+void gess__learned_in(const gess__learned *map, size_t n, const double *y, double *w, double *jacobians,
+                      double *scratch);
+
+/* ---- learning: a layer more, from points that have gone through the layers before it (learn.c) ---- */
+typedef struct gess__learner gess__learner;
+int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess_error *err);
+void gess__learner_free(gess__learner *learner);
+
+/* Each returns 1 where it found structure and added a layer to the map, 0 where it left it as it is. `points` are
+ * n × dim in the space behind the map's present layers. Deterministic; uses the BLAS through base/linalg.h between
+ * gess__blas_begin() and gess__blas_end(), which the caller does. */
+int gess__learn_scale(gess__learner *learner, size_t n, const double *points, gess__learned *map);
+int gess__learn_skew(gess__learner *learner, size_t n, const double *points, gess__learned *map);
+
+#endif

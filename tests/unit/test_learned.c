@@ -1,0 +1,405 @@
+/* Learned maps: invertible, right Jacobians, the same bits in any batch, archived whole or refused; and that learning
+ * finds what is there and nothing else. */
+#include "base/linalg.h"
+#include "base/rng.h"
+#include "map/layers.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static double *doubles(size_t n)
+{
+    double *x = calloc(n + 1, sizeof *x);
+    assert_non_null(x);
+    return x;
+}
+
+static void normals(uint32_t chain, size_t n, double *out)
+{
+    gess__normals((gess__key){.seed = 77, .chain = chain, .purpose = GESS__FOR_TEST}, n, out);
+}
+
+static gess__learned *new_map(size_t dim)
+{
+    gess_error err = {0};
+    gess__learned *map;
+    assert_int_equal(gess__learned_new(&map, dim, &err), GESS_OK);
+    return map;
+}
+
+/* ---- random maps ---- */
+
+static uint32_t below(const double **r, size_t limit)
+{
+    return (uint32_t)(fabs(*(*r)++) * 1e6) % (uint32_t)limit;
+}
+
+/* Coordinates are mapped in a random order, each by earlier ones. */
+static void random_scale(gess__layer *layer, size_t dim, const double *r)
+{
+    uint32_t order[64];
+    for (size_t i = 0; i < dim; i++) order[i] = (uint32_t)i;
+    for (size_t i = dim; i-- > 1;) {
+        uint32_t k = below(&r, i + 1), swap = order[i];
+        order[i] = order[k];
+        order[k] = swap;
+    }
+    layer->kind = GESS__SCALE_LAYER;
+    layer->count = (uint32_t)(dim - 1);
+    for (size_t i = 0; i < dim; i++) layer->centre[i] = *r++;
+    for (size_t p = 0; p + 1 < dim; p++) {
+        gess__scale_step s = {.at = order[p + 1], .means = below(&r, 4), .scales = below(&r, 4), .bends = below(&r, 2)};
+        for (size_t j = 0; j < s.means; j++) {
+            s.mean_from[j] = order[below(&r, p + 1)];
+            s.mean[j] = *r++;
+        }
+        for (size_t j = 0; j < s.scales; j++) {
+            s.scale_from[j] = order[below(&r, p + 1)];
+            s.scale[j] = 0.5 * *r++;
+        }
+        s.bend_from = order[below(&r, p + 1)];
+        s.bend = 0.1 * *r++;
+        s.shift = *r++;
+        s.spread = exp(*r++);
+        layer->steps[p] = s;
+    }
+}
+
+/* Directions of a random orthogonal frame, stretched. */
+static void random_skew(gess__layer *layer, size_t dim, size_t count, const double *r)
+{
+    layer->kind = GESS__SKEW_LAYER;
+    layer->count = (uint32_t)count;
+    for (size_t i = 0; i < dim; i++) layer->centre[i] = *r++;
+    for (size_t j = 0; j < count; j++) {
+        double *row = layer->rows + j * dim, *column = layer->columns + j * dim, size = 0.0, factor = exp(*r++);
+        memcpy(row, r, dim * sizeof *r);
+        r += dim;
+        for (int twice = 0; twice < 2; twice++)
+            for (size_t k = 0; k < j; k++) {
+                double dot = 0.0, *other = layer->columns + k * dim, norm = 0.0;
+                for (size_t i = 0; i < dim; i++) dot += row[i] * other[i];
+                for (size_t i = 0; i < dim; i++) norm += other[i] * other[i];
+                for (size_t i = 0; i < dim; i++) row[i] -= dot / norm * other[i];
+            }
+        for (size_t i = 0; i < dim; i++) size += row[i] * row[i];
+        for (size_t i = 0; i < dim; i++) column[i] = row[i] / sqrt(size) * factor;
+        for (size_t i = 0; i < dim; i++) row[i] /= sqrt(size) * factor;
+        layer->warps[j] = (gess__warp){.shift = 0.3 * r[0], .spread = exp(0.3 * r[1]), .tilt = 0.5 * r[2]};
+        layer->warps[j].power = exp(0.3 * r[3]);
+        r += 4;
+    }
+}
+
+/* kinds: a letter for each layer, 's' or 'k'. */
+static gess__learned *random_map(size_t dim, const char *kinds, uint32_t seed)
+{
+    gess__learned *map = new_map(dim);
+    double *r = doubles(2000 + 2 * dim * dim);
+    for (size_t i = 0; kinds[i] != 0; i++) {
+        gess__layer *layer = &map->layers[i];
+        normals(1000 * seed + (uint32_t)i, 2000 + 2 * dim * dim, r);
+        if (kinds[i] == 's')
+            random_scale(layer, dim, r);
+        else
+            random_skew(layer, dim, dim < 6 ? dim : 5, r);
+        assert_true(gess__layer_possible(layer, dim));
+        gess__layer_finish(layer);
+        map->count++;
+    }
+    free(r);
+    return map;
+}
+
+static const char *const mixtures[] = {"", "s", "k", "sk", "ks", "skks"};
+enum { MIXTURES = sizeof mixtures / sizeof *mixtures };
+
+/* ---- applying ---- */
+
+static void there_and_back(void **state)
+{
+    (void)state;
+    enum { N = 100 };
+    for (size_t m = 0; m < MIXTURES; m++)
+        for (size_t dim = 2; dim < 40; dim += 7) {
+            gess__learned *map = random_map(dim, mixtures[m], (uint32_t)(10 * m + dim));
+            double *y = doubles(N * dim), *w = doubles(N * dim), *back = doubles(N * dim), in[N], out[N];
+            double *scratch = doubles(gess__learned_scratch(map, N));
+            normals(5, N * dim, y);
+            gess__learned_in(map, N, y, w, in, scratch);
+            gess__learned_out(map, N, w, back, out, scratch);
+            for (size_t j = 0; j < N; j++) {
+                double size = 0.0, error = 0.0;
+                for (size_t i = 0; i < dim; i++) {
+                    size = fmax(size, fmax(fabs(y[j * dim + i]), fabs(w[j * dim + i])));
+                    error = fmax(error, fabs(back[j * dim + i] - y[j * dim + i]));
+                }
+                assert_true(error <= 1e-10 * size);
+                assert_true(fabs(in[j] + out[j]) <= 1e-10 * (size + fabs(in[j])));
+            }
+            free(y);
+            free(w);
+            free(back);
+            free(scratch);
+            gess__learned_free(map);
+        }
+}
+
+static double determinant(const double a[9])
+{
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
+}
+
+typedef void applied(const gess__learned *, size_t, const double *, double *, double *, double *);
+
+static void check_jacobian(applied *apply, const gess__learned *map, const double *x)
+{
+    enum { DIM = 3 };
+    double steps[2 * DIM * DIM], out[2 * DIM * DIM], unused[2 * DIM], at[DIM], value, matrix[DIM * DIM];
+    double scratch[256];
+    const double h = 1e-5;
+    assert_true(gess__learned_scratch(map, 2 * DIM) <= 256);
+    for (size_t k = 0; k < DIM; k++)
+        for (size_t i = 0; i < DIM; i++) {
+            steps[(2 * k) * DIM + i] = x[i] + (i == k ? h : 0.0);
+            steps[(2 * k + 1) * DIM + i] = x[i] - (i == k ? h : 0.0);
+        }
+    apply(map, 1, x, at, &value, scratch);
+    apply(map, (size_t)2 * DIM, steps, out, unused, scratch);
+    for (size_t k = 0; k < DIM; k++)
+        for (size_t i = 0; i < DIM; i++)
+            matrix[k * DIM + i] = (out[(2 * k) * DIM + i] - out[(2 * k + 1) * DIM + i]) / (2.0 * h);
+    assert_true(fabs(log(fabs(determinant(matrix))) - value) < 1e-5);
+}
+
+static void jacobians(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < MIXTURES; m++)
+        for (uint32_t trial = 0; trial < 5; trial++) {
+            gess__learned *map = random_map(3, mixtures[m], 100 + trial);
+            double x[30];
+            normals(trial, 30, x);
+            for (size_t j = 0; j < 10; j++) {
+                for (size_t i = 0; i < 3; i++) x[3 * j + i] *= 0.5;
+                check_jacobian(gess__learned_out, map, x + 3 * j);
+                check_jacobian(gess__learned_in, map, x + 3 * j);
+            }
+            gess__learned_free(map);
+        }
+}
+
+static void same_bits_in_any_batch(void **state)
+{
+    (void)state;
+    enum { N = 37 };
+    const size_t batches[] = {1, 2, 3, 7, 8, 9, 16, 36};
+    for (size_t m = 0; m < MIXTURES; m++)
+        for (size_t dim = 2; dim < 20; dim += 5) {
+            gess__learned *map = random_map(dim, mixtures[m], 200);
+            double *x = doubles(N * dim), *all = doubles(N * dim), *part = doubles(N * dim), j_all[N], j_part[N];
+            double *scratch = doubles(gess__learned_scratch(map, N));
+            applied *const both[] = {gess__learned_out, gess__learned_in};
+            normals(6, N * dim, x);
+            for (size_t f = 0; f < 2; f++) {
+                both[f](map, N, x, all, j_all, scratch);
+                for (size_t b = 0; b < sizeof batches / sizeof *batches; b++) {
+                    for (size_t j = 0; j < N; j += batches[b]) {
+                        size_t n = N - j < batches[b] ? N - j : batches[b];
+                        both[f](map, n, x + j * dim, part + j * dim, j_part + j, scratch);
+                    }
+                    assert_memory_equal(all, part, N * dim * sizeof *all);
+                    assert_memory_equal(j_all, j_part, sizeof j_all);
+                }
+            }
+            free(x);
+            free(all);
+            free(part);
+            free(scratch);
+            gess__learned_free(map);
+        }
+}
+
+static void extreme_points(void **state)
+{
+    (void)state;
+    const double extremes[] = {1e300, -1e300, 1e155, -1e100, INFINITY, -INFINITY, NAN, 0.0, 1e-310, 1.0};
+    enum { DIM = 7, KINDS = sizeof extremes / sizeof *extremes, N = 500 };
+    applied *const both[] = {gess__learned_out, gess__learned_in};
+    for (size_t m = 0; m < MIXTURES; m++) {
+        gess__learned *map = random_map(DIM, mixtures[m], 300);
+        double x[N * DIM], y[N * DIM], j[N], normal[N * DIM], *scratch = doubles(gess__learned_scratch(map, N));
+        int infinite = 0;
+        normals(9, (size_t)N * DIM, normal);
+        for (size_t i = 0; i < (size_t)N * DIM; i++) {
+            const double *r = normal + i;
+            uint32_t which = below(&r, (size_t)2 * KINDS);
+            x[i] = which < KINDS ? extremes[which] : normal[i];
+        }
+        for (size_t f = 0; f < 2; f++) {
+            both[f](map, N, x, y, j, scratch);
+            for (size_t i = 0; i < (size_t)N * DIM; i++) assert_true(isfinite(y[i]));
+            for (size_t i = 0; i < N; i++) assert_true(isfinite(j[i]) || j[i] == -INFINITY);
+            for (size_t i = 0; i < N; i++) infinite += j[i] == -INFINITY;
+        }
+        assert_true(infinite > 0);
+        free(scratch);
+        gess__learned_free(map);
+    }
+}
+
+static void identity_leaves_the_bits(void **state)
+{
+    (void)state;
+    gess__learned *map = new_map(5);
+    double x[15], y[15], j[3], *scratch = doubles(gess__learned_scratch(map, 3));
+    char text[64];
+    normals(4, 15, x);
+    gess__learned_out(map, 3, x, y, j, scratch);
+    assert_memory_equal(x, y, sizeof x);
+    for (size_t i = 0; i < 3; i++) assert_true(j[i] == 0.0);
+    gess__learned_describe(map, text, sizeof text);
+    assert_string_equal(text, "none");
+    free(scratch);
+    gess__learned_free(map);
+}
+
+/* ---- archives ---- */
+
+static void same_map(const gess__learned *a, const gess__learned *b, size_t dim)
+{
+    enum { N = 9 };
+    double *x = doubles(N * dim), *y = doubles(N * dim), *z = doubles(N * dim), ja[N], jb[N];
+    double *scratch = doubles(gess__learned_scratch(a, N));
+    normals(8, N * dim, x);
+    gess__learned_out(a, N, x, y, ja, scratch);
+    gess__learned_out(b, N, x, z, jb, scratch);
+    assert_memory_equal(y, z, N * dim * sizeof *y);
+    assert_memory_equal(ja, jb, sizeof ja);
+    free(x);
+    free(y);
+    free(z);
+    free(scratch);
+}
+
+static void archived_and_copied(void **state)
+{
+    (void)state;
+    for (size_t m = 0; m < MIXTURES; m++) {
+        gess__learned *map = random_map(6, mixtures[m], 400), *read = random_map(6, "k", 401), *copy = new_map(6);
+        gess__archive archive = {0};
+        char text[128], other[128];
+        gess__learned_archive(map, &archive);
+        archive.reading = 1;
+        gess__learned_archive(read, &archive);
+        assert_false(archive.bad);
+        assert_int_equal(archive.at, archive.size);
+        same_map(map, read, 6);
+        gess__learned_copy(copy, map);
+        same_map(map, copy, 6);
+        gess__learned_describe(map, text, sizeof text);
+        gess__learned_describe(read, other, sizeof other);
+        assert_string_equal(text, other);
+        assert_int_equal(gess__learned_layers(read), strlen(mixtures[m]));
+        for (size_t size = 0; size < archive.size; size++) { /* cut short */
+            gess__archive cut = archive;
+            cut.size = size;
+            cut.at = 0;
+            gess__learned_archive(read, &cut);
+            assert_true(cut.bad);
+            assert_int_equal(gess__learned_layers(read), 0);
+        }
+        gess__archive_free(&archive);
+        gess__learned_free(map);
+        gess__learned_free(read);
+        gess__learned_free(copy);
+    }
+}
+
+/* Whether what a damaged map writes is refused; sets the map free. */
+static void refused(gess__learned *map)
+{
+    gess__learned *read = new_map(4);
+    gess__archive archive = {0};
+    gess__learned_archive(map, &archive);
+    archive.reading = 1;
+    gess__learned_archive(read, &archive);
+    assert_true(archive.bad);
+    assert_int_equal(gess__learned_layers(read), 0);
+    gess__archive_free(&archive);
+    gess__learned_free(read);
+    gess__learned_free(map);
+}
+
+#define REFUSED(kinds, change)                             \
+    do {                                                   \
+        gess__learned *map = random_map(4, (kinds), 500);  \
+        gess__layer *layer = &map->layers[map->count - 1]; \
+        change;                                            \
+        refused(map);                                      \
+    } while (0)
+
+static void damage_is_refused(void **state)
+{
+    (void)state;
+    REFUSED("s", layer->kind = 3);
+    REFUSED("s", layer->kind = 0);
+    REFUSED("s", layer->count = 0);
+    REFUSED("s", layer->centre[2] = NAN);
+    REFUSED("ks", layer->steps[1].at = 4);
+    REFUSED("s", layer->steps[1].at = layer->steps[0].at);
+    REFUSED("s", layer->steps[1].means = 4);
+    REFUSED("s", layer->steps[1].scales = 4);
+    REFUSED("s", layer->steps[1].bends = 2);
+    REFUSED("s", layer->steps[1].spread = 0.0);
+    REFUSED("s", layer->steps[1].spread = -1.0);
+    REFUSED("s", layer->steps[1].spread = INFINITY);
+    REFUSED("s", layer->steps[1].shift = NAN);
+    REFUSED("s", (layer->steps[0].scales = 1, layer->steps[0].scale_from[0] = layer->steps[2].at));
+    REFUSED("s", (layer->steps[0].means = 1, layer->steps[0].mean_from[0] = layer->steps[0].at));
+    REFUSED("s", (layer->steps[0].bends = 1, layer->steps[0].bend_from = layer->steps[1].at));
+    REFUSED("s", (layer->steps[0].bends = 1, layer->steps[0].bend_from = 77));
+    REFUSED("s", (layer->steps[2].scales = 1, layer->steps[2].scale[0] = INFINITY));
+    REFUSED("k", layer->warps[0].spread = 0.0);
+    REFUSED("k", layer->warps[0].power = -1.0);
+    REFUSED("k", layer->warps[1].power = NAN);
+    REFUSED("k", layer->warps[1].tilt = NAN);
+    REFUSED("k", layer->warps[1].shift = INFINITY);
+    REFUSED("k", layer->rows[5] = NAN);
+    REFUSED("k", layer->rows[5] += 1e-3);
+    REFUSED("sk", layer->columns[3] += 1e-3);
+}
+
+static void numbers_of_layers_are_refused(void **state)
+{
+    (void)state;
+    gess__learned *map = random_map(4, "s", 600), *read = new_map(4);
+    gess__archive archive = {0};
+    uint64_t many = GESS__MOST_LAYERS + 1;
+    gess__learned_archive(map, &archive);
+    memcpy(archive.bytes + sizeof many, &many, sizeof many);
+    archive.reading = 1;
+    gess__learned_archive(read, &archive);
+    assert_true(archive.bad);
+    gess__archive_free(&archive);
+    gess__learned_free(read);
+    gess__learned_free(map);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(there_and_back),           cmocka_unit_test(jacobians),
+        cmocka_unit_test(same_bits_in_any_batch),   cmocka_unit_test(extreme_points),
+        cmocka_unit_test(identity_leaves_the_bits), cmocka_unit_test(archived_and_copied),
+        cmocka_unit_test(damage_is_refused),        cmocka_unit_test(numbers_of_layers_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
