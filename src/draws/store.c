@@ -357,7 +357,8 @@ static int take_header(gess__draws *d, reader *r, const char *text, size_t lengt
     json_int_t chains = json_integer_value(json_object_get(root, "chains"));
     json_int_t thin = json_integer_value(json_object_get(root, "thin"));
     int status = GESS_OK;
-    if (chains < 1 || thin < 1 || json_array_size(names) < 1) status = damaged(r, "header", err);
+    const char *first = json_string_value(json_array_get(names, 0));
+    if (chains < 1 || thin < 1 || first == NULL || strcmp(first, "lp__") != 0) status = damaged(r, "header", err);
     d->chains = (size_t)chains;
     d->thin = (uint64_t)thin;
     size_t columns = json_array_size(names);

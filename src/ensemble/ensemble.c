@@ -1,6 +1,7 @@
 #include "ensemble/ensemble.h"
 
 #include "base/mem.h"
+#include "ensemble/refine.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,8 @@ int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, cons
     e->chains.first = (uint32_t)first;
     e->chains.count = chains;
     GESS_TRY(choose_methods(e, options, err));
+    if (e->schedule->learns_maps && (e->kernel->needs & GESS__NEEDS_APPROX) && strcmp(options->transform, "none") != 0)
+        GESS_TRY(gess__target_learn(&e->target, err));
     e->seed = options->seed;
     e->reuse = options->reuse;
 
@@ -128,6 +131,10 @@ void gess__ensemble_free(gess__ensemble *e)
     gess__approx_free(e->approx);
     gess__approx_free(e->spare);
     gess__fitter_free(e->fitter);
+    gess__mixture_free(e->mixture);
+    gess__refiner_free(e->refiner);
+    gess__learned_free(e->identity);
+    gess__learned_free(e->before);
     free(e);
 }
 

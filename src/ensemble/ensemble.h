@@ -24,7 +24,9 @@ typedef struct gess__stretch {
     size_t first, count;
     uint64_t start, iterations;
     const gess__approx *approx;
-    int rebind; /* the approximation is new to these chains */
+    const gess__mixture *mixture; /* or NULL */
+    unsigned globals, period;     /* as in gess__update */
+    int rebind;                   /* the approximation is new to these chains */
 } gess__stretch;
 
 /* The draws of a warm-up window, in the sampling space, thinned to fit. */
@@ -59,9 +61,15 @@ typedef struct gess__warmup {
     double reach;                       /* largest |y| after the first stage */
     double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
+    /* refinements (refine.h) */
+    uint64_t refines, refined_at;              /* how many, and the evaluations at the last */
+    double map_score, mixture_gain;            /* what the last one found */
+    double acceptance, independence;           /* expected of independence moves: share accepted, draws an evaluation */
+    uint64_t globals_before, accepted_before;  /* at the beginning of the stage */
 } gess__warmup;
 
 typedef struct gess__stream gess__stream;
+typedef struct gess__refiner gess__refiner;
 
 typedef struct gess__ensemble {
     gess__target target;
@@ -82,6 +90,10 @@ typedef struct gess__ensemble {
     gess__approx *approx; /* in use, or used last */
     gess__approx *spare;  /* scratch of a fit, or NULL */
     gess__fit_report fit; /* of the newest fit */
+    gess__mixture *mixture;    /* auto: T; NULL elsewhere. One component: the t in approx */
+    unsigned globals, period;  /* auto: of `period` iterations, the first `globals` are independence moves */
+    gess__refiner *refiner;    /* auto, in warm-up */
+    gess__learned *identity, *before; /* auto: maps for refinements */
     uint64_t fits;
     size_t half;       /* two-group: chains 0 .. half - 1 are the first group */
     int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */
@@ -93,6 +105,7 @@ typedef struct gess__ensemble {
 struct gess__schedule {
     const char *name, *help;
     size_t fewest_chains;
+    int learns_maps;  /* gives the target a map that it may learn */
     int fits_windows; /* needs the points of warm-up windows, not their log densities alone */
     /* Checks and allocates what the schedule needs; the ensemble frees it. */
     int (*open)(gess__ensemble *e, const gess_options *options, gess_error *err);
@@ -163,6 +176,9 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
 uint64_t gess__ensemble_done(const gess__ensemble *e);
 
 /* ---- warm-up (warmup.c) ---- */
+
+/* The mean of the log densities of the last stage, for warmup. */
+void gess__warmup_look(gess__ensemble *e);
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err);
 

@@ -3,8 +3,9 @@
  * While T is being learned, chains are updated with a T that depends on their own past, which is
  * not invariant: warm-up draws are thrown away. After it T does not change, so every chain is plain
  * generalized elliptical slice sampling, exact and independent of the others given T and where
- * warm-up left them. `auto` is this schedule with whatever else warm-up finds worth while; so far
- * there is nothing else. */
+ * warm-up left them. `auto` is this schedule with what refine.c adds. */
+#include "ensemble/pack.h"
+#include "ensemble/refine.h"
 #include "ensemble/together.h"
 
 #include <string.h>
@@ -18,8 +19,20 @@ static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
     return gess__approx_new(&e->spare, e->target.dim, err);
 }
 
-/* The window's points with those of the first half of the chains first, each half draw by draw. */
-static gess__pool pack(gess__ensemble *e)
+static int open_auto(gess__ensemble *e, const gess_options *options, gess_error *err)
+{
+    GESS_TRY(open(e, options, err));
+    e->period = 1;
+    GESS_TRY(gess__mixture_new(&e->mixture, e->target.dim, err));
+    if (e->warmup.over) return GESS_OK;
+    if (e->target.learned != NULL) {
+        GESS_TRY(gess__learned_new(&e->identity, e->target.dim, err));
+        GESS_TRY(gess__learned_new(&e->before, e->target.dim, err));
+    }
+    return gess__refiner_new(&e->refiner, e, err);
+}
+
+gess__pool gess__pack(gess__ensemble *e)
 {
     gess__window *w = &e->window;
     size_t dim = e->target.dim, chains = e->chains.count, half = chains / 2;
@@ -41,25 +54,50 @@ static gess__pool pack(gess__ensemble *e)
  * newest draws means that the ensemble has moved. A quarter of the gap is what the fit's own noise
  * costs: fits to all draws have half the noise of fits to half of them, and half of the gap is the
  * fitted half's flattery. */
-static int look(gess__ensemble *e)
+static int weigh(gess__ensemble *e, const gess__pool *pool, const gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
-    gess__pool_report report = {0};
-    gess__pool pool = pack(e);
     double dim = (double)e->target.dim;
-    gess__fit_pooled(e->fitter, &pool, e->approx, e->spare, &report);
-    e->fit = report.fit;
-    e->fits++;
-    e->rebind = 1;
-    u->score = report.score;
-    u->gap = report.gap;
-    u->gain = report.gain;
-    u->shrinkage = report.shrinkage;
-    if (u->gain > 0.02 + 0.002 * dim) u->moved = 1;
+    u->score = report->score;
+    u->gap = report->gap;
+    u->shrinkage = report->shrinkage;
     /* a window that is full has as many draws as it will ever have: p parameters cost p / 2n nats */
-    double most = 0.01 + 0.001 * dim, parameters = 0.5 * dim * (dim + 3.0), count = (double)(pool.half + pool.rest);
+    double most = 0.01 + 0.001 * dim, parameters = 0.5 * dim * (dim + 3.0), count = (double)(pool->half + pool->rest);
     double least = e->window.stride > 1 ? 1.3 * parameters / (2.0 * count) : 0.0;
     return 0.25 * u->gap > (most > least ? most : least);
+}
+
+static void fit(gess__ensemble *e, const gess__pool *pool, gess__pool_report *report)
+{
+    gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+    e->fit = report->fit;
+    e->fits++;
+    e->rebind = 1;
+    e->warmup.gain = report->gain;
+    if (report->gain > 0.02 + 0.002 * (double)e->target.dim) e->warmup.moved = 1;
+}
+
+static int look(gess__ensemble *e)
+{
+    gess__pool_report report = {0};
+    gess__pool pool = gess__pack(e);
+    fit(e, &pool, &report);
+    return weigh(e, &pool, &report);
+}
+
+static int look_auto(gess__ensemble *e)
+{
+    gess__pool_report report = {0};
+    gess__pool pool = gess__pack(e);
+    int more = 0;
+    fit(e, &pool, &report);
+    if (gess__refine_due(e))
+        more = gess__refine(e, &pool, &report);
+    else if (e->warmup.refines == 0)
+        more = 1;
+    if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
+    gess__refine_share(e);
+    return weigh(e, &pool, &report) || more;
 }
 
 const gess__schedule gess__schedule_pooled = {
@@ -75,11 +113,12 @@ const gess__schedule gess__schedule_pooled = {
 
 const gess__schedule gess__schedule_auto = {
     .name = "auto",
-    .help = "pooled, and what else pays (so far: nothing)",
+    .help = "pooled, with learned maps, a mixture of t and independence moves where they pay",
     .fewest_chains = 2,
     .fits_windows = 1,
-    .open = open,
+    .learns_maps = 1,
+    .open = open_auto,
     .next = gess__together_next,
     .ran = gess__together_ran,
-    .look = look,
+    .look = look_auto,
 };

@@ -10,6 +10,20 @@ static void archive_approx(gess__approx *t, gess__archive *a)
     if (a->reading && !a->bad) gess__approx_ready(t);
 }
 
+/* What `auto` has learned. */
+static void archive_refinement(gess__ensemble *e, gess__archive *a)
+{
+    GESS_ARCHIVE(a, &e->globals);
+    GESS_ARCHIVE(a, &e->period);
+    if (e->globals > 0 && e->period < e->globals) a->bad = 1;
+    if (e->target.learned != NULL) gess__learned_archive(e->target.learned, a);
+    if (e->mixture == NULL) return;
+    GESS_ARCHIVE(a, &e->mixture->count);
+    if (e->mixture->count < 1 || e->mixture->count > GESS__MOST_COMPONENTS) a->bad = 1;
+    GESS_ARCHIVE(a, &e->mixture->log_weight);
+    for (size_t k = 0; k < e->mixture->count && !a->bad; k++) archive_approx(e->mixture->component[k], a);
+}
+
 static void archive_window(gess__ensemble *e, gess__archive *a)
 {
     gess__window *w = &e->window;
@@ -61,5 +75,6 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &e->warmup);
     if (e->turn != 0 && e->turn != 1) a->bad = 1;
     archive_approx(e->approx, a);
+    archive_refinement(e, a);
     archive_window(e, a);
 }

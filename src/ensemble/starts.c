@@ -36,7 +36,7 @@ static int place(gess__ensemble *e, size_t chain, const double *x, double *scrat
     e->tally.evals++;
     if (value == INFINITY) {
         char point[600];
-        gess__target_describe(&e->target, y, point, sizeof point);
+        gess__target_describe(&e->target, y, point, sizeof point, scratch);
         return gess__fail(err, GESS_ERR_MODEL,
                           "the log density is +infinity at the start of chain %zu, %s; mend the model",
                           (size_t)e->chains.first + chain + 1, point);

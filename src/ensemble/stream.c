@@ -116,7 +116,8 @@ static int record_block(const gess__stream *s, const gess__update *u, double *ro
     for (size_t j = 0; j < u->count; j++) {
         size_t chain = u->first + j;
         double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row, err));
+        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row,
+                                   u->mapped, err));
     }
     return GESS_OK;
 }
@@ -141,6 +142,9 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     uint64_t start = segment_start(s, k), end = segment_start(s, k + 1), kept = segment_kept(s, k), draw = 0;
     size_t offset = block * e->block;
     u->approx = stretch->approx;
+    u->mixture = stretch->mixture;
+    u->globals = stretch->globals;
+    u->period = stretch->period;
     u->chains = &e->chains;
     u->seed = e->seed;
     u->worker = worker;
@@ -261,7 +265,7 @@ static int check_not_lost(const gess__ensemble *e, gess_error *err)
     for (size_t i = 0; i < e->chains.count * dim; i++) {
         if (fabs(e->chains.x[i]) < lost) continue;
         char point[600];
-        gess__target_describe(&e->target, e->chains.x + i / dim * dim, point, sizeof point);
+        gess__target_describe(&e->target, e->chains.x + i / dim * dim, point, sizeof point, e->updates[0].mapped);
         return gess__fail(err, GESS_ERR_MODEL,
                           "chain %zu has run away, to %s: the density is improper, it does not fall off in every "
                           "direction; "

@@ -8,6 +8,9 @@ void gess__together_next(gess__ensemble *e, uint64_t until, gess__stretch *stret
         .start = e->done[0],
         .iterations = left,
         .approx = e->approx,
+        .mixture = e->mixture != NULL && e->mixture->count > 1 ? e->mixture : NULL,
+        .globals = e->globals,
+        .period = e->period,
         .rebind = e->rebind,
     };
 }

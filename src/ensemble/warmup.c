@@ -10,16 +10,17 @@
 #include <math.h>
 #include <string.h>
 
-/* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least four draws of
+/* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least FEW_POINTS and four draws of
  * every chain, and no more than MOST_DOUBLES in all, so that memory stays O(chains · dim + dim²) for
  * many dimensions. */
-enum { POINTS_A_DIMENSION = 400, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
+enum { POINTS_A_DIMENSION = 400, FEW_POINTS = 8000, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
 
 enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2 };
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
     size_t dim = e->target.dim, chains = e->chains.count, points = POINTS_A_DIMENSION * dim;
+    if (points < FEW_POINTS) points = FEW_POINTS;
     if (points > MOST_POINTS) points = MOST_POINTS;
     if (points > MOST_DOUBLES / dim) points = MOST_DOUBLES / dim;
     e->warmup.fixed = options->warmup;
@@ -40,7 +41,7 @@ int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error
 
 /* The mean of the log densities of the stage, with a standard error from the means of the chains:
  * they are nearly independent of each other, the draws of a chain are not of each other. */
-static void look_at_values(gess__ensemble *e)
+void gess__warmup_look(gess__ensemble *e)
 {
     const gess__window *w = &e->window;
     size_t chains = e->chains.count, from = (size_t)((w->stage - w->start) / w->stride);
@@ -95,6 +96,8 @@ static void begin_stage(gess__ensemble *e)
     u->error_before = u->mean_error;
     u->evals_before = e->tally.evals;
     u->updates_before = e->tally.updates;
+    u->globals_before = e->tally.globals;
+    u->accepted_before = e->tally.accepted;
     w->length = plan_stage(e);
     w->stage = gess__ensemble_done(e);
     if (e->warmup.moved) {
@@ -130,6 +133,7 @@ static void count_anew(gess__ensemble *e)
 {
     memset(e->tally.angles, 0, sizeof e->tally.angles);
     memset(e->tally.by_evals, 0, sizeof e->tally.by_evals);
+    e->tally.globals = e->tally.accepted = 0;
     memset(e->chains.deltas, 0, e->chains.count * sizeof *e->chains.deltas);
     memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);
 }
@@ -143,7 +147,7 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
     u->each = (double)(e->tally.evals - u->evals_before) / (double)(e->tally.updates - u->updates_before);
     u->open = 0;
-    look_at_values(e);
+    gess__warmup_look(e);
     GESS_TRY(check_not_flat(e, err));
     /* chains that still climb or fall have not arrived, whatever a fit says */
     u->moved = u->stages == 0 || !(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before));

@@ -59,8 +59,7 @@ size_t gess__ellipse_scratch_size(size_t dim, size_t block)
 
 /* ---- vector loops over lanes ---- */
 
-/* The numbers of the chains of lanes lane[0 .. n-1], CHUNK at a time, for random keys. */
-static void draw_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second)
+void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second)
 {
     enum { CHUNK = 64 };
     uint32_t chains[CHUNK];
@@ -144,7 +143,7 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     family->root_scales(u, w.deltas, w.roots);
     scale_by_roots(n, w.roots, w.squares, w.crosses);
     /* one uniform for the height, one for the first angle */
-    draw_uniforms(u, 0, n, w.first, w.high);
+    gess__slice_uniforms(u, 0, n, w.first, w.high);
     log_t(u, family, n, w.deltas, w.second);
     open_slices(n, u->chains->value + u->first, w.second, w.first, w.heights);
     for (size_t j = 0; u->chains->deltas != NULL && j < n; j++) {
@@ -173,23 +172,12 @@ void gess__ellipse_propose(gess__update *u)
     }
 }
 
-/* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
-static size_t bin_of(double angle)
-{
-    return ((size_t)ceil((angle + 1.5) * GESS__BINS) - 1) % GESS__BINS;
-}
-
-/* Counts updates that ended at the present round. */
-static void count_ended(gess__update *u, size_t count)
-{
-    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
-}
 
 /* Lane number p moves to its proposal. */
 static void move(gess__update *u, const work *w, size_t p, double value)
 {
     size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
-    u->tally.angles[bin_of(w->angle[p])]++;
+    u->tally.angles[gess__angle_bin(w->angle[p])]++;
     double *z = u->chains->own + chain * dim;
     memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
     gess__rotate(dim, z, w->normals + j * dim, w->cosines[p], w->sines[p] * w->roots[p], z);
@@ -219,17 +207,17 @@ int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, g
         else
             squeeze(u, &w, p, left++);
     }
-    count_ended(u, u->proposals - left);
+    gess__count_ended(u, u->proposals - left);
     u->proposals = left;
     if (left == 0) return GESS_OK;
     *w.tries += 1.0;
     if (*w.tries >= GESS__MOST_ANGLES) {
         u->tally.failures += left;
-        count_ended(u, left);
+        gess__count_ended(u, left);
         u->proposals = 0;
         return GESS_OK;
     }
-    draw_uniforms(u, (uint32_t)*w.tries, left, w.first, w.second);
+    gess__slice_uniforms(u, (uint32_t)*w.tries, left, w.first, w.second);
     shrink(left, w.first, w.low, w.high, w.angle);
     return GESS_OK;
 }

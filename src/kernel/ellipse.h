@@ -46,6 +46,21 @@ GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
     return (gess__bracket){.low = low, .high = high, .angle = gess__fma(uniform, high - low, low)};
 }
 
+/* Two uniforms for each of the lanes u->lane[0 .. n-1]: those of the slice's angle number `index`. */
+void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second);
+
+/* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
+static inline size_t gess__angle_bin(double angle)
+{
+    return ((size_t)ceil((angle + 1.5) * GESS__BINS) - 1) % GESS__BINS;
+}
+
+/* Counts updates that ended at the present round. */
+static inline void gess__count_ended(gess__update *u, size_t count)
+{
+    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
+}
+
 /* What a kernel of this family supplies: the scales √s of all lanes, given their δ, and whether
  * log T is the Gaussian's whatever ν is. */
 typedef struct gess__ellipse_family {

@@ -3,10 +3,15 @@
  *
  * T is a scale mixture of Gaussians, T = ∫ IG(s; ν/2, ν/2) N(μ, sΣ) ds. Given x, s is drawn from
  * its conditional InvGamma((D + ν)/2, (ν + δ)/2), then x by an elliptical slice update with
- * covariance sΣ and log-likelihood log π − log T. At the cap of ν, s = 1. */
+ * covariance sΣ and log-likelihood log π − log T. At the cap of ν, s = 1.
+ *
+ * Where T is a mixture, the update goes around one of its components (around.c); iterations that the schedule
+ * sets aside for it are independence moves instead (global.c). */
 #include "base/mutant.h"
 #include "base/vmath.h"
+#include "kernel/around.h"
 #include "kernel/ellipse.h"
+#include "kernel/global.h"
 
 static void root_scales(const gess__update *u, const double *deltas, double *roots)
 {
@@ -29,4 +34,47 @@ static void root_scales(const gess__update *u, const double *deltas, double *roo
 
 static const gess__ellipse_family family = {.gaussian = 0, .root_scales = root_scales};
 
-GESS__ELLIPSE_KERNEL(gess, "generalized elliptical slice sampling around a multivariate t")
+static size_t scratch_size(size_t dim, size_t block)
+{
+    size_t sizes[] = {gess__ellipse_scratch_size(dim, block), gess__around_scratch_size(dim, block),
+                      gess__global_scratch_size(dim, block)};
+    size_t most = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
+    return most > sizes[2] ? most : sizes[2];
+}
+
+static void begin(gess__update *u)
+{
+    if (gess__global_turn(u))
+        gess__global_begin(u);
+    else if (u->mixture != NULL)
+        gess__around_begin(u);
+    else
+        gess__ellipse_begin(u, &family);
+}
+
+static void propose(gess__update *u)
+{
+    if (gess__global_turn(u)) return; /* it was drawn to begin with */
+    if (u->mixture != NULL)
+        gess__around_propose(u);
+    else
+        gess__ellipse_propose(u);
+}
+
+static int consume(gess__update *u, gess_error *err)
+{
+    if (gess__global_turn(u)) return gess__global_consume(u, err);
+    return u->mixture != NULL ? gess__around_consume(u, err) : gess__ellipse_consume(u, &family, err);
+}
+
+const gess__kernel gess__kernel_gess = {
+    .name = "gess",
+    .help = "generalized elliptical slice sampling around a multivariate t, or a mixture of them",
+    .needs = GESS__NEEDS_APPROX,
+    .exact = 1,
+    .own_size = gess__ellipse_own_size,
+    .scratch_size = scratch_size,
+    .begin = begin,
+    .propose = propose,
+    .consume = consume,
+};

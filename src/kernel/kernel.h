@@ -15,7 +15,7 @@
 #ifndef GESS_KERNEL_KERNEL_H
 #define GESS_KERNEL_KERNEL_H
 
-#include "approx/approx.h"
+#include "approx/mixture.h"
 #include "base/rng.h"
 #include "map/target.h"
 
@@ -32,10 +32,11 @@ typedef struct gess__chains {
 
 enum { GESS__BINS = 32 };
 
-/* What has happened; sums of unsigned numbers, so their order does not matter. The last two count
+/* What has happened; sums of unsigned numbers, so their order does not matter. All but the first four count
  * from the end of warm-up on. */
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
+    uint64_t globals, accepted;    /* independence moves proposed and accepted */
     uint64_t angles[GESS__BINS];   /* accepted angles, over the turn (-1/2, 1/2] */
     uint64_t by_evals[GESS__BINS]; /* updates that took 1, 2, … evaluations; the last: or more */
 } gess__tally;
@@ -51,7 +52,7 @@ typedef struct gess__nans {
     struct {
         uint64_t iteration, chain, angle;
     } keys[GESS__NANS_KEPT];
-    double *points; /* GESS__NANS_KEPT × dim, in the sampling space */
+    double *points; /* GESS__NANS_KEPT × dim, behind the learned map */
 } gess__nans;
 
 /* Adds a point where it is among the first. */
@@ -63,6 +64,8 @@ typedef struct gess__update {
     /* given */
     const gess__target *target;
     const gess__approx *approx;
+    const gess__mixture *mixture; /* T, where it has more than the component in `approx`; or NULL */
+    unsigned globals, period;     /* of `period` iterations, the first `globals` are independence moves */
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;

@@ -60,6 +60,8 @@ void gess__tally_add(gess__tally *to, const gess__tally *from)
     to->updates += from->updates;
     to->failures += from->failures;
     to->nans += from->nans;
+    to->globals += from->globals;
+    to->accepted += from->accepted;
     for (size_t i = 0; i < GESS__BINS; i++) {
         to->angles[i] += from->angles[i];
         to->by_evals[i] += from->by_evals[i];
@@ -103,14 +105,15 @@ int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err
 {
     *value = u->values[j];
     if (isnan(*value)) {
+        double *y = u->mapped;
         u->tally.nans++;
-        gess__nans_note(&u->nans, u->target->dim, u->iteration, u->chains->first + u->first + u->lane[j], u->round,
-                        u->points + j * u->target->dim);
+        gess__target_out(u->target, u->points + j * u->target->dim, y, y + u->target->dim);
+        gess__nans_note(&u->nans, u->target->dim, u->iteration, u->chains->first + u->first + u->lane[j], u->round, y);
         *value = -INFINITY;
     }
     if (*value < INFINITY) return GESS_OK;
     char point[600];
-    gess__target_describe(u->target, u->points + j * u->target->dim, point, sizeof point);
+    gess__target_describe(u->target, u->points + j * u->target->dim, point, sizeof point, u->mapped);
     return gess__fail(err, GESS_ERR_MODEL,
                       "the log density is +infinity at %s (chain %zu, iteration %llu); a density must be finite or "
                       "zero there: mend the model",

@@ -18,30 +18,64 @@ int gess__target_init(gess__target *target, const gess_model *model, int transfo
 void gess__target_free(gess__target *target)
 {
     gess__bounds_free(&target->bounds);
+    gess__learned_free(target->learned);
+}
+
+int gess__target_learn(gess__target *target, gess_error *err)
+{
+    return gess__learned_new(&target->learned, target->dim, err);
+}
+
+/* Whether w is not y. */
+static int mapped(const gess__target *target)
+{
+    return target->learned != NULL && gess__learned_layers(target->learned) > 0;
 }
 
 size_t gess__target_scratch(const gess__target *target, size_t n)
 {
     /* x, its gradient, log |dx/dy|, log density and place of each point that is inside */
-    return target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
+    size_t bounds = target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
+    /* y and log |dy/dw| of each point; also of one alone where there is no map */
+    size_t learned = target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
+    return bounds + learned;
+}
+
+double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch)
+{
+    double jacobian = 0.0;
+    if (mapped(target))
+        gess__learned_out(target->learned, 1, w, y, &jacobian, scratch);
+    else
+        memcpy(y, w, target->dim * sizeof *y);
+    return jacobian;
+}
+
+/* A point of the user's space. */
+static void describe(const gess__target *target, const double *x, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
+        used = gess__describe_parameter(target->model, i, x[i], text, used, size);
 }
 
 /* Calls the model with n points of the user's space. */
 static int ask(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
-               double *gradients, const double *first_y, gess_error *err)
+               double *gradients, const double *first_x, gess_error *err)
 {
     const gess_model *model = target->model;
     int code = gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
                                  : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
     if (code == 0) return GESS_OK;
     char point[400];
-    gess__target_describe(target, first_y, point, sizeof point);
+    describe(target, first_x, point, sizeof point);
     return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
                       code, n, point);
 }
 
-int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                          double *gradients, double *scratch, gess_error *err)
+/* The same behind the bounds. */
+static int ask_inside(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                      double *gradients, double *scratch, gess_error *err)
 {
     if (target->bounds.trivial) return ask(target, worker, n, y, values, gradients, y, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
@@ -56,7 +90,7 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
             values[i] = -INFINITY;
     }
     if (inside == 0) return GESS_OK;
-    GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, y + (size_t)places[0] * inner, err));
+    GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, x, err));
     for (size_t k = 0; k < inside; k++) {
         size_t i = (size_t)places[k];
         values[i] = GESS__MUTANT(NO_JACOBIAN) ? logp[k] : logp[k] + jacobians[k];
@@ -66,11 +100,26 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
     return GESS_OK;
 }
 
-int gess__target_draw(const gess__target *target, unsigned worker, const double *y, double value, double *row,
-                      gess_error *err)
+int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
+                          double *gradients, double *scratch, gess_error *err)
+{
+    if (!mapped(target)) return ask_inside(target, worker, n, w, values, gradients, scratch, err);
+    double *y = scratch, *jacobians = y + n * target->dim, *rest = jacobians + n;
+    gess__learned_out(target->learned, n, w, y, jacobians, rest);
+    /* the bounds' scratch lies behind what the map may use */
+    GESS_TRY(ask_inside(target, worker, n, y, values, gradients, rest + gess__learned_scratch(target->learned, n), err));
+    /* a point so far out that the map overflows is outside */
+    for (size_t i = 0; i < n; i++)
+        if (!GESS__MUTANT(NO_LEARNED_JACOBIAN)) values[i] = jacobians[i] > -INFINITY ? values[i] + jacobians[i] : -INFINITY;
+    return GESS_OK;
+}
+
+int gess__target_draw(const gess__target *target, unsigned worker, const double *w, double value, double *row,
+                      double *scratch, gess_error *err)
 {
     const gess_model *model = target->model;
-    double *x = row + 1;
+    double *x = row + 1, *y = scratch;
+    value -= gess__target_out(target, w, y, scratch + target->dim);
     if (target->bounds.trivial) {
         memcpy(x, y, model->dim * sizeof *x);
         row[0] = value;
@@ -81,13 +130,14 @@ int gess__target_draw(const gess__target *target, unsigned worker, const double 
     int code = model->derive(model->user, worker, model->dim, x, model->derived, x + model->dim);
     if (code == 0) return GESS_OK;
     char point[400];
-    gess__target_describe(target, y, point, sizeof point);
+    describe(target, x, point, sizeof point);
     return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
 }
 
-void gess__target_describe(const gess__target *target, const double *y, char *text, size_t size)
+void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch)
 {
+    gess__target_out(target, w, scratch, scratch + target->dim);
     text[0] = '\0';
     for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
-        used = gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, y), text, used, size);
+        used = gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, scratch), text, used, size);
 }

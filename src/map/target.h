@@ -1,15 +1,18 @@
-/* The density as the sampler sees it: a model behind the map y ↔ x between the sampling space and
- * the user's, with log |dx/dy| inside. Everything above this folder works with y, and asks the
- * target for x when a draw is stored. */
+/* The density as the sampler sees it: a model behind the map w ↔ x between the sampling space and
+ * the user's, with log |dx/dw| inside. Everything above this folder works with w, and asks the
+ * target for x when a draw is stored. The map is made of the bounds' x ↔ y and, where warm-up learns one, of
+ * y ↔ w; without it w is y. */
 #ifndef GESS_MAP_TARGET_H
 #define GESS_MAP_TARGET_H
 
 #include "map/bounds.h"
+#include "map/learned.h"
 
 typedef struct gess__target {
     const gess_model *model;
     gess__bounds bounds;
-    size_t dim;     /* of y */
+    gess__learned *learned; /* or NULL */
+    size_t dim;             /* of w and y */
     size_t columns; /* of a draw: log density, parameters, derived quantities */
 } gess__target;
 
@@ -17,21 +20,27 @@ typedef struct gess__target {
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err);
 void gess__target_free(gess__target *target);
 
-/* Doubles of scratch for gess__target_evaluate() with up to n points. */
+/* Gives the target a map that can be learned, to begin with the identity. Before scratch is sized. */
+int gess__target_learn(gess__target *target, gess_error *err);
+
+/* w → y of one point; returns log |dy/dw|. */
+double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch);
+
+/* Doubles of scratch for the functions here with up to n points. */
 size_t gess__target_scratch(const gess__target *target, size_t n);
 
-/* Log densities in the sampling space of n points y (n × dim), raw: NaN and infinities are passed
+/* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed
  * on, since a value that is never used must not count. The model is not asked about points outside
  * its bounds. gradients is n × dim, or NULL. */
-int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *scratch, gess_error *err);
 
 /* A draw in the user's scale into row (`columns` doubles): log density without Jacobian, parameters,
  * derived quantities. */
-int gess__target_draw(const gess__target *target, unsigned worker, const double *y, double value, double *row,
-                      gess_error *err);
+int gess__target_draw(const gess__target *target, unsigned worker, const double *w, double value, double *row,
+                      double *scratch, gess_error *err);
 
-/* Writes a point as "name = value, …" for messages, shortened with "…" where it does not fit. */
-void gess__target_describe(const gess__target *target, const double *y, char *text, size_t size);
+/* Writes a point as "name = value, …" for messages, shortened with "…" where it does not fit; scratch as above. */
+void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch);
 
 #endif

@@ -56,12 +56,14 @@ static void add(gess__moments *m, double x)
 /* Log density, without Jacobian, and parameters of one chain's draws. */
 static void take_draws(gess__history *h, const gess__ensemble *e, size_t chain, double *row, gess__moments *own)
 {
+    double *mapped = e->updates[0].mapped, *y = mapped, *rest = mapped + e->target.dim;
     const gess__window *w = &e->window;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     memset(own, 0, columns * sizeof *own);
     for (size_t i = 0; i < w->draws; i++) {
         size_t point = i * e->chains.count + chain;
-        row[0] = w->values[point] - gess__bounds_out(&e->target.bounds, w->points + point * dim, row + 1);
+        row[0] = w->values[point] - gess__target_out(&e->target, w->points + point * dim, y, rest);
+        row[0] -= gess__bounds_out(&e->target.bounds, y, row + 1);
         for (size_t j = 0; j < columns; j++) {
             add(&own[j], row[j]);
             add(&h->draws[j], row[j]);

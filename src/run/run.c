@@ -235,6 +235,24 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
 
 /* ---- the loop ---- */
 
+/* What `auto` has chosen so far. */
+static void log_choice(const gess_run *run, const gess__ensemble *e)
+{
+    const gess__warmup *u = &e->warmup;
+    char map[256] = "none";
+    if (e->mixture == NULL) return;
+    if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
+    gess__run_log(run,
+                  "    refinements %llu: map %s (score %.4f); components %zu (gain %.4f); independence moves %u of %u "
+                  "(accepted %.3f expected, %.3f in this stage; %.3f draws an evaluation)",
+                  (unsigned long long)u->refines, map, u->map_score, e->mixture->count, u->mixture_gain, e->globals,
+                  e->period, u->acceptance,
+                  e->tally.globals > u->globals_before
+                      ? (double)(e->tally.accepted - u->accepted_before) / (double)(e->tally.globals - u->globals_before)
+                      : NAN,
+                  u->independence);
+}
+
 static int warm_up(gess_run *run, gess_error *err)
 {
     gess__record none = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
@@ -253,6 +271,7 @@ static int warm_up(gess_run *run, gess_error *err)
                           (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score,
                           e->warmup.gain, e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value,
                           e->warmup.moved ? ", moving" : "");
+            log_choice(run, e);
             GESS_TRY(gess__history_stage(&run->history, run->present, e, err));
         }
     }

@@ -1,0 +1,275 @@
+#include "ensemble/refine.h"
+
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "ensemble/pack.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points that candidates are judged by, of each half of the chains: enough for a covariance, and no more than it
+ * takes. */
+enum { JUDGED = 2000, JUDGED_A_DIMENSION = 60, FEWEST_POINTS = 400, FEWEST_A_DIMENSION = 10 };
+
+/* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
+#define WORTH 0.03
+#define WAIT 0.05
+
+struct gess__refiner {
+    gess__learner *learner;
+    gess__mixture_fitter *mixer;
+    gess__learned *trial;
+    double *y;         /* points × dim: the window behind the learned map */
+    double *w;         /* points × dim: the same in a candidate's sampling space */
+    double *jacobians; /* points: log |dw/dy| */
+    double *level;     /* points: log π − log T */
+    double *scratch;
+};
+
+int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_error *err)
+{
+    size_t dim = e->target.dim, points = e->window.room * e->chains.count;
+    GESS_ALLOC(refiner, 1, err);
+    gess__refiner *r = *refiner;
+    GESS_TRY(gess__mixture_fitter_new(&r->mixer, dim, points, err));
+    size_t scratch = gess__mixture_scratch(dim, points);
+    if (e->target.learned != NULL) {
+        GESS_TRY(gess__learner_new(&r->learner, dim, points, err));
+        GESS_TRY(gess__learned_new(&r->trial, dim, err));
+        size_t mapping = gess__learned_scratch(r->trial, points) + dim;
+        if (mapping > scratch) scratch = mapping;
+    }
+    GESS_ALLOC(&r->y, points * dim, err);
+    GESS_ALLOC(&r->w, points * dim, err);
+    GESS_ALLOC(&r->jacobians, points, err);
+    GESS_ALLOC(&r->level, points, err);
+    GESS_ALLOC(&r->scratch, scratch, err);
+    return GESS_OK;
+}
+
+void gess__refiner_free(gess__refiner *r)
+{
+    if (r == NULL) return;
+    gess__learner_free(r->learner);
+    gess__mixture_fitter_free(r->mixer);
+    gess__learned_free(r->trial);
+    free(r->y);
+    free(r->w);
+    free(r->jacobians);
+    free(r->level);
+    free(r->scratch);
+    free(r);
+}
+
+int gess__refine_due(const gess__ensemble *e)
+{
+    size_t dim = e->target.dim, points = e->window.draws * e->chains.count, least = FEWEST_A_DIMENSION * dim;
+    if (points < (least > FEWEST_POINTS ? least : FEWEST_POINTS)) return 0;
+    return e->warmup.refines == 0 || e->tally.evals >= e->warmup.refined_at + e->warmup.refined_at / 2;
+}
+
+/* ---- maps ---- */
+
+/* `count` of the `from` points, evenly, to `to`. */
+static size_t take_some(size_t dim, size_t from, const double *points, size_t count, double *to)
+{
+    if (count > from) count = from;
+    for (size_t i = 0; i < count; i++) memcpy(to + i * dim, points + i * from / count * dim, dim * sizeof *to);
+    return count;
+}
+
+/* Mean log T of the second half's points, of a t fitted to the first half's, with log |dw/dy|: comparable between
+ * maps. */
+static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__learned *map, const double *y)
+{
+    gess__refiner *r = e->refiner;
+    const gess__fit_settings settings = {.tolerance = 1e-3, .most_iterations = 30};
+    size_t dim = e->target.dim;
+    gess__fit_report report;
+    double sum = 0.0;
+    gess__learned_in(map, half + rest, y, r->w, r->jacobians, r->scratch);
+    for (size_t i = 0; i < half + rest; i++)
+        if (!(r->jacobians[i] > -INFINITY)) return -INFINITY;
+    gess__fit_student_t(e->fitter, dim, half, r->w, settings, e->spare, &report);
+    for (size_t i = half; i < half + rest; i++) sum += r->jacobians[i];
+    sum += gess__fit_log_likelihood(e->fitter, dim, rest, r->w + half * dim, e->spare);
+    return sum / (double)rest;
+}
+
+typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
+
+/* Layer by layer, each kept where it is worth it. The first `half` of y is learned from, all of it is judged by.
+ * kept[i]: whether candidate i was. Returns the score. */
+static double search(gess__ensemble *e, size_t half, size_t rest, const double *y, learn_fn *const *learn, size_t count,
+                     int *kept)
+{
+    gess__refiner *r = e->refiner;
+    gess__learned *best = e->target.learned;
+    double score;
+    gess__learned_copy(r->trial, e->identity);
+    gess__learned_copy(best, r->trial);
+    score = judge(e, half, rest, best, y);
+    for (size_t i = 0; i < count; i++) {
+        kept[i] = 0;
+        gess__learned_copy(r->trial, best);
+        gess__learned_in(r->trial, half, y, r->w, r->jacobians, r->scratch);
+        if (!learn[i](r->learner, half, r->w, r->trial)) continue;
+        double new = judge(e, half, rest, r->trial, y);
+        if (!(new > score + WORTH)) continue;
+        score = new;
+        kept[i] = 1;
+        gess__learned_copy(best, r->trial);
+    }
+    return score;
+}
+
+/* The chosen layers again, from all points. */
+static void learn_all(gess__ensemble *e, size_t points, const double *y, learn_fn *const *learn, size_t count,
+                      const int *kept)
+{
+    gess__refiner *r = e->refiner;
+    gess__learned_copy(r->trial, e->identity);
+    for (size_t i = 0; i < count; i++) {
+        if (!kept[i]) continue;
+        gess__learned_in(r->trial, points, y, r->w, r->jacobians, r->scratch);
+        learn[i](r->learner, points, r->w, r->trial);
+    }
+}
+
+/* Moves n points and their log densities from the sampling space of one map to that of another; 0 where one of them has
+ * no place there. With `check` alone nothing is changed. */
+static int move(gess__ensemble *e, const gess__learned *from, const gess__learned *to, size_t n, double *points,
+                double *values, int check)
+{
+    gess__refiner *r = e->refiner;
+    size_t dim = e->target.dim;
+    double *y = r->scratch, *rest = y + dim, before, after;
+    for (size_t i = 0; i < n; i++) {
+        double *w = points + i * dim;
+        gess__learned_out(from, 1, w, y, &before, rest);
+        gess__learned_in(to, 1, y, r->w, &after, rest);
+        if (!(before > -INFINITY && after > -INFINITY)) return 0;
+        if (check) continue;
+        memcpy(w, r->w, dim * sizeof *w);
+        values[i] -= before + after;
+    }
+    return 1;
+}
+
+/* Chooses a map and moves everything into its sampling space. */
+static void choose_map(gess__ensemble *e, const gess__pool *pool)
+{
+    static learn_fn *const learn[] = {gess__learn_scale, gess__learn_skew, gess__learn_skew};
+    enum { CANDIDATES = sizeof learn / sizeof *learn };
+    gess__refiner *r = e->refiner;
+    size_t dim = e->target.dim, points = pool->half + pool->rest, most = JUDGED + JUDGED_A_DIMENSION * dim;
+    int kept[CANDIDATES];
+    gess__learned *old = e->before;
+    gess__learned_copy(old, e->target.learned);
+    /* all points of the window behind the map, and some of each half */
+    gess__learned_out(old, points, pool->points, r->w, r->jacobians, r->scratch);
+    size_t half = take_some(dim, pool->half, r->w, most, r->y);
+    size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
+    double score = search(e, half, rest, r->y, learn, CANDIDATES, kept);
+    gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
+    learn_all(e, points, r->y, learn, CANDIDATES, kept);
+    size_t window = e->window.draws * e->chains.count;
+    if (!move(e, old, r->trial, window, e->window.points, e->window.values, 1) ||
+        !move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1)) {
+        gess__learned_copy(e->target.learned, old);
+        return;
+    }
+    gess__learned_copy(e->target.learned, r->trial);
+    move(e, old, r->trial, window, e->window.points, e->window.values, 0);
+    move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0);
+    e->warmup.map_score = score;
+    gess__warmup_look(e); /* the log densities have another Jacobian now */
+}
+
+/* ---- all of it ---- */
+
+int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+{
+    gess__warmup *u = &e->warmup;
+    gess__mixture_report mixed = {0};
+    const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
+    double before = u->map_score + u->mixture_gain;
+    u->refines++;
+    u->refined_at = e->tally.evals;
+    if (e->target.learned != NULL) {
+        gess__blas_begin();
+        choose_map(e, pool);
+        *pool = gess__pack(e);
+        gess__fit_student_t(e->fitter, e->target.dim, pool->half + pool->rest, pool->points, cold, e->approx, &e->fit);
+        gess__blas_end();
+        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+    } else {
+        u->map_score = report->score;
+    }
+    e->mixture->count = 1;
+    e->mixture->log_weight[0] = 0.0;
+    gess__approx_copy(e->mixture->component[0], e->approx);
+    gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
+    if (!(mixed.gain > WORTH)) {
+        e->mixture->count = 1;
+        mixed.gain = 0.0;
+    }
+    u->mixture_gain = mixed.gain;
+    return u->refines == 1 || u->map_score + u->mixture_gain > before + WAIT;
+}
+
+/* ---- independence moves ---- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* What independence moves would bring: effective draws for an evaluation, and the share that is accepted, from the
+ * levels l = log π − log T of draws of the target. A point at level l is left with probability
+ *   α(l) = E_T min(1, e^(l' − l)),
+ * an average over T that draws of π give with weights e^−l'. A chain of such moves alone has an autocorrelation time of
+ * about E_π (2/α − 1); a point with a small α does not cost more than its wait for the next ellipse, here 64 moves. */
+static double independence(size_t n, double *level, double *accepted)
+{
+    qsort(level, n, sizeof *level, by_size);
+    double top = level[n - 1], least = level[0], all = 0.0, above = 0.0, time = 0.0;
+    *accepted = 0.0;
+    (void)top;
+    for (size_t i = 0; i < n; i++) all += exp(least - level[i]);
+    for (size_t i = n; i-- > 0;) {
+        above += exp(least - level[i]);
+        double leave = (above + (double)i * exp(least - level[i])) / all;
+        *accepted += leave / (double)n;
+        time += (2.0 / fmax(leave, 1.0 / 64.0) - 1.0) / (double)n;
+    }
+    return 1.0 / time;
+}
+
+void gess__refine_share(gess__ensemble *e)
+{
+    gess__refiner *r = e->refiner;
+    gess__warmup *u = &e->warmup;
+    const gess__window *w = &e->window;
+    static const struct {
+        double least;
+        unsigned moves;
+    } shares[] = {{0.5, 16}, {0.25, 8}, {0.1, 4}, {0.04, 2}, {0.015, 1}};
+    enum { MOST = 4000 };
+    size_t points = w->draws * e->chains.count, dim = e->target.dim;
+    /* what the last stage's moves did, against what was expected of them */
+    double trust = 1.0, expected = u->acceptance;
+    uint64_t tried = e->tally.globals - u->globals_before;
+    if (tried > 0 && expected > 0.0)
+        trust = fmin(1.0, (double)(e->tally.accepted - u->accepted_before) / (double)tried / expected);
+    size_t n = take_some(dim, points, w->points, MOST, r->w);
+    gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
+    for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
+    u->independence = independence(n, r->level, &u->acceptance) * trust;
+    e->globals = 0;
+    for (size_t i = 0; i < sizeof shares / sizeof *shares && e->globals == 0; i++)
+        if (u->independence >= shares[i].least) e->globals = shares[i].moves;
+    e->period = e->globals + 1;
+}

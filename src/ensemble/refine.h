@@ -1,0 +1,24 @@
+/* What `auto` adds to pooled adaptation: at some stages of warm-up it learns, from the window's draws, a map of the
+ * sampling space, a mixture of t in place of the one, and how many iterations should be independence moves. Each is
+ * kept only where draws of chains that it was not learned from get likelier under it. All of it is frozen with
+ * warm-up, and only draws after that are kept. */
+#ifndef GESS_ENSEMBLE_REFINE_H
+#define GESS_ENSEMBLE_REFINE_H
+
+#include "ensemble/ensemble.h"
+
+int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_error *err);
+void gess__refiner_free(gess__refiner *refiner);
+
+/* Whether enough was drawn since the last time. */
+int gess__refine_due(const gess__ensemble *e);
+
+/* Learns anew from the window, whose draws are in w->packed, the first half of the chains first; leaves e->approx fitted
+ * in the new sampling space, the chains and the window in it. *report: of that fit. Returns whether T got better by
+ * more than what is worth waiting for. */
+int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report);
+
+/* Chooses the share of independence moves from how log π − log T varies over the window. */
+void gess__refine_share(gess__ensemble *e);
+
+#endif

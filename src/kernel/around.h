@@ -1,0 +1,19 @@
+/* The elliptical slice update where T is a mixture of t.
+ *
+ * Given x, the component j is drawn with probability ∝ w_j t_j(x), then s given x and j, then x by an elliptical slice
+ * update in component j's frame with log-likelihood log π − log T, T being the whole mixture. The distance to every
+ * component k along the ellipse is a trigonometric polynomial: with A = L_k⁻¹(x − μ_j), B = L_k⁻¹ v, v the ellipse's
+ * second axis, and C = L_k⁻¹(μ_j − μ_k),
+ *   δ_k(θ) = |A|² cos² + |B|² sin² + 2 A·B sin cos + |C|² + 2 A·C cos + 2 B·C sin,
+ * so log T costs a few operations a component for each proposal. */
+#ifndef GESS_KERNEL_AROUND_H
+#define GESS_KERNEL_AROUND_H
+
+#include "kernel/kernel.h"
+
+size_t gess__around_scratch_size(size_t dim, size_t block);
+void gess__around_begin(gess__update *u);
+void gess__around_propose(gess__update *u);
+int gess__around_consume(gess__update *u, gess_error *err);
+
+#endif
