@@ -199,24 +199,22 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
 {
     char path[4096];
     gess_stats stats;
-    gess__draws draws = {0};
     gess__summary summary = {0};
+    const gess__summary_settings settings = {.ensembles = run->ensembles, .threads = (unsigned)options->threads};
     gess_run_stats(run, &stats);
     int status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
-    if (status == GESS_OK) status = gess__draws_read(&draws, path, err);
-    if (status == GESS_OK) status = gess__summarise(&summary, &draws, err);
+    if (status == GESS_OK) status = gess__summarise_file(&summary, path, &settings, err);
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
     if (status == GESS_OK)
         status = gess__directory_json(run->directory, "summary.json", gess__summary_json(&summary), err);
     if (status == GESS_OK && !quiet) {
-        gess__summary_print(&summary, stdout);
+        gess__summary_print_table(&summary, table_width(), stdout);
         print_nans(run->directory);
         print_verdict(&stats, options, !run->finished);
         printf("\nDraws and summary are in %s\n", run->directory);
         status = finish_output(err);
     }
     gess__summary_free(&summary);
-    gess__draws_free(&draws);
     return status;
 }
 
