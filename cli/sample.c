@@ -1,7 +1,7 @@
 #include "base/options.h"
 #include "command.h"
 #include "ensemble/ensemble.h"
-#include "report/summary.h"
+#include "report/verdict.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -195,6 +195,17 @@ static void print_verdict(const gess_stats *s, const gess_options *o, int stoppe
                o->warmup == GESS_AUTO && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
+/* One line of what `gess diagnose` would say, where it says no. */
+static int print_doubts(const gess__summary *summary, const char *directory, gess_error *err)
+{
+    gess__verdict verdict = {0};
+    int status = gess__judge(&verdict, summary, directory, err);
+    if (status == GESS_OK && !verdict.pass)
+        printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", verdict.findings[0].text, directory);
+    gess__verdict_free(&verdict);
+    return status;
+}
+
 static int write_summary(const gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
     char path[4096];
@@ -211,8 +222,9 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
         gess__summary_print_table(&summary, table_width(), stdout);
         print_nans(run->directory);
         print_verdict(&stats, options, !run->finished);
+        status = print_doubts(&summary, run->directory, err);
         printf("\nDraws and summary are in %s\n", run->directory);
-        status = finish_output(err);
+        if (status == GESS_OK) status = finish_output(err);
     }
     gess__summary_free(&summary);
     return status;
