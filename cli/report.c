@@ -68,9 +68,8 @@ static int load_run(gess__report *report, gess__reader **draws, gess_error *err)
     report->draws = *draws;
     GESS_TRY(load_json(report->directory, "config.json", &report->config, err));
     GESS_TRY(load_json(report->directory, "history.json", &report->history, err));
-    GESS_TRY(gess__report_columns(report, err));
-    GESS_TRY(gess__directory_path(report->directory, "summary.json", path, sizeof path, err));
-    return access(path, F_OK) == 0 ? gess__summary_load_stats(&report->summary, path, err) : GESS_OK;
+    GESS_TRY(gess__summarise_run(&report->summary, report->directory, (gess__summary_settings){0}, err));
+    return gess__report_plots(report, err);
 }
 
 static int write_report(const struct arguments *a, const gess__page *page, const gess__report *report, gess_error *err)

@@ -85,6 +85,8 @@ int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, cons
     GESS_ALLOC(&e->chains.x, chains * dim, err);
     GESS_ALLOC(&e->chains.value, chains, err);
     GESS_ALLOC(&e->chains.own, chains * e->chains.own_size, err);
+    GESS_ALLOC(&e->chains.deltas, chains, err);
+    GESS_ALLOC(&e->chains.log_ts, chains, err);
 
     e->block = options->block > 0 ? (size_t)options->block : choose_block(chains, dim, workers);
     if (e->block > chains) e->block = chains;
@@ -115,6 +117,8 @@ void gess__ensemble_free(gess__ensemble *e)
     free(e->chains.x);
     free(e->chains.value);
     free(e->chains.own);
+    free(e->chains.deltas);
+    free(e->chains.log_ts);
     free(e->window.points);
     free(e->window.values);
     free(e->window.packed);

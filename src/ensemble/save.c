@@ -44,6 +44,8 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     gess__archive_bytes(a, c->x, c->count * c->dim * sizeof *c->x);
     gess__archive_bytes(a, c->value, c->count * sizeof *c->value);
     gess__archive_bytes(a, c->own, c->count * c->own_size * sizeof *c->own);
+    gess__archive_bytes(a, c->deltas, c->count * sizeof *c->deltas);
+    gess__archive_bytes(a, c->log_ts, c->count * sizeof *c->log_ts);
     GESS_ARCHIVE(a, &e->tally);
     GESS_ARCHIVE(a, &e->nans.count);
     if (e->nans.count > GESS__NANS_KEPT) a->bad = 1;

@@ -278,12 +278,8 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     size_t workers = gess__team_size(e->team) < s->blocks ? gess__team_size(e->team) : s->blocks;
     GESS_TRY(gess__team_run(e->team, workers, work, s, err));
     for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) {
-        gess__tally *t = &e->updates[worker].tally;
-        e->tally.evals += t->evals;
-        e->tally.updates += t->updates;
-        e->tally.failures += t->failures;
-        e->tally.nans += t->nans;
-        *t = (gess__tally){0};
+        gess__tally_add(&e->tally, &e->updates[worker].tally);
+        e->updates[worker].tally = (gess__tally){0};
         gess__nans *n = &e->updates[worker].nans;
         for (size_t i = 0; i < n->count; i++)
             gess__nans_note(&e->nans, e->target.dim, n->keys[i].iteration, n->keys[i].chain, n->keys[i].angle,

@@ -125,6 +125,15 @@ static int check_not_flat(gess__ensemble *e, gess_error *err)
                       w->values[from], furthest);
 }
 
+/* What is counted from the end of warm-up on. */
+static void count_anew(gess__ensemble *e)
+{
+    memset(e->tally.angles, 0, sizeof e->tally.angles);
+    memset(e->tally.by_evals, 0, sizeof e->tally.by_evals);
+    memset(e->chains.deltas, 0, e->chains.count * sizeof *e->chains.deltas);
+    memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);
+}
+
 int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err)
 {
     gess__warmup *u = &e->warmup;
@@ -148,5 +157,6 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
         u->settled = u->calm >= CALM_STAGES;
         u->over = u->settled || e->tally.evals + e->tally.evals / 50 >= u->most_evals;
     }
+    if (u->over) count_anew(e);
     return GESS_OK;
 }

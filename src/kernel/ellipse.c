@@ -147,6 +147,10 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     draw_uniforms(u, 0, n, w.first, w.high);
     log_t(u, family, n, w.deltas, w.second);
     open_slices(n, u->chains->value + u->first, w.second, w.first, w.heights);
+    for (size_t j = 0; u->chains->deltas != NULL && j < n; j++) {
+        u->chains->deltas[u->first + j] += w.deltas[j];
+        u->chains->log_ts[u->first + j] += w.second[j];
+    }
     for (size_t j = 0; j < n; j++) {
         gess__bracket b = gess__bracket_open(w.high[j]);
         w.low[j] = b.low;
@@ -169,10 +173,23 @@ void gess__ellipse_propose(gess__update *u)
     }
 }
 
+/* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
+static size_t bin_of(double angle)
+{
+    return ((size_t)ceil((angle + 1.5) * GESS__BINS) - 1) % GESS__BINS;
+}
+
+/* Counts updates that ended at the present round. */
+static void count_ended(gess__update *u, size_t count)
+{
+    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
+}
+
 /* Lane number p moves to its proposal. */
 static void move(gess__update *u, const work *w, size_t p, double value)
 {
     size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
+    u->tally.angles[bin_of(w->angle[p])]++;
     double *z = u->chains->own + chain * dim;
     memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
     gess__rotate(dim, z, w->normals + j * dim, w->cosines[p], w->sines[p] * w->roots[p], z);
@@ -202,11 +219,13 @@ int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, g
         else
             squeeze(u, &w, p, left++);
     }
+    count_ended(u, u->proposals - left);
     u->proposals = left;
     if (left == 0) return GESS_OK;
     *w.tries += 1.0;
     if (*w.tries >= GESS__MOST_ANGLES) {
         u->tally.failures += left;
+        count_ended(u, left);
         u->proposals = 0;
         return GESS_OK;
     }

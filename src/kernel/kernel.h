@@ -25,13 +25,23 @@ typedef struct gess__chains {
     double *x;      /* count × dim */
     double *value;  /* count: log density in the sampling space */
     double *own;    /* count × own_size: the kernel's */
+    double *deltas; /* count, or NULL: δ under T, summed over updates since warm-up */
+    double *log_ts; /* count, or NULL: log T without its constants, likewise */
     uint32_t first; /* number of chain 0, for random keys */
 } gess__chains;
 
-/* What has happened; sums of unsigned numbers, so their order does not matter. */
+enum { GESS__BINS = 32 };
+
+/* What has happened; sums of unsigned numbers, so their order does not matter. The last two count
+ * from the end of warm-up on. */
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
+    uint64_t angles[GESS__BINS];   /* accepted angles, over the turn (-1/2, 1/2] */
+    uint64_t by_evals[GESS__BINS]; /* updates that took 1, 2, … evaluations; the last: or more */
 } gess__tally;
+
+/* Adds one tally to another. */
+void gess__tally_add(gess__tally *to, const gess__tally *from);
 
 /* The first points at which the density was NaN, in the order of (iteration, chain, angle). */
 enum { GESS__NANS_KEPT = 10 };

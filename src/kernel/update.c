@@ -54,6 +54,18 @@ void gess__update_free(gess__update *u)
     free(u->nans.points);
 }
 
+void gess__tally_add(gess__tally *to, const gess__tally *from)
+{
+    to->evals += from->evals;
+    to->updates += from->updates;
+    to->failures += from->failures;
+    to->nans += from->nans;
+    for (size_t i = 0; i < GESS__BINS; i++) {
+        to->angles[i] += from->angles[i];
+        to->by_evals[i] += from->by_evals[i];
+    }
+}
+
 void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
                      const double *point)
 {

@@ -34,15 +34,15 @@ typedef struct gess__report {
     const char *directory;
     const gess__reader *draws;
     json_t *config, *history;
-    gess__summary summary; /* gess__report_columns() fills it in */
+    gess__summary summary; /* gess__report_free() releases it */
     size_t plotted;        /* columns with plots, the worst where there are many */
     size_t *rows;          /* their rows in the summary, ascending */
     json_t **plots;
 } gess__report;
 
-/* Reads the draws: figures of every column and plots of those that are plotted. */
-int gess__report_columns(gess__report *report, gess_error *err);
-void gess__report_free(gess__report *report); /* not what the caller put in */
+/* Reads the draws, with the summary there, and makes the plots. */
+int gess__report_plots(gess__report *report, gess_error *err);
+void gess__report_free(gess__report *report); /* the summary and the plots; all else is the caller's */
 
 /* Everything that the page knows, a new reference. */
 int gess__report_data(json_t **root, const gess__report *report, const gess__verdict *verdict, gess_error *err);

@@ -11,7 +11,8 @@
 enum {
     MOST_PLOTTED = 250, /* columns */
     MOST_ROWS = 1000,   /* of the table */
-    MOST_TEXT = 160,    /* bytes of a name */
+    MOST_TEXT = 100,    /* bytes of a name */
+    SHOWN = 12,         /* figures of the table, up to tau */
     MOST_LIST = 1000,   /* entries of a list from a file */
     PIECE = 1 << 20,    /* numbers read at a time */
     HELD = 1 << 26,     /* numbers of columns held: 512 MiB */
@@ -31,12 +32,6 @@ typedef struct pass {
     double *values;
 } pass;
 
-/* The store has lp__ first, the summary last. */
-static size_t column_of(const gess__reader *r, size_t row)
-{
-    return (row + 1) % r->columns;
-}
-
 /* Columns rows[first ..] of all draws, chain by chain. */
 static int gather(const pass *p, size_t count, double *piece, gess_error *err)
 {
@@ -47,7 +42,7 @@ static int gather(const pass *p, size_t count, double *piece, gess_error *err)
         uint64_t n = r->draws - at < together ? r->draws - at : together;
         GESS_TRY(gess__reader_rows(r, 0, r->chains, at, n, piece, err));
         for (size_t j = 0; j < count; j++) {
-            size_t column = column_of(r, p->rows[p->first + j]);
+            size_t column = p->report->summary.column[p->rows[p->first + j]];
             for (size_t c = 0; c < r->chains; c++) {
                 double *to = p->values + (j * r->chains + c) * (size_t)r->draws + at;
                 for (uint64_t i = 0; i < n; i++) to[i] = piece[(c * n + i) * r->columns + column];
@@ -106,23 +101,7 @@ static int each_column(gess__report *report, const size_t *rows, size_t count, c
     return status;
 }
 
-/* ---- figures, then plots ---- */
-
-static int take_figures(gess__report *report, size_t row, const double *x, gess_error *err)
-{
-    const gess__reader *r = report->draws;
-    gess__summary one = {0};
-    char *name = r->names[column_of(r, row)];
-    gess__draws d = {.chains = r->chains, .columns = 1, .draws = r->draws, .thin = r->thin, .names = &name};
-    d.values = (double *)(uintptr_t)x; /* only read */
-    int status = gess__summarise(&one, &d, err);
-    if (status == GESS_OK) {
-        report->summary.figures[row] = one.figures[0];
-        report->summary.names[row] = name;
-    }
-    gess__summary_free(&one);
-    return status;
-}
+/* ---- plots ---- */
 
 static int take_plots(gess__report *report, size_t row, const double *x, gess_error *err)
 {
@@ -159,20 +138,11 @@ static size_t choose(size_t *rows, size_t count, size_t most, const gess__figure
     return most;
 }
 
-int gess__report_columns(gess__report *report, gess_error *err)
+int gess__report_plots(gess__report *report, gess_error *err)
 {
-    const gess__reader *r = report->draws;
-    gess__summary *s = &report->summary;
-    size_t columns = r->columns;
-    if (r->draws == 0) return gess__fail(err, GESS_ERR_USAGE, "%s has no draws yet", report->directory);
-    *s = (gess__summary){.chains = r->chains, .draws = r->draws, .count = columns};
-    GESS_ALLOC(&s->names, columns, err);
-    GESS_ALLOC(&s->figures, columns, err);
-    GESS_ALLOC(&report->rows, columns, err);
+    GESS_ALLOC(&report->rows, report->summary.count, err);
     GESS_ALLOC(&report->plots, MOST_PLOTTED, err);
-    for (size_t i = 0; i < columns; i++) report->rows[i] = i;
-    GESS_TRY(each_column(report, report->rows, columns, take_figures, err));
-    report->plotted = choose(report->rows, columns, MOST_PLOTTED, s->figures);
+    report->plotted = choose(report->rows, report->summary.count, MOST_PLOTTED, report->summary.figures);
     return each_column(report, report->rows, report->plotted, take_plots, err);
 }
 
@@ -215,17 +185,11 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
     const struct {
         const char *key;
         size_t offset;
-    } fields[] = {{"mean", offsetof(gess__figures, mean)},
-                  {"sd", offsetof(gess__figures, sd)},
-                  {"mcse_mean", offsetof(gess__figures, mcse_mean)},
-                  {"q5", offsetof(gess__figures, q5)},
-                  {"q50", offsetof(gess__figures, q50)},
-                  {"q95", offsetof(gess__figures, q95)},
-                  {"ess_bulk", offsetof(gess__figures, ess_bulk)},
-                  {"ess_tail", offsetof(gess__figures, ess_tail)},
-                  {"ess_coda", offsetof(gess__figures, ess_coda)},
-                  {"r_hat", offsetof(gess__figures, r_hat)},
-                  {"geweke", offsetof(gess__figures, geweke)}};
+    } fields[] = {
+#define FIGURE(name, format) {#name, offsetof(gess__figures, name)},
+        GESS__FIGURE_TABLE(FIGURE)
+#undef FIGURE
+    };
     json_t *table = json_object(), *names = json_array(), *index = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(index, json_integer((json_int_t)rows[i]));
@@ -233,7 +197,7 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
     }
     json_object_set_new(table, "row", index);
     json_object_set_new(table, "name", names);
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+    for (size_t k = 0; k < SHOWN; k++) {
         json_t *list = json_array();
         for (size_t i = 0; i < count; i++) {
             double value;

@@ -33,6 +33,7 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);
     GESS_ARCHIVE(a, &run->stats);
+    gess__history_archive(&run->history, a);
     for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__ensemble_archive(run->ensemble[i], a);
 }
 

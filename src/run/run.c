@@ -96,7 +96,7 @@ static int make_run(gess_run **out, const gess_model *model, const gess_options 
     run->stats.chains = (size_t)options->chains;
     run->stats.least_ess = run->stats.worst_rhat = NAN;
     if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
-    return GESS_OK;
+    return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
 }
 
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
@@ -128,6 +128,7 @@ void gess_run_free(gess_run *run)
     gess__writer_free(run->writer);
     gess__writer_free(run->warmup_writer);
     gess__watch_free(run->watch);
+    gess__history_free(&run->history);
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);
     gess__team_free(run->team);
@@ -252,6 +253,7 @@ static int warm_up(gess_run *run, gess_error *err)
                           (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score,
                           e->warmup.gain, e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value,
                           e->warmup.moved ? ", moving" : "");
+            GESS_TRY(gess__history_stage(&run->history, run->present, e, err));
         }
     }
     return GESS_OK;
@@ -310,7 +312,7 @@ static int check(gess_run *run, uint64_t draws, int all, gess_error *err)
                   s->met ? ", targets met"
                   : all  ? ", targets not met"
                          : " or worse");
-    return GESS_OK;
+    return gess__history_check(&run->history, draws, s, err);
 }
 
 /* Until the targets are met or the evaluations are spent. */
@@ -346,10 +348,17 @@ static int go(gess_run *run, gess_error *err)
     return sample_up_to(run, o->draws, err);
 }
 
+static int write_history(gess_run *run, gess_error *err)
+{
+    if (run->directory == NULL) return GESS_OK;
+    json_t *root = gess__history_json(&run->history, run->ensembles, run->ensemble, &run->stats);
+    return gess__directory_json(run->directory, "history.json", root, err);
+}
+
 int gess_run_go(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
-    if (run->finished) return GESS_OK;
+    if (run->finished) return write_history(run, err); /* it may have been killed before that */
     run->started = run->sampling_started = gess__seconds();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     int status;
@@ -361,7 +370,10 @@ int gess_run_go(gess_run *run, gess_error *err)
     }
     update_stats(run);
     run->finished = status == GESS_OK;
-    if (status == GESS_OK || status == GESS_ERR_STOPPED) GESS_TRY(gess__checkpoint_save(run, err));
+    if (status == GESS_OK || status == GESS_ERR_STOPPED) {
+        GESS_TRY(gess__checkpoint_save(run, err));
+        GESS_TRY(write_history(run, err));
+    }
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
     if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "--max-time is over");
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),

@@ -5,6 +5,7 @@
 #include "base/archive.h"
 #include "draws/store.h"
 #include "ensemble/ensemble.h"
+#include "run/history.h"
 #include "run/watch.h"
 
 #include <jansson.h>
@@ -33,6 +34,7 @@ struct gess_run {
     uint64_t goal;   /* draws at the next one; 0: not decided */
     uint64_t evals_warmup;
     double seconds_before, sampling_before; /* of earlier sessions */
+    gess__history history;
     /* of this session */
     size_t present;                   /* ensemble that is being run */
     uint64_t planned;                 /* iterations in all, 0: not known */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The bitwise promise: the same draws.gess for any threads and any block size, on three models, with
+# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads and any block size, on three models, with
 # both schedules; other bytes for another seed.
 #   bitwise.sh GESS
 set -eu
@@ -14,8 +14,13 @@ for model in german-credit funnel wishart:dim=60; do
         for threads in 1 2 8; do
             for block in 1 3 8 0; do
                 "$gess" sample "$model" $options --threads $threads --block $block -o run
+                grep -v '"seconds_' run/history.json > history
                 if [ ! -f first ]; then
                     cp run/draws.gess first
+                    cp history first_history
+                elif ! cmp history first_history; then
+                    echo "$model, $schedule: threads $threads, block $block gives another history than threads 1, block 1"
+                    exit 1
                 elif ! cmp run/draws.gess first; then
                     echo "$model, $schedule: threads $threads, block $block gives other draws than threads 1, block 1"
                     exit 1
@@ -29,7 +34,7 @@ for model in german-credit funnel wishart:dim=60; do
             echo "$model, $schedule: another seed gives the same draws"
             exit 1
         fi
-        rm -r run first
+        rm -r run first first_history
     done
 done
 # two ensembles, and draws that stop by themselves

@@ -17,6 +17,8 @@ fail()
 same()
 {
     cmp "$1/draws.gess" "$2/draws.gess" || fail "$3"
+    for run in "$1" "$2"; do grep -v '"seconds_' "$run/history.json" > "$run.history" || fail "$3: no history.json in $run"; done
+    cmp "$1.history" "$2.history" || fail "$3: another history"
 }
 
 # ---- kill -9, in warm-up and in sampling, and go on with other threads ----

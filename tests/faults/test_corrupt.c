@@ -123,8 +123,8 @@ static void put_all(void)
 static int clean(void **state)
 {
     (void)state;
-    static const char *const names[] = {"checkpoint",  "checkpoint.old", "checkpoint.tmp", "draws.gess",
-                                        "config.json", "lock",           "log.txt",        "summary.json"};
+    static const char *const names[] = {"checkpoint", "checkpoint.old", "checkpoint.tmp", "draws.gess",  "config.json",
+                                        "lock",       "log.txt",        "summary.json",   "history.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
     rmdir(folder);
     gess_model_close(model);

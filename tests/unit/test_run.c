@@ -678,8 +678,8 @@ static void refusals(void **state)
 static void remove_run(const char *directory)
 {
     static const char *const files[] = {"config.json", "draws.gess",     "summary.json", "log.txt",
-                                        "checkpoint",  "checkpoint.old", "lock"};
-    for (size_t i = 0; i < 7; i++) {
+                                        "checkpoint",  "checkpoint.old", "lock",         "history.json"};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[256];
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);
         unlink(path);

@@ -168,10 +168,14 @@ function head() {
   $("made").textContent = "Made by gess " + data.version + " from " + data.directory + ".";
 }
 
+/* What stands between backquotes is a command. */
+const worded = text => text.split("`").map((part, i, all) =>
+  i % 2 === 1 && i < all.length - 1 ? element("code", { text: part }) : document.createTextNode(i % 2 === 1 ? "`" + part : part));
+
 function finding(level, word, text, advice) {
   const item = element("li", { class: "finding level" + level },
-    element("p", { class: "say" }, element("strong", { text: word }), document.createTextNode(text)));
-  if (advice) item.append(element("p", { text: advice }));
+    element("p", { class: "say" }, element("strong", { text: word }), ...worded(text)));
+  if (advice) item.append(element("p", {}, ...worded(advice)));
   return item;
 }
 
@@ -185,16 +189,23 @@ function verdict() {
   if (v.count > v.findings.length) list.append(finding(0, "Note", plural(v.count - v.findings.length, "more finding") + "; gess diagnose lists all."));
 }
 
-function tile(name, value, of, mood) {
+/* Figures to look at twice. */
+function mood(key, x) {
+  if (key === "r_hat" && isNumber(x)) return x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
+  if ((key === "ess_bulk" || key === "ess_tail") && isNumber(x)) return x < 100 ? "bad" : x < 400 ? "warn" : "";
+  return "";
+}
+
+function tile(name, value, of, how) {
   $("tiles").append(element("div", { class: "tile" }, element("p", { class: "name", text: name }),
-    element("p", { class: "value" + (mood ? " " + mood : ""), text: value }), element("p", { class: "of", text: of, title: of })));
+    element("p", { class: "value" + (how ? " " + how : ""), text: value }), element("p", { class: "of", text: of, title: of })));
 }
 
 function tiles() {
   const rhat = best("r_hat", (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
-  if (rhat >= 0) tile("Largest R-hat", table.r_hat[rhat].toFixed(4), table.name[rhat], table.r_hat[rhat] > 1.01 ? "bad" : "good");
-  if (bulk >= 0) tile("Smallest bulk ESS", whole(table.ess_bulk[bulk]), table.name[bulk], table.ess_bulk[bulk] < 400 ? "bad" : "good");
-  if (tail >= 0) tile("Smallest tail ESS", whole(table.ess_tail[tail]), table.name[tail], table.ess_tail[tail] < 400 ? "bad" : "good");
+  if (rhat >= 0) tile("Largest R-hat", table.r_hat[rhat].toFixed(4), table.name[rhat], mood("r_hat", table.r_hat[rhat]) || "good");
+  if (bulk >= 0) tile("Smallest bulk ESS", whole(table.ess_bulk[bulk]), table.name[bulk], mood("ess_bulk", table.ess_bulk[bulk]) || "good");
+  if (tail >= 0) tile("Smallest tail ESS", whole(table.ess_tail[tail]), table.name[tail], mood("ess_tail", table.ess_tail[tail]) || "good");
   const s = data.stats;
   if (isNumber(s.evals) && bulk >= 0 && table.ess_bulk[bulk] > 0 && s.evals_sampling > 0)
     tile("Evaluations per effective draw", short(s.evals_sampling / table.ess_bulk[bulk], 3), "in sampling, for " + table.name[bulk]);
@@ -205,17 +216,16 @@ function tiles() {
 /* ---- the table ---- */
 
 const columns = [["name", "name"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"], ["q5", "q5"], ["q50", "q50"],
-  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["ess_coda", "ess_coda"], ["geweke", "geweke"]];
+  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["ess_coda", "ess_coda"],
+  ["tau", "tau"], ["geweke", "geweke"]];
 let sortKey = null, sortUp = true;
 const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : key === "geweke" && isNumber(x) ? x.toFixed(2) : short(x);
-  let mood = "";
-  if (key === "r_hat" && isNumber(x)) mood = x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
-  if ((key === "ess_bulk" || key === "ess_tail") && isNumber(x)) mood = x < 100 ? "bad" : x < 400 ? "warn" : "";
-  return element("td", mood ? { class: mood, text } : { text });
+  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "geweke" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const how = mood(key, x);
+  return element("td", how ? { class: how, text } : { text });
 }
 
 function order() {

@@ -1,0 +1,285 @@
+#include "run/history.h"
+
+#include "base/lanes.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that there is room for from the beginning: few runs need more, and loops do not allocate. */
+enum { FIRST_ROOM = 64 };
+
+int gess__history_open(gess__history *h, size_t columns, gess_error *err)
+{
+    h->columns = columns;
+    GESS_ALLOC(&h->stage, FIRST_ROOM, err);
+    GESS_ALLOC(&h->check, FIRST_ROOM, err);
+    GESS_ALLOC(&h->draws, columns, err);
+    GESS_ALLOC(&h->chains, columns, err);
+    return GESS_OK;
+}
+
+void gess__history_free(gess__history *h)
+{
+    free(h->stage);
+    free(h->check);
+    free(h->draws);
+    free(h->chains);
+    *h = (gess__history){0};
+}
+
+/* Room for one row more than `count`: that for the next power of two. */
+static int grow(void *rows, uint64_t count, size_t size, gess_error *err)
+{
+    void *bigger = NULL;
+    if (count < FIRST_ROOM || (count & (count - 1)) != 0) return GESS_OK;
+    GESS_TRY(gess__alloc_bytes(&bigger, 2 * (size_t)count, size, "history", err));
+    void *old;
+    memcpy(&old, rows, sizeof old);
+    memcpy(bigger, old, (size_t)count * size);
+    free(old);
+    memcpy(rows, &bigger, sizeof bigger);
+    return GESS_OK;
+}
+
+/* ---- the window ---- */
+
+static void add(gess__moments *m, double x)
+{
+    m->count += 1.0;
+    double step = x - m->mean;
+    m->mean += step / m->count;
+    m->squares += step * (x - m->mean);
+}
+
+/* Log density, without Jacobian, and parameters of one chain's draws. */
+static void take_draws(gess__history *h, const gess__ensemble *e, size_t chain, double *row, gess__moments *own)
+{
+    const gess__window *w = &e->window;
+    size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
+    memset(own, 0, columns * sizeof *own);
+    for (size_t i = 0; i < w->draws; i++) {
+        size_t point = i * e->chains.count + chain;
+        row[0] = w->values[point] - gess__bounds_out(&e->target.bounds, w->points + point * dim, row + 1);
+        for (size_t j = 0; j < columns; j++) {
+            add(&own[j], row[j]);
+            add(&h->draws[j], row[j]);
+        }
+    }
+    for (size_t j = 0; j < columns; j++) add(&h->chains[j], own[j].mean);
+}
+
+static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain, double *z, double *scratch)
+{
+    const gess__window *w = &e->window;
+    const gess__approx *t = e->approx;
+    size_t dim = e->target.dim;
+    gess__moments delta = {0}, log_t = {0};
+    for (size_t i = 0; i < w->draws; i++) {
+        const double *y = w->points + (i * e->chains.count + chain) * dim;
+        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, 1, y, z, scratch);
+        double square = gess__dot(dim, z, z);
+        add(&delta, square);
+        add(&log_t, gess__approx_log_t(t, square));
+    }
+    add(&h->deltas, delta.mean);
+    add(&h->log_ts, log_t.mean);
+}
+
+static int look_at_window(gess__history *h, const gess__ensemble *e, gess_error *err)
+{
+    if (e->window.points == NULL || e->window.draws == 0) return GESS_OK;
+    size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
+    double *row = NULL, *z = NULL;
+    gess__moments *own = NULL;
+    int status = gess__alloc_bytes(&row, columns, sizeof *row, "row", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&own, columns, sizeof *own, "moments", err);
+    if (status == GESS_OK)
+        status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim), sizeof *z, "scratch", err);
+    for (size_t c = 0; status == GESS_OK && c < e->chains.count; c++) {
+        take_draws(h, e, c, row, own);
+        take_deltas(h, e, c, z, z + dim);
+    }
+    free(row);
+    free(own);
+    free(z);
+    return status;
+}
+
+/* ---- events ---- */
+
+int gess__history_stage(gess__history *h, size_t which, const gess__ensemble *e, gess_error *err)
+{
+    const gess__warmup *u = &e->warmup;
+    GESS_TRY(grow(&h->stage, h->stages, sizeof *h->stage, err));
+    h->stage[h->stages++] = (gess__history_stage_row){.ensemble = which + 1,
+                                                      .stage = u->stages,
+                                                      .iterations = gess__ensemble_done(e),
+                                                      .evals = e->tally.evals,
+                                                      .moving = u->moved != 0,
+                                                      .each = u->each,
+                                                      .nu = e->approx->nu,
+                                                      .trace = gess__approx_trace(e->approx),
+                                                      .score = u->score,
+                                                      .gain = u->gain,
+                                                      .gap = u->gap,
+                                                      .mean_value = u->mean_value};
+    return u->over ? look_at_window(h, e, err) : GESS_OK;
+}
+
+int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)
+{
+    if (h->checks == 0 || h->check[h->checks - 1].draws != draws) {
+        GESS_TRY(grow(&h->check, h->checks, sizeof *h->check, err));
+        h->checks++;
+    }
+    h->check[h->checks - 1] = (gess__history_check_row){.draws = draws,
+                                                        .evals = stats->evals,
+                                                        .ess = stats->least_ess,
+                                                        .rhat = stats->worst_rhat};
+    return GESS_OK;
+}
+
+/* ---- checkpoints ---- */
+
+/* A row at a time, so that a count that is wrong cannot ask for more memory than there are bytes. */
+static void archive_rows(gess__archive *a, uint64_t *count, void *rows, size_t size)
+{
+    uint64_t total = *count;
+    GESS_ARCHIVE(a, &total);
+    if (!a->reading) {
+        void *all;
+        memcpy(&all, rows, sizeof all);
+        gess__archive_bytes(a, all, (size_t)total * size);
+        return;
+    }
+    *count = 0;
+    while (*count < total && !a->bad) {
+        if (grow(rows, *count, size, NULL) != GESS_OK) a->bad = 1;
+        char *all;
+        memcpy(&all, rows, sizeof all);
+        if (!a->bad) gess__archive_bytes(a, all + *count * size, size);
+        if (!a->bad) ++*count;
+    }
+}
+
+void gess__history_archive(gess__history *h, gess__archive *a)
+{
+    archive_rows(a, &h->stages, &h->stage, sizeof *h->stage);
+    archive_rows(a, &h->checks, &h->check, sizeof *h->check);
+    gess__archive_expect(a, h->columns);
+    gess__archive_bytes(a, h->draws, h->columns * sizeof *h->draws);
+    gess__archive_bytes(a, h->chains, h->columns * sizeof *h->chains);
+    GESS_ARCHIVE(a, &h->deltas);
+    GESS_ARCHIVE(a, &h->log_ts);
+}
+
+/* ---- history.json ---- */
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *mean_json(const gess__moments *m)
+{
+    return number(m->count > 0.0 ? m->mean : NAN);
+}
+
+static json_t *sd_json(const gess__moments *m)
+{
+    return number(m->count > 1.0 ? sqrt(m->squares / (m->count - 1.0)) : NAN);
+}
+
+/* Standard error of the mean of chains' means. */
+static json_t *error_json(const gess__moments *m)
+{
+    return number(m->count > 1.0 ? sqrt(m->squares / (m->count - 1.0) / m->count) : NAN);
+}
+
+static json_t *warmup_json(const gess__history *h)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < h->stages; i++) {
+        const gess__history_stage_row *s = &h->stage[i];
+        json_array_append_new(rows,
+                              json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "ensemble",
+                                        (json_int_t)s->ensemble, "stage", (json_int_t)s->stage, "iterations",
+                                        (json_int_t)s->iterations, "evals", (json_int_t)s->evals, "evals_per_update",
+                                        number(s->each), "nu", number(s->nu), "trace", number(s->trace), "score",
+                                        number(s->score), "gain", number(s->gain), "gap", number(s->gap), "mean_lp",
+                                        number(s->mean_value), "moving", s->moving != 0));
+    }
+    return rows;
+}
+
+static json_t *checks_json(const gess__history *h)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < h->checks; i++) {
+        const gess__history_check_row *c = &h->check[i];
+        json_array_append_new(rows, json_pack("{s:I, s:I, s:o, s:o}", "draws", (json_int_t)c->draws, "evals",
+                                              (json_int_t)c->evals, "ess", number(c->ess), "rhat", number(c->rhat)));
+    }
+    return rows;
+}
+
+static json_t *counts_json(const uint64_t counts[GESS__BINS])
+{
+    json_t *row = json_array();
+    for (size_t i = 0; i < GESS__BINS; i++) json_array_append_new(row, json_integer((json_int_t)counts[i]));
+    return row;
+}
+
+static json_t *window_json(const gess__history *h)
+{
+    json_t *mean = json_array(), *sd = json_array(), *error = json_array();
+    for (size_t j = 0; j < h->columns; j++) {
+        json_array_append_new(mean, mean_json(&h->draws[j]));
+        json_array_append_new(sd, sd_json(&h->draws[j]));
+        json_array_append_new(error, error_json(&h->chains[j]));
+    }
+    return json_pack("{s:o, s:o, s:o, s:I}", "mean", mean, "sd", sd, "error", error, "draws",
+                     (json_int_t)h->draws[0].count);
+}
+
+/* What T says of the window's draws and of those of sampling. */
+static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemble *const *ensemble)
+{
+    gess__moments deltas = {0}, log_ts = {0};
+    for (size_t m = 0; m < ensembles; m++) {
+        const gess__ensemble *e = ensemble[m];
+        double updates = (double)(gess__ensemble_done(e) - e->warmup.iterations);
+        for (size_t c = 0; e->warmup.over && updates > 0.0 && c < e->chains.count; c++) {
+            add(&deltas, e->chains.deltas[c] / updates);
+            add(&log_ts, e->chains.log_ts[c] / updates);
+        }
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "window", mean_json(&h->deltas), "sampling",
+                     mean_json(&deltas), "window_error", error_json(&h->deltas), "sampling_error", error_json(&deltas),
+                     "log_t_window", mean_json(&h->log_ts), "log_t_sampling", mean_json(&log_ts), "log_t_window_error",
+                     error_json(&h->log_ts), "log_t_sampling_error", error_json(&log_ts), "nu",
+                     number(ensemble[0]->approx->nu), "dim", (json_int_t)ensemble[0]->target.dim);
+}
+
+json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__ensemble *const *ensemble,
+                           const gess_stats *s)
+{
+    gess__tally tally = {0};
+    int over = 1;
+    for (size_t m = 0; m < ensembles; m++) {
+        gess__tally_add(&tally, &ensemble[m]->tally);
+        over &= ensemble[m]->warmup.over;
+    }
+    if (!over) { /* counts of warm-up are nobody's business */
+        memset(tally.angles, 0, sizeof tally.angles);
+        memset(tally.by_evals, 0, sizeof tally.by_evals);
+    }
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:I, s:I}", "warmup", warmup_json(h), "checks",
+                     checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
+                     counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, ensemble),
+                     "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "seconds_warmup",
+                     s->seconds - s->seconds_sampling, "seconds_sampling", s->seconds_sampling, "evals_warmup",
+                     (json_int_t)(s->evals - s->evals_sampling), "evals_sampling", (json_int_t)s->evals_sampling);
+}
