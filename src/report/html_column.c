@@ -51,7 +51,7 @@ static json_t *base64(const uint16_t *x, size_t count)
 static json_t *pack(const double *x, size_t count, bool whole)
 {
     double lo = INFINITY, hi = -INFINITY;
-    uint16_t *q = malloc((count > 0 ? count : 1) * sizeof *q);
+    uint16_t *q = calloc(count > 0 ? count : 1, sizeof *q);
     if (q == NULL) return NULL;
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(x[i])) continue;
@@ -328,11 +328,11 @@ static double product(const column *c, size_t lag)
 /* As many lags as it takes to see them fade: six times what an effective draw costs. */
 static json_t *autocorrelation(const column *c, double ess)
 {
-    size_t n = c->detail->draws;
+    size_t n = c->detail->draws, half = n / 2;
     double values[LAGS + 1], cost = ess > 0.0 ? (double)c->all / ess : 1.0, longest = 6.0 * cost;
     if (n < 4) return json_null();
     if (!(longest > 20.0)) longest = 20.0;
-    if (longest > (double)(n / 2)) longest = (double)(n / 2);
+    if (longest > (double)half) longest = (double)half;
     size_t step = ((size_t)longest + LAGS - 1) / LAGS, lags = (size_t)longest / step + 1;
     for (size_t k = 0; k < c->detail->chains; k++) {
         double mean = 0.0;

@@ -18,7 +18,7 @@
 #define DRIFT_Z 5.0         /* of the ensemble's shift */
 #define DRIFT_SHIFT 0.1     /* in normal scores: a failure */
 #define CHAIN_SHIFT_Z 8.0   /* of one chain's shift among those of the others */
-#define CHAIN_SHIFT 1.0     /* in normal scores */
+#define CHAIN_SHIFT 1.0     /* in normal scores: a warning; twice that: a failure */
 #define FEWEST_CHAINS 8     /* that differences between chains are judged by */
 #define GEWEKE_Z 6.0        /* where there are fewer chains */
 #define GEWEKE_DRAWS 200    /* of each chain */
@@ -254,7 +254,7 @@ static void judge_drift(judge *j)
     }
     if (worst == s->count) return;
     const gess__column_chains *c = &s->figures[worst].chains;
-    say(j, GESS__FAILURE, "drift",
+    say(j, fabs(c->chain_shift) > 2.0 * CHAIN_SHIFT ? GESS__FAILURE : GESS__WARNING, "drift",
         "One chain moves where the others stay: it came late, or it leaves. Look at its trace; a longer warm-up lets "
         "it arrive.",
         "Chain %zu drifts in %s: by %.2g standard deviations from its first half to its second, %.0f times what is "

@@ -501,11 +501,12 @@ function contours(grid, level) {
   return lines;
 }
 
-function cornerScales(i, j, last, first) {
+function cornerScales(i, j, last, first, size) {
+  const fits = Math.max(6, Math.min(18, Math.floor(size / 9)));
   const small = { maxTicksLimit: 5, autoSkipPadding: 4, font: { size: 10 }, maxRotation: 0, callback: v => short(v, 3) };
   const px = data.plots[i].density, py = j === null ? null : data.plots[j].density;
-  const x = axis(last ? clip(data.plots[i].name, 14) : "", { min: px.lo, max: px.hi, ticks: { ...small, display: last } });
-  const y = axis(first && py ? clip(data.plots[j].name, 14) : "", py ? { min: py.lo, max: py.hi, ticks: { ...small, display: first } } : { min: 0, ticks: { display: false } });
+  const x = axis(last ? clip(data.plots[i].name, fits) : "", { min: px.lo, max: px.hi, ticks: { ...small, display: last } });
+  const y = axis(first && py ? clip(data.plots[j].name, fits) : "", py ? { min: py.lo, max: py.hi, ticks: { ...small, display: first } } : { min: 0, ticks: { display: false } });
   for (const a of [x, y]) { a.grid = { display: false, borderColor: colour("line") }; a.ticks.includeBounds = false; }
   /* one width for what stands left of the plots, whatever its labels, so that columns are in line */
   y.afterFit = scale => { scale.width = first ? 58 : 6; };
@@ -532,7 +533,7 @@ function pairChart(parent, row, column, size) {
   sets.push({ type: "bar", data: cells, grouped: false, barPercentage: 1, categoryPercentage: 1, inflateAmount: .5, order: 1, backgroundColor: cells.map(c => mixed(hues[0], .8 * c.g ** .6)) });
   const last = row === corner.length - 1, first = column === 0;
   cornerCell(parent, `corner-${row}-${column}`, `Joint density of ${data.plots[i].name} and ${data.plots[j].name} with contours around 50 %, 80 % and 95 % of the draws; correlation ${correlation(i, j).toFixed(2)}.`,
-    { type: "bar", data: { datasets: sets }, options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false } }, scales: cornerScales(i, j, last, first) } }, size, last, first);
+    { type: "bar", data: { datasets: sets }, options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false } }, scales: cornerScales(i, j, last, first, size) } }, size, last, first);
 }
 
 function correlation(i, j) {
@@ -553,8 +554,8 @@ function marginChart(parent, at, size) {
   const last = at === corner.length - 1, row = table.row.indexOf(data.plots[i].row);
   cornerCell(parent, `corner-${at}-${at}`, `Marginal density of ${data.plots[i].name}: mean ${short(table.mean[row])}, standard deviation ${short(table.sd[row])}.`,
     { type: "bar", data: { datasets: [{ data: counts.map((y, k) => ({ x: d.lo + (k + .5) * width, y })), backgroundColor: mixed(hues[0], .55), barPercentage: 1, categoryPercentage: 1, grouped: false, inflateAmount: .3 }] },
-      options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false }, title: { display: true, text: clip(data.plots[i].name, 18), padding: { top: 0, bottom: 4 }, font: { size: 11, weight: "600" } } },
-        scales: cornerScales(i, null, last, at === 0) } }, size, last, at === 0);
+      options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false }, title: { display: true, text: clip(data.plots[i].name, Math.max(6, Math.min(24, Math.floor(size / 8)))), padding: { top: 0, bottom: 4 }, font: { size: 11, weight: "600" } } },
+        scales: cornerScales(i, null, last, at === 0, size) } }, size, last, at === 0);
 }
 
 function drawCorner() {
