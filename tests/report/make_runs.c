@@ -33,7 +33,7 @@ static double normal(void)
 
 static const char *const hostile[] = {"lp__",
                                       "</script><img src=x onerror=alert(1)>",
-                                      "<!--<script>",
+                                      "</script x <!--<script ",
                                       "a&amp;b \"quoted\" 'single' \\back",
                                       "line\nbreak\ttab",
                                       "separator\xe2\x80\xa8paragraph\xe2\x80\xa9",
