@@ -47,4 +47,7 @@ void print_exporters(FILE *out);
 /* The whole manual page, in man(7); `gess manual`. */
 int print_manual(FILE *out);
 
+/* Columns of the terminal on standard output, for a table; 0: it is none. */
+size_t table_width(void);
+
 #endif

@@ -1,7 +1,7 @@
 #include "base/options.h"
 #include "command.h"
 #include "ensemble/ensemble.h"
-#include "report/summary.h"
+#include "report/verdict.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -195,28 +195,38 @@ static void print_verdict(const gess_stats *s, const gess_options *o, int stoppe
                o->warmup == GESS_AUTO && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
+/* One line of what `gess diagnose` would say, where it says no. */
+static int print_doubts(const gess__summary *summary, const char *directory, gess_error *err)
+{
+    gess__verdict verdict = {0};
+    int status = gess__judge(&verdict, summary, directory, err);
+    if (status == GESS_OK && !verdict.pass)
+        printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", verdict.findings[0].text, directory);
+    gess__verdict_free(&verdict);
+    return status;
+}
+
 static int write_summary(const gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
     char path[4096];
     gess_stats stats;
-    gess__draws draws = {0};
     gess__summary summary = {0};
+    const gess__summary_settings settings = {.ensembles = run->ensembles, .threads = (unsigned)options->threads};
     gess_run_stats(run, &stats);
     int status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
-    if (status == GESS_OK) status = gess__draws_read(&draws, path, err);
-    if (status == GESS_OK) status = gess__summarise(&summary, &draws, err);
+    if (status == GESS_OK) status = gess__summarise_file(&summary, path, &settings, err);
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
     if (status == GESS_OK)
         status = gess__directory_json(run->directory, "summary.json", gess__summary_json(&summary), err);
     if (status == GESS_OK && !quiet) {
-        gess__summary_print(&summary, stdout);
+        gess__summary_print_table(&summary, table_width(), stdout);
         print_nans(run->directory);
         print_verdict(&stats, options, !run->finished);
+        status = print_doubts(&summary, run->directory, err);
         printf("\nDraws and summary are in %s\n", run->directory);
-        status = finish_output(err);
+        if (status == GESS_OK) status = finish_output(err);
     }
     gess__summary_free(&summary);
-    gess__draws_free(&draws);
     return status;
 }
 

@@ -4,13 +4,15 @@
 #include "run/run.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 struct arguments {
     char **paths;
     size_t count;
-    int json;
+    int json, csv, sort, all;
+    gess__summary_settings settings;
 };
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -18,13 +20,27 @@ static error_t take(int key, char *argument, struct argp_state *state)
     struct arguments *a = state->input;
     switch (key) {
     case 'j': a->json = 1; return 0;
+    case 'c': a->csv = 1; return 0;
+    case 's': a->sort = 1; return 0;
+    case 'a': a->all = 1; return 0;
+    case 'v': a->settings.vars = argument; return 0;
+    case 't': {
+        char *end;
+        unsigned long threads = strtoul(argument, &end, 10);
+        if (*end != '\0' || end == argument || threads > 4096)
+            USAGE(state, "--threads %s: not from 0 to 4096", argument);
+        a->settings.threads = (unsigned)threads;
+        return 0;
+    }
     case ARGP_KEY_ARGS:
-        (void)argument;
         a->paths = state->argv + state->next;
         a->count = (size_t)(state->argc - state->next);
         state->next = state->argc;
         return 0;
     case ARGP_KEY_NO_ARGS: USAGE(state, "of what? give a run directory, or CSV files, one for each chain"); return 0;
+    case ARGP_KEY_END:
+        if (a->json && a->csv) USAGE(state, "--json or --csv, not both");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -46,25 +62,45 @@ static int is_folder(const char *path)
     return stat(path, &information) == 0 && S_ISDIR(information.st_mode);
 }
 
-static int summarise_run(const char *directory, gess__draws *draws, gess__summary *summary, gess_error *err)
+size_t table_width(void)
 {
-    char path[4096];
-    GESS_TRY(gess__directory_path(directory, "draws.gess", path, sizeof path, err));
-    GESS_TRY(gess__draws_read(draws, path, err));
-    GESS_TRY(gess__summarise(summary, draws, err));
-    GESS_TRY(gess__directory_path(directory, "summary.json", path, sizeof path, err));
-    return access(path, F_OK) == 0 ? gess__summary_load_stats(summary, path, err) : GESS_OK;
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
+    return size.ws_col;
 }
 
-static int summarise_files(const struct arguments *a, gess__draws *draws, gess__summary *summary, gess_error *err)
+static int summarise_files(const struct arguments *a, gess__summary *summary, gess_error *err)
 {
-    GESS_TRY(gess__draws_from_tables(draws, a->count, a->paths, err));
-    return gess__summarise(summary, draws, err);
+    gess__draws draws = {0};
+    int status = gess__draws_from_tables(&draws, a->count, a->paths, err);
+    if (status == GESS_OK) status = gess__summarise_draws(summary, &draws, &a->settings, err);
+    gess__draws_free(&draws);
+    return status;
+}
+
+static int print(const struct arguments *a, gess__summary *summary, int folder, gess_error *err)
+{
+    if (a->sort) gess__summary_sort(summary);
+    if (a->json) return print_json(gess__summary_json(summary), err);
+    if (a->csv) {
+        gess__summary_csv(summary, stdout);
+    } else {
+        gess__summary_print_table(summary, a->all ? SIZE_MAX : table_width(), stdout);
+        if (folder) print_nans(a->paths[0]);
+    }
+    return finish_output(err);
 }
 
 int command_summary(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, with every figure", 0}, {0}};
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, with every figure", 0},
+                                                 {"csv", 'c', NULL, 0, "as CSV, with every figure", 0},
+                                                 {"all", 'a', NULL, 0, "every figure in the table too", 0},
+                                                 {"vars", 'v', "NAMES", 0,
+                                                  "these parameters only: names separated by commas, with * and ?", 0},
+                                                 {"sort", 's', NULL, 0, "worst first: by r_hat, then by ess_bulk", 0},
+                                                 {"threads", 't', "N", 0, "threads; 0: one for each core", 0},
+                                                 {0}};
     static const struct argp argp =
         {.options = options,
          .parser = take,
@@ -72,19 +108,11 @@ int command_summary(int argc, char **argv, gess_error *err)
          .doc = "Summarises a run directory, or CSV files with a header, one file for each chain."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    gess__draws draws = {0};
     gess__summary summary = {0};
     int folder = is_folder(a.paths[0]), status;
     if (folder && a.count > 1) return gess__fail(err, GESS_ERR_USAGE, "one run directory at a time, not %zu", a.count);
-    status = folder ? summarise_run(a.paths[0], &draws, &summary, err) : summarise_files(&a, &draws, &summary, err);
-    if (status == GESS_OK && a.json)
-        status = print_json(gess__summary_json(&summary), err);
-    else if (status == GESS_OK) {
-        gess__summary_print(&summary, stdout);
-        if (folder) print_nans(a.paths[0]);
-        status = finish_output(err);
-    }
+    status = folder ? gess__summarise_run(&summary, a.paths[0], a.settings, err) : summarise_files(&a, &summary, err);
+    if (status == GESS_OK) status = print(&a, &summary, folder, err);
     gess__summary_free(&summary);
-    gess__draws_free(&draws);
     return status;
 }

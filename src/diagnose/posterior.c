@@ -428,12 +428,63 @@ double gess__posterior_mcse_quantile(gess__posterior_workspace *work, double p)
     return mcse_quantile(work, p, gess__posterior_ess_quantile(work, p));
 }
 
+/* ---- chains ---- */
+
+/* Quantiles of every chain in one pass over the sorted draws: the next of a chain is its next larger. */
+static void chain_quantiles(gess__posterior_workspace *work, gess__posterior_chain *each)
+{
+    size_t n = work->n, quarter = n / 4, half = n / 2, upper = n - 1 - n / 4;
+    uint32_t *seen = work->spare_order; /* draws of each chain so far */
+    memset(seen, 0, work->chains * sizeof *seen);
+    for (size_t i = 0; i < work->total; i++) {
+        size_t chain = work->order[i] / n, rank = seen[chain]++;
+        if (rank != 0 && rank != quarter && rank != half && rank != upper && rank != n - 1) continue;
+        double value = work->keys[i] == UINT64_MAX ? NAN : value_of(work->keys[i]);
+        gess__posterior_chain *c = &each[chain];
+        if (rank == 0) c->lowest = value;
+        if (rank == quarter) c->q25 = value;
+        if (rank == half) c->median = value;
+        if (rank == upper) c->q75 = value;
+        if (rank == n - 1) c->highest = value;
+    }
+}
+
+/* `series` holds the normal scores; that of a middle draw that the split drops is not among them. */
+static void chain_scores(const gess__posterior_workspace *work, gess__posterior_chain *each)
+{
+    size_t n = work->n, rows = n / 2, skip = n % 2 == 1 && n > 1;
+    for (size_t c = 0; c < work->chains; c++) {
+        const double *first = work->series + c * n, *last = first + rows + skip;
+        double sum[2] = {0.0, 0.0}, squares = 0.0;
+        for (size_t i = 0; i < rows; i++) {
+            sum[0] += first[i];
+            sum[1] += last[i];
+            squares += first[i] * first[i] + last[i] * last[i];
+        }
+        double count = 2.0 * (double)rows, mean = (sum[0] + sum[1]) / count;
+        each[c].first = sum[0] / (double)rows;
+        each[c].last = sum[1] / (double)rows;
+        each[c].mean = mean;
+        each[c].sd = sqrt(fmax(squares / count - mean * mean, 0.0));
+    }
+}
+
 void gess__posterior_all(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures)
+{
+    gess__posterior_all_chains(work, x, figures, NULL);
+}
+
+void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures,
+                                gess__posterior_chain *each)
 {
     gess__posterior_load(work, x);
     double bulk = NAN;
     figures->ess_bulk = NAN;
+    for (size_t c = 0; each != NULL && c < work->chains; c++)
+        each[c].mean = each[c].sd = each[c].first = each[c].last = NAN;
+    if (each != NULL) chain_quantiles(work, each);
     if (bulk_scores(work)) {
+        if (each != NULL && work->n > 1) chain_scores(work, each);
         bulk = rhat_of(work, work->series);
         figures->ess_bulk = ess_of(work, work->series);
     }

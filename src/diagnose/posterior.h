@@ -50,4 +50,16 @@ typedef struct gess__posterior_figures {
 
 void gess__posterior_all(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures);
 
+/* One chain among the others. Normal scores are those of R-hat: of ranks among the draws of all chains,
+ * so that no tail is too long for their means. NaN where there are none. */
+typedef struct gess__posterior_chain {
+    double lowest, q25, median, q75, highest; /* of the chain's own draws */
+    double mean, sd;                          /* of its normal scores */
+    double first, last;                       /* means of the scores of its first and last half */
+} gess__posterior_chain;
+
+/* The same figures, and one entry of `each` for every chain. */
+void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures,
+                                gess__posterior_chain *each);
+
 #endif

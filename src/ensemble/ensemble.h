@@ -65,7 +65,8 @@ typedef struct gess__warmup {
     uint64_t refines, refined_at;              /* how many, and the evaluations at the last */
     double map_score, mixture_gain;            /* what the last one found */
     double acceptance, independence;           /* expected of independence moves: share accepted, draws an evaluation */
-    uint64_t globals_before, accepted_before;  /* at the beginning of the stage */
+    double ellipse;                            /* measured of updates around ellipses: draws an evaluation */
+    gess__tally before;                        /* at the beginning of the stage */
 } gess__warmup;
 
 typedef struct gess__stream gess__stream;

@@ -248,6 +248,23 @@ static double independence(size_t n, double *level, double *accepted)
     return 1.0 / time;
 }
 
+/* What updates around ellipses brought in the last stage. A coordinate's deviation from the centre is multiplied by the
+ * cosine of the accepted angle, so the mean cosine is the autocorrelation of an update. */
+static double ellipses(const gess__tally *before, const gess__tally *after)
+{
+    double moved = 0.0, sum = 0.0;
+    for (size_t i = 0; i < GESS__BINS; i++) {
+        double count = (double)(after->angles[i] - before->angles[i]);
+        moved += count;
+        sum += count * cos(2.0 * M_PI * (((double)i + 0.5) / GESS__BINS - 0.5));
+    }
+    double moves = (double)(after->globals - before->globals), evals = (double)(after->evals - before->evals) - moves;
+    double updates = (double)(after->updates - before->updates) - moves;
+    if (!(updates > 0.0 && moved > 0.0)) return NAN;
+    double correlation = (sum + updates - moved) / updates;
+    return (1.0 - correlation) / (1.0 + correlation) * updates / evals;
+}
+
 void gess__refine_share(gess__ensemble *e)
 {
     gess__refiner *r = e->refiner;
@@ -261,9 +278,10 @@ void gess__refine_share(gess__ensemble *e)
     size_t points = w->draws * e->chains.count, dim = e->target.dim;
     /* what the last stage's moves did, against what was expected of them */
     double trust = 1.0, expected = u->acceptance;
-    uint64_t tried = e->tally.globals - u->globals_before;
+    uint64_t tried = e->tally.globals - u->before.globals;
     if (tried > 0 && expected > 0.0)
-        trust = fmin(1.0, (double)(e->tally.accepted - u->accepted_before) / (double)tried / expected);
+        trust = fmin(1.0, (double)(e->tally.accepted - u->before.accepted) / (double)tried / expected);
+    u->ellipse = ellipses(&u->before, &e->tally);
     size_t n = take_some(dim, points, w->points, MOST, r->w);
     gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
     for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];

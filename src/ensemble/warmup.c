@@ -96,8 +96,7 @@ static void begin_stage(gess__ensemble *e)
     u->error_before = u->mean_error;
     u->evals_before = e->tally.evals;
     u->updates_before = e->tally.updates;
-    u->globals_before = e->tally.globals;
-    u->accepted_before = e->tally.accepted;
+    u->before = e->tally;
     w->length = plan_stage(e);
     w->stage = gess__ensemble_done(e);
     if (e->warmup.moved) {

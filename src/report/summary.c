@@ -2,29 +2,117 @@
 
 #include "base/mem.h"
 #include "diagnose/coda.h"
-#include "diagnose/posterior.h"
+#include "diagnose/emcee.h"
+#include "draws/reader.h"
+#include "parallel/team.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* ---- figures ---- */
+#define MOST_BYTES ((size_t)3 << 29)
 
-/* Geweke's z of the mean over chains at each draw: the chains of an ensemble drift together. */
-static double geweke_of_means(size_t chains, size_t n, const double *x, double *series, double *scratch)
+/* ---- figures of one column ---- */
+
+/* What one worker needs. */
+typedef struct desk {
+    gess__posterior_workspace *work;     /* of all chains */
+    gess__posterior_workspace *together; /* of the ensembles, each as one long chain; NULL: one ensemble */
+    gess__posterior_workspace *means;    /* of the ensembles' mean series */
+    gess__fft fft;
+    double *scratch; /* of the column's size where there are ensembles, otherwise 2 × draws and 2 × chains */
+    double *series;  /* ensembles × draws */
+    gess__posterior_chain *each;
+} desk;
+
+/* The sizes of what is summarised. */
+typedef struct shape {
+    size_t chains, draws, ensembles;
+} shape;
+
+/* Chains that every ensemble has; the first ones may have one more. */
+static size_t common(const shape *s)
 {
-    for (size_t i = 0; i < n; i++) {
-        series[i] = 0.0;
-        for (size_t c = 0; c < chains; c++) series[i] += x[c * n + i] / (double)chains;
-    }
-    return gess__coda_geweke(n, series, scratch);
+    return s->chains / s->ensembles;
 }
 
-static void summarise_column(gess__figures *f, gess__posterior_workspace *work, size_t chains, size_t n,
-                             const double *x, double *scratch)
+/* First chain of an ensemble, as run.c splits them. */
+static size_t first_of(const shape *s, size_t m)
+{
+    size_t extra = s->chains % s->ensembles;
+    return m * common(s) + (m < extra ? m : extra);
+}
+
+static int open_desk(desk *d, const shape *s, gess_error *err)
+{
+    size_t scratch = 2 * (s->draws > s->chains ? s->draws : s->chains);
+    GESS_TRY(gess__posterior_workspace_new(&d->work, s->chains, s->draws, err));
+    GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
+    if (s->ensembles > 1) {
+        GESS_TRY(gess__posterior_workspace_new(&d->together, s->ensembles, s->draws * common(s), err));
+        if (scratch < s->chains * s->draws) scratch = s->chains * s->draws;
+    }
+    GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
+    GESS_ALLOC(&d->scratch, scratch, err);
+    GESS_ALLOC(&d->series, s->ensembles * s->draws, err);
+    GESS_ALLOC(&d->each, s->chains, err);
+    return GESS_OK;
+}
+
+static void close_desk(desk *d)
+{
+    gess__posterior_workspace_free(d->work);
+    gess__posterior_workspace_free(d->together);
+    gess__posterior_workspace_free(d->means);
+    gess__fft_free(&d->fft);
+    free(d->scratch);
+    free(d->series);
+    free(d->each);
+}
+
+/* The mean over the chains of each ensemble at each draw. */
+static void mean_series(const shape *s, const double *x, double *series)
+{
+    memset(series, 0, s->ensembles * s->draws * sizeof *series);
+    for (size_t m = 0; m < s->ensembles; m++) {
+        size_t first = first_of(s, m), end = first_of(s, m + 1);
+        for (size_t c = first; c < end; c++)
+            for (size_t i = 0; i < s->draws; i++)
+                series[m * s->draws + i] += x[c * s->draws + i] / (double)(end - first);
+    }
+}
+
+/* Geweke's z of the mean over all chains at each draw: the chains of an ensemble drift together. */
+static double geweke_of_means(const shape *s, const double *series, double *mean, double *scratch)
+{
+    memset(mean, 0, s->draws * sizeof *mean);
+    for (size_t m = 0; m < s->ensembles; m++) {
+        double share = (double)(first_of(s, m + 1) - first_of(s, m)) / (double)s->chains;
+        for (size_t i = 0; i < s->draws; i++) mean[i] += share * series[m * s->draws + i];
+    }
+    return gess__coda_geweke(s->draws, mean, scratch);
+}
+
+/* R-hat of the ensembles, each as one long chain in the order of its draws (nested R-hat). */
+static double rhat_of_ensembles(const shape *s, const double *x, desk *d)
+{
+    size_t width = common(s);
+    for (size_t m = 0; m < s->ensembles; m++)
+        for (size_t c = 0; c < width; c++)
+            for (size_t i = 0; i < s->draws; i++)
+                d->scratch[(m * s->draws + i) * width + c] = x[(first_of(s, m) + c) * s->draws + i];
+    gess__posterior_load(d->together, d->scratch);
+    return gess__posterior_rhat(d->together);
+}
+
+static void summarise_column(gess__figures *f, const shape *s, const double *x, desk *d)
 {
     gess__posterior_figures p;
-    gess__posterior_all(work, x, &p);
+    gess__posterior_all_chains(d->work, x, &p, d->each);
+    mean_series(s, x, d->series);
+    gess__posterior_load(d->means, d->series);
     *f = (gess__figures){
         .mean = p.mean,
         .sd = p.sd,
@@ -34,158 +122,309 @@ static void summarise_column(gess__figures *f, gess__posterior_workspace *work, 
         .q95 = p.q95,
         .ess_bulk = p.ess_bulk,
         .ess_tail = p.ess_tail,
-        .ess_coda = gess__coda_effective_size(chains, n, x, scratch),
+        .ess_coda = gess__coda_effective_size(s->chains, s->draws, x, d->scratch),
+        .geweke = geweke_of_means(s, d->series, d->scratch, d->scratch + s->draws),
+        .tau = gess__emcee_time(&d->fft, s->chains, s->draws, x, d->scratch),
+        .mcse_sd = p.mcse_sd,
+        .mcse_q5 = p.mcse_q5,
+        .mcse_q50 = p.mcse_median,
+        .mcse_q95 = p.mcse_q95,
+        /* the mean of all is the mean of the ensembles' series */
+        .mcse_series = gess__posterior_mcse_mean(d->means),
         .r_hat = p.rhat,
-        .geweke = geweke_of_means(chains, n, x, scratch, scratch + n),
+        .r_hat_chains = p.rhat,
+        .r_hat_ensembles = NAN,
     };
+    if (s->ensembles > 1) {
+        f->r_hat_ensembles = rhat_of_ensembles(s, x, d);
+        if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
+    }
+    gess__compare_chains(s->chains, s->draws, d->each, d->scratch, &f->chains);
+}
+
+/* ---- columns, a few at a time ---- */
+
+/* Where columns come from: memory, or a file that is read for a group of columns at a time. */
+typedef struct source {
+    const gess__draws *memory;
+    const gess__reader *file;
+    size_t columns;
+    char *const *names;
+} source;
+
+typedef struct group {
+    gess__summary *summary;
+    shape shape;
+    desk *desks;
+    size_t first;          /* row of the summary that is `columns[0]` */
+    const double **values; /* of each column of the group: chains × draws */
+} group;
+
+static int summarise_one(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    group *g = data;
+    (void)err;
+    summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->desks[worker]);
+    return GESS_OK;
+}
+
+/* Reads columns wanted[0 .. count-1] of the file: values[i] is chains × draws. */
+static int read_columns(const gess__reader *r, size_t count, const size_t *wanted, double *const *values,
+                        gess_error *err)
+{
+    enum { PIECE = 1 << 16 }; /* doubles that are read at a time, or one draw of a chain */
+    uint64_t piece = PIECE / r->columns > 0 ? PIECE / r->columns : 1;
+    if (piece > r->draws) piece = r->draws;
+    double *rows = NULL;
+    GESS_ALLOC(&rows, (size_t)piece * r->columns, err);
+    int status = GESS_OK;
+    for (uint64_t first = 0; first < r->draws && status == GESS_OK; first += piece) {
+        uint64_t draws = r->draws - first < piece ? r->draws - first : piece;
+        for (size_t c = 0; c < r->chains && status == GESS_OK; c++) {
+            status = gess__reader_rows(r, c, 1, first, draws, rows, err);
+            for (size_t k = 0; k < count && status == GESS_OK; k++) {
+                double *to = values[k] + c * r->draws + first;
+                for (uint64_t i = 0; i < draws; i++) to[i] = rows[i * r->columns + wanted[k]];
+            }
+        }
+    }
+    free(rows);
+    return status;
+}
+
+static int run_groups(const source *from, group *g, gess__team *team, size_t at_once, double **buffers, gess_error *err)
+{
+    gess__summary *s = g->summary;
+    size_t size = g->shape.chains * g->shape.draws;
+    for (size_t first = 0; first < s->count; first += at_once) {
+        size_t count = s->count - first < at_once ? s->count - first : at_once;
+        g->first = first;
+        if (from->memory == NULL) GESS_TRY(read_columns(from->file, count, s->column + first, buffers, err));
+        for (size_t i = 0; i < count; i++)
+            g->values[i] = from->memory == NULL ? buffers[i] : from->memory->values + s->column[first + i] * size;
+        GESS_TRY(gess__team_run(team, count, summarise_one, g, err));
+    }
+    return GESS_OK;
+}
+
+/* Memory is shared out: about half of it for workers, each with its scratch, the rest for columns. */
+static int summarise_columns(gess__summary *s, const source *from, const gess__summary_settings *o, gess_error *err)
+{
+    group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles}};
+    size_t column = s->chains * (size_t)s->draws * sizeof(double), desk_size = column * (s->ensembles > 1 ? 10 : 5);
+    size_t budget = o->most_bytes > 0 ? o->most_bytes : MOST_BYTES, most = budget / 2 / desk_size;
+    gess__team *team = NULL;
+    double **buffers = NULL;
+    int status = gess__team_new(&team, o->threads, err);
+    if (status == GESS_OK && gess__team_size(team) > (most > 0 ? most : 1)) {
+        gess__team_free(team);
+        status = gess__team_new(&team, most > 0 ? (unsigned)most : 1, err);
+    }
+    unsigned workers = status == GESS_OK ? gess__team_size(team) : 0;
+    size_t at_once = budget / 2 / column > workers ? budget / 2 / column : workers;
+    if (at_once > s->count) at_once = s->count;
+    if (status == GESS_OK) status = gess__alloc_bytes(&g.desks, workers, sizeof *g.desks, "workers", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&g.values, at_once, sizeof *g.values, "columns", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&buffers, at_once, sizeof *buffers, "columns", err);
+    for (size_t i = 0; i < at_once && status == GESS_OK && from->memory == NULL; i++)
+        status = gess__alloc_bytes(&buffers[i], column / sizeof(double), sizeof(double), "column", err);
+    for (unsigned i = 0; i < workers && status == GESS_OK; i++) status = open_desk(&g.desks[i], &g.shape, err);
+    if (status == GESS_OK) status = run_groups(from, &g, team, at_once, buffers, err);
+    for (unsigned i = 0; g.desks != NULL && i < workers; i++) close_desk(&g.desks[i]);
+    for (size_t i = 0; buffers != NULL && i < at_once; i++) free(buffers[i]);
+    free(buffers);
+    free(g.values);
+    free(g.desks);
+    gess__team_free(team);
+    return status;
+}
+
+/* ---- which columns ---- */
+
+/* The end of the pattern that begins at text: a comma outside brackets, or the end. */
+static size_t pattern_length(const char *text)
+{
+    int depth = 0;
+    size_t i = 0;
+    for (; text[i] != '\0' && !(text[i] == ',' && depth == 0); i++) {
+        if (text[i] == '[' || text[i] == '(') depth++;
+        if ((text[i] == ']' || text[i] == ')') && depth > 0) depth--;
+    }
+    return i;
+}
+
+/* * stands for any text, ? for any byte. After a mismatch the last * takes one byte more. */
+static int matches(const char *pattern, size_t length, const char *name)
+{
+    size_t at = 0, star = length, back = 0, i = 0;
+    while (name[i] != '\0') {
+        if (at < length && pattern[at] == '*') {
+            star = at++;
+            back = i;
+        } else if (at < length && (pattern[at] == '?' || pattern[at] == name[i])) {
+            at++;
+            i++;
+        } else if (star < length) {
+            at = star + 1;
+            i = ++back;
+        } else {
+            return 0;
+        }
+    }
+    while (at < length && pattern[at] == '*') at++;
+    return at == length;
+}
+
+int gess__name_matches(const char *patterns, const char *name)
+{
+    while (*patterns != '\0') {
+        size_t length = pattern_length(patterns);
+        if (matches(patterns, length, name)) return 1;
+        patterns += length + (patterns[length] == ',');
+    }
+    return 0;
+}
+
+/* Every pattern must be of use: a name that was misspelt is not passed over. */
+static int check_patterns(const source *from, const char *vars, gess_error *err)
+{
+    while (*vars != '\0') {
+        size_t length = pattern_length(vars), found = 0;
+        for (size_t i = 0; i < from->columns; i++) found += matches(vars, length, from->names[i]) != 0;
+        if (found == 0)
+            return gess__fail(err, GESS_ERR_USAGE, "--vars: there is no parameter `%.*s`", (int)length, vars);
+        vars += length + (vars[length] == ',');
+    }
+    return GESS_OK;
+}
+
+/* Names and places of what is wanted, lp__ last. */
+static int choose_columns(gess__summary *s, const source *from, const char *vars, gess_error *err)
+{
+    GESS_ALLOC(&s->names, from->columns, err);
+    GESS_ALLOC(&s->column, from->columns, err);
+    GESS_ALLOC(&s->figures, from->columns, err);
+    if (vars != NULL) GESS_TRY(check_patterns(from, vars, err));
+    int log_density_first = strcmp(from->names[0], "lp__") == 0;
+    for (size_t j = 0; j < from->columns; j++) {
+        size_t column = log_density_first ? (j + 1) % from->columns : j;
+        if (vars != NULL && !gess__name_matches(vars, from->names[column])) continue;
+        GESS_TRY(gess__copy_text(&s->names[s->count], from->names[column], err));
+        s->column[s->count++] = column;
+    }
+    return s->count > 0 ? GESS_OK : gess__fail(err, GESS_ERR_USAGE, "--vars: no parameter is named");
+}
+
+static int summarise(gess__summary *s, const source *from, size_t chains, uint64_t draws,
+                     const gess__summary_settings *o, gess_error *err)
+{
+    *s = (gess__summary){.chains = chains, .draws = draws, .ensembles = o->ensembles > 1 ? o->ensembles : 1};
+    if (draws == 0) return gess__fail(err, GESS_ERR_USAGE, "there are no draws yet");
+    if (s->ensembles > chains)
+        return gess__fail(err, GESS_ERR_USAGE, "%zu chains cannot be of %zu ensembles", chains, s->ensembles);
+    GESS_TRY(choose_columns(s, from, o->vars, err));
+    return summarise_columns(s, from, o, err);
+}
+
+int gess__summarise_draws(gess__summary *s, const gess__draws *d, const gess__summary_settings *o, gess_error *err)
+{
+    const source from = {.memory = d, .columns = d->columns, .names = d->names};
+    return summarise(s, &from, d->chains, d->draws, o, err);
 }
 
 int gess__summarise(gess__summary *s, const gess__draws *d, gess_error *err)
 {
-    *s = (gess__summary){.chains = d->chains, .draws = d->draws};
-    if (d->draws == 0) return gess__fail(err, GESS_ERR_USAGE, "there are no draws yet");
-    GESS_ALLOC(&s->names, d->columns, err);
-    GESS_ALLOC(&s->figures, d->columns, err);
-    size_t n = (size_t)d->draws;
-    gess__posterior_workspace *work = NULL;
-    double *scratch = NULL;
-    int status = gess__posterior_workspace_new(&work, d->chains, n, err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&scratch, 2 * n, sizeof *scratch, "scratch", err);
-    int log_density_first = strcmp(d->names[0], "lp__") == 0;
-    for (size_t j = 0; status == GESS_OK && j < d->columns; j++) {
-        size_t column = log_density_first ? (j + 1) % d->columns : j; /* lp__ comes last */
-        s->names[j] = d->names[column];
-        summarise_column(&s->figures[j], work, d->chains, n, d->values + column * d->chains * n, scratch);
-        s->count++;
+    return gess__summarise_draws(s, d, &(gess__summary_settings){0}, err);
+}
+
+int gess__summarise_file(gess__summary *s, const char *path, const gess__summary_settings *o, gess_error *err)
+{
+    gess__reader *reader = NULL;
+    *s = (gess__summary){0};
+    int status = gess__reader_open(&reader, path, err);
+    if (status == GESS_OK) {
+        const source from = {.file = reader, .columns = reader->columns, .names = reader->names};
+        status = summarise(s, &from, reader->chains, reader->draws, o, err);
     }
-    free(scratch);
-    gess__posterior_workspace_free(work);
+    gess__reader_free(reader);
     return status;
+}
+
+/* The number of ensembles; 1 where config.json does not say. */
+static size_t ensembles_of(const char *directory)
+{
+    char path[4096];
+    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) != GESS_OK) return 1;
+    json_t *root = json_load_file(path, 0, NULL);
+    const char *text = json_string_value(json_object_get(json_object_get(root, "options"), "ensembles"));
+    size_t count = text != NULL ? strtoul(text, NULL, 10) : 1;
+    json_decref(root);
+    return count > 0 ? count : 1;
+}
+
+int gess__summarise_run(gess__summary *s, const char *directory, gess__summary_settings settings, gess_error *err)
+{
+    char path[4096];
+    *s = (gess__summary){0};
+    settings.ensembles = ensembles_of(directory);
+    GESS_TRY(gess__directory_path(directory, "draws.gess", path, sizeof path, err));
+    GESS_TRY(gess__summarise_file(s, path, &settings, err));
+    GESS_TRY(gess__directory_path(directory, "summary.json", path, sizeof path, err));
+    return access(path, F_OK) == 0 ? gess__summary_load_stats(s, path, err) : GESS_OK;
 }
 
 void gess__summary_free(gess__summary *s)
 {
+    for (size_t i = 0; i < s->count; i++) free(s->names[i]);
     free(s->names);
+    free(s->column);
     free(s->figures);
     json_decref(s->stats);
     *s = (gess__summary){0};
 }
 
-/* ---- the run's cost ---- */
+/* ---- worst first ---- */
 
-static const char *const stat_names[] = {"evals",    "evals_sampling", "evals_speculative", "updates",
-                                         "failures", "seconds",        "seconds_sampling",  "nans",
-                                         "warmup",   "warmup_settled", "targets_met"};
-enum { STATS = sizeof stat_names / sizeof *stat_names };
+typedef struct ranked {
+    double rhat, ess;
+    size_t row;
+} ranked;
 
-int gess__summary_set_stats(gess__summary *s, const gess_stats *stats, gess_error *err)
+static int worst_first(const void *a, const void *b)
 {
-    json_decref(s->stats);
-    s->stats = json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:b, s:b}", "evals", (json_int_t)stats->evals,
-                         "evals_sampling", (json_int_t)stats->evals_sampling, "evals_speculative",
-                         (json_int_t)stats->evals_speculative, "updates", (json_int_t)stats->updates, "failures",
-                         (json_int_t)stats->failures, "seconds", stats->seconds, "seconds_sampling",
-                         stats->seconds_sampling, "nans", (json_int_t)stats->nans, "warmup", (json_int_t)stats->warmup,
-                         "warmup_settled", stats->warmup_settled, "targets_met", stats->met);
-    if (s->stats == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
-    return GESS_OK;
+    const ranked *x = a, *y = b;
+    if (x->rhat != y->rhat) return x->rhat > y->rhat ? -1 : 1;
+    if (x->ess != y->ess) return x->ess < y->ess ? -1 : 1;
+    return x->row < y->row ? -1 : x->row > y->row;
 }
 
-int gess__summary_load_stats(gess__summary *s, const char *path, gess_error *err)
+void gess__summary_sort(gess__summary *s)
 {
-    json_error_t where;
-    json_t *root = json_load_file(path, 0, &where);
-    if (root == NULL) return gess__fail(err, GESS_ERR_FILE, "%s, line %d: %s", path, where.line, where.text);
-    json_decref(s->stats);
-    s->stats = json_object();
-    for (size_t i = 0; i < STATS; i++) {
-        json_t *value = json_object_get(root, stat_names[i]);
-        if (json_is_number(value) || json_is_boolean(value)) json_object_set(s->stats, stat_names[i], value);
-    }
-    json_decref(root);
-    return GESS_OK;
-}
-
-/* ---- output ---- */
-
-static json_t *number(double x)
-{
-    return isfinite(x) ? json_real(x) : json_null();
-}
-
-json_t *gess__summary_json(const gess__summary *s)
-{
-    json_t *root = json_object(), *parameters = json_array();
-    for (size_t i = 0; i < s->count; i++) {
+    ranked *order = calloc(s->count + 1, sizeof *order);
+    char **names = calloc(s->count + 1, sizeof *names);
+    size_t *column = calloc(s->count + 1, sizeof *column);
+    gess__figures *figures = calloc(s->count + 1, sizeof *figures);
+    for (size_t i = 0; order != NULL && i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        json_t *row = json_object();
-        json_object_set_new(row, "name", json_string(s->names[i]));
-        const struct {
-            const char *key;
-            double value;
-        } fields[] =
-            {{"mean", f->mean},         {"sd", f->sd},       {"mcse_mean", f->mcse_mean}, {"q5", f->q5},
-             {"q50", f->q50},           {"q95", f->q95},     {"ess_bulk", f->ess_bulk},   {"ess_tail", f->ess_tail},
-             {"ess_coda", f->ess_coda}, {"r_hat", f->r_hat}, {"geweke", f->geweke}};
-        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-            json_object_set_new(row, fields[k].key, number(fields[k].value));
-        json_array_append_new(parameters, row);
+        int constant = f->sd == 0.0;
+        order[i] = (ranked){isfinite(f->r_hat) ? f->r_hat
+                            : constant         ? -1.0
+                                               : INFINITY,
+                            isfinite(f->ess_bulk) ? f->ess_bulk : 0.0, i};
     }
-    json_object_set_new(root, "parameters", parameters);
-    json_object_set_new(root, "chains", json_integer((json_int_t)s->chains));
-    json_object_set_new(root, "draws", json_integer((json_int_t)s->draws));
-    for (size_t i = 0; i < STATS; i++) {
-        json_t *value = json_object_get(s->stats, stat_names[i]);
-        json_object_set(root, stat_names[i], value != NULL ? value : json_null());
+    if (order != NULL && names != NULL && column != NULL && figures != NULL) {
+        qsort(order, s->count, sizeof *order, worst_first);
+        for (size_t i = 0; i < s->count; i++) {
+            names[i] = s->names[order[i].row];
+            column[i] = s->column[order[i].row];
+            figures[i] = s->figures[order[i].row];
+        }
+        memcpy(s->names, names, s->count * sizeof *names);
+        memcpy(s->column, column, s->count * sizeof *column);
+        memcpy(s->figures, figures, s->count * sizeof *figures);
     }
-    return root;
-}
-
-/* Columns that a terminal shows for UTF-8 text: bytes that do not continue a character. */
-static int width_of(const char *text)
-{
-    int width = 0;
-    for (; *text != '\0'; text++) width += ((unsigned char)*text & 0xc0) != 0x80;
-    return width;
-}
-
-static void print_cell(FILE *out, double x, const char *format)
-{
-    char text[32] = "NA";
-    if (isfinite(x)) snprintf(text, sizeof text, format, x);
-    fprintf(out, " %10s", text);
-}
-
-void gess__summary_print(const gess__summary *s, FILE *out)
-{
-    static const char *const heads[] = {"mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "r_hat"};
-    int width = 4;
-    for (size_t i = 0; i < s->count; i++)
-        if (width_of(s->names[i]) > width) width = width_of(s->names[i]);
-    fprintf(out, "%-*s", width, "");
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, " %10s", heads[i]);
-    fputc('\n', out);
-    for (size_t i = 0; i < s->count; i++) {
-        const gess__figures *f = &s->figures[i];
-        for (const char *c = s->names[i]; *c != '\0'; c++) fputc((unsigned char)*c < ' ' ? '?' : *c, out);
-        fprintf(out, "%*s", width - width_of(s->names[i]), "");
-        const double plain[] = {f->mean, f->sd, f->mcse_mean, f->q5, f->q50, f->q95};
-        for (size_t k = 0; k < sizeof plain / sizeof *plain; k++) print_cell(out, plain[k], "%.4g");
-        print_cell(out, f->ess_bulk, "%.0f");
-        print_cell(out, f->ess_tail, "%.0f");
-        print_cell(out, f->r_hat, "%.4f");
-        fputc('\n', out);
-    }
-    fprintf(out, "\n%zu chains of %llu draws", s->chains, (unsigned long long)s->draws);
-    json_int_t evals = json_integer_value(json_object_get(s->stats, "evals"));
-    if (evals > 0)
-        fprintf(out, "; %lld evaluations (%lld after warm-up), %.1f s", (long long)evals,
-                (long long)json_integer_value(json_object_get(s->stats, "evals_sampling")),
-                json_number_value(json_object_get(s->stats, "seconds")));
-    fputc('\n', out);
-    json_int_t nans = json_integer_value(json_object_get(s->stats, "nans"));
-    json_int_t failures = json_integer_value(json_object_get(s->stats, "failures"));
-    if (nans > 0) fprintf(out, "%lld evaluations gave NaN and were counted as outside the support\n", (long long)nans);
-    if (failures > 0)
-        fprintf(out, "%lld updates found no new point in their bracket and kept their state\n", (long long)failures);
+    free(order);
+    free(names);
+    free(column);
+    free(figures);
 }

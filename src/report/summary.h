@@ -1,37 +1,101 @@
-/* The summary of a run: figures of every parameter, and what it cost. */
+/* The summary of a run: figures of every parameter, and what it cost.
+ *
+ * Draws are taken a few columns at a time, so that memory is bounded (gess__summary_settings) and not
+ * the size of the file. */
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
 #include "draws/store.h"
+#include "report/chains.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
+/* Every figure once: FIGURE(field and key, format of the text table). The first GESS__FIGURES_SHOWN are
+ * those of the table, the others come with --all; --json and --csv have all of them. */
+#define GESS__FIGURE_TABLE(FIGURE) \
+    FIGURE(mean, "%.4g")           \
+    FIGURE(sd, "%.4g")             \
+    FIGURE(mcse_mean, "%.4g")      \
+    FIGURE(q5, "%.4g")             \
+    FIGURE(q50, "%.4g")            \
+    FIGURE(q95, "%.4g")            \
+    FIGURE(ess_bulk, "%.0f")       \
+    FIGURE(ess_tail, "%.0f")       \
+    FIGURE(r_hat, "%.4f")          \
+    FIGURE(ess_coda, "%.0f")       \
+    FIGURE(geweke, "%.2f")         \
+    FIGURE(tau, "%.2f")            \
+    FIGURE(mcse_sd, "%.4g")        \
+    FIGURE(mcse_q5, "%.4g")        \
+    FIGURE(mcse_q50, "%.4g")       \
+    FIGURE(mcse_q95, "%.4g")       \
+    FIGURE(mcse_series, "%.4g")    \
+    FIGURE(r_hat_chains, "%.4f")   \
+    FIGURE(r_hat_ensembles, "%.4f")
+enum { GESS__FIGURES_NARROW = 9, GESS__FIGURES_SHOWN = 11 };
+
 typedef struct gess__figures {
-    double mean, sd, mcse_mean, q5, q50, q95, ess_bulk, ess_tail, ess_coda, r_hat, geweke;
+#define FIGURE(name, format) double name;
+    GESS__FIGURE_TABLE(FIGURE)
+#undef FIGURE
+    gess__column_chains chains; /* the chains held against each other */
 } gess__figures;
 
 typedef struct gess__summary {
-    size_t count;       /* parameters in model order, lp__ last */
-    const char **names; /* borrowed from the draws */
+    size_t count; /* parameters in model order, lp__ last */
+    char **names;
+    size_t *column; /* of each in the draws: 0 is lp__ in a run */
     gess__figures *figures;
-    size_t chains;
+    size_t chains, ensembles;
     uint64_t draws;
     json_t *stats; /* evals, seconds, …: null where they are not known */
 } gess__summary;
 
-/* Summarises draws, which must outlive the summary. */
+typedef struct gess__summary_settings {
+    size_t ensembles;  /* that the chains are split into; 0: one */
+    unsigned threads;  /* 0: one for each core */
+    const char *vars;  /* patterns with * and ?, separated by commas, or NULL: all */
+    size_t most_bytes; /* of memory, roughly; 0: 1.5 GiB */
+} gess__summary_settings;
+
+/* Summarises draws in memory. */
 int gess__summarise(gess__summary *summary, const gess__draws *draws, gess_error *err);
+int gess__summarise_draws(gess__summary *summary, const gess__draws *draws, const gess__summary_settings *settings,
+                          gess_error *err);
+
+/* Summarises a file of draws, a few columns at a time. */
+int gess__summarise_file(gess__summary *summary, const char *path, const gess__summary_settings *settings,
+                         gess_error *err);
+
+/* The file of a run, with the number of ensembles from its config.json and, where there is one, the cost
+ * from its summary.json. */
+int gess__summarise_run(gess__summary *summary, const char *directory, gess__summary_settings settings,
+                        gess_error *err);
+
 void gess__summary_free(gess__summary *summary);
+
+/* Worst first: by R-hat, then by bulk ESS; constant columns last. */
+void gess__summary_sort(gess__summary *summary);
 
 /* Takes the run's cost from the statistics, or from an earlier summary.json. */
 int gess__summary_set_stats(gess__summary *summary, const gess_stats *stats, gess_error *err);
 int gess__summary_load_stats(gess__summary *summary, const char *path, gess_error *err);
 
-/* An aligned table for people. */
+/* ---- summary_text.c ---- */
+
+/* An aligned table for people, with as many figures as `width` columns of text have room for; 0: those of
+ * GESS__FIGURES_SHOWN; SIZE_MAX: all. */
+void gess__summary_print_table(const gess__summary *summary, size_t width, FILE *out);
 void gess__summary_print(const gess__summary *summary, FILE *out);
+
+/* A header, and a row for each parameter; NA where there is no figure. */
+void gess__summary_csv(const gess__summary *summary, FILE *out);
 
 /* The JSON of `summary --json`, a new reference; NA as null. */
 json_t *gess__summary_json(const gess__summary *summary);
+
+/* Whether a name is among comma-separated patterns with * and ?. A comma within brackets is part of a name. */
+int gess__name_matches(const char *patterns, const char *name);
 
 #endif

@@ -1,0 +1,53 @@
+#include "command.h"
+#include "report/verdict.h"
+#include "run/run.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *directory;
+    int json;
+};
+
+static error_t take(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'j': a->json = 1; return 0;
+    case ARGP_KEY_ARG:
+        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        a->directory = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->directory == NULL) USAGE(state, "which run? give its directory");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int command_diagnose(int argc, char **argv, gess_error *err)
+{
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON", 0}, {0}};
+    static const struct argp argp = {.options = options,
+                                     .parser = take,
+                                     .args_doc = "DIR",
+                                     .doc = "Says in plain words whether the run in DIR is to be trusted, and what to "
+                                            "do where it is not. Exit status 0: yes, 6: no."};
+    struct arguments a = {0};
+    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
+    gess__summary summary = {0};
+    gess__verdict verdict = {0};
+    int status = gess__summarise_run(&summary, a.directory, (gess__summary_settings){0}, err);
+    if (status == GESS_OK) status = gess__judge(&verdict, &summary, a.directory, err);
+    if (status == GESS_OK && a.json) {
+        status = print_json(gess__verdict_json(&verdict, &summary), err);
+    } else if (status == GESS_OK) {
+        gess__verdict_print(&verdict, &summary, stdout);
+        status = finish_output(err);
+    }
+    if (status == GESS_OK && !verdict.pass) status = GESS_ERR_DOUBT;
+    gess__verdict_free(&verdict);
+    gess__summary_free(&summary);
+    return status;
+}

@@ -1,0 +1,15 @@
+/* The integrated autocorrelation time of emcee 3.1.6 (emcee.autocorr.integrated_time, c = 5).
+ *
+ * J. Goodman and J. Weare, Comm. App. Math. Comp. Sci. 5 (2010), with the automatic window of A. Sokal:
+ * the chains' autocorrelation functions are averaged, τ(m) = 1 + 2 Σ ρ(1..m), and the smallest m with
+ * m >= 5 τ(m) sets τ. */
+#ifndef GESS_DIAGNOSE_EMCEE_H
+#define GESS_DIAGNOSE_EMCEE_H
+
+#include "diagnose/fft.h"
+
+/* In draws; x is chains × n: x[chain * n + draw]. The transform must have been made for series of n;
+ * `scratch` is n doubles. NaN where a chain is constant or not finite, as emcee has it. */
+double gess__emcee_time(gess__fft *fft, size_t chains, size_t n, const double *x, double *scratch);
+
+#endif

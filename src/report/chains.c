@@ -1,0 +1,90 @@
+#include "report/chains.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The median; sorts x. */
+static double median_of(size_t n, double *x)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return n % 2 == 1 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
+}
+
+/* A normal distribution's sd by its quartiles. */
+static double spread_of(const gess__posterior_chain *c)
+{
+    return (c->q75 - c->q25) / 1.349;
+}
+
+static void find_stuck(size_t count, const gess__posterior_chain *each, double usual, gess__column_chains *out)
+{
+    out->least_spread = INFINITY;
+    for (size_t c = 0; c < count; c++) {
+        if (each[c].lowest == each[c].highest && out->constant++ == 0) out->first_constant = c;
+        double share = spread_of(&each[c]) / usual;
+        if (share < 0.05 && out->narrow++ == 0) out->first_narrow = c;
+        if (share < out->least_spread) out->least_spread = share;
+    }
+}
+
+/* The widest gap in the chains' medians, and who is on which side. */
+static void find_gap(size_t count, const gess__posterior_chain *each, double usual, double *medians,
+                     gess__column_chains *out)
+{
+    size_t at = 0;
+    for (size_t c = 0; c < count; c++) medians[c] = each[c].median;
+    qsort(medians, count, sizeof *medians, ascending);
+    for (size_t i = 1; i < count; i++)
+        if (at == 0 || medians[i] - medians[i - 1] > medians[at] - medians[at - 1]) at = i;
+    if (at == 0) return;
+    out->gap = (medians[at] - medians[at - 1]) / usual;
+    out->below = at;
+    out->above = count - at;
+    out->place_low = medians[at / 2];
+    out->place_high = medians[at + (count - at) / 2];
+    double border = medians[at];
+    for (size_t c = count; c-- > 0;)
+        if ((each[c].median < border) == (out->below <= out->above)) out->alone = c;
+}
+
+static void find_drift(size_t count, const gess__posterior_chain *each, double *shifts, double *distances,
+                       gess__column_chains *out)
+{
+    double sum = 0.0, squares = 0.0, n = (double)count;
+    for (size_t c = 0; c < count; c++) {
+        distances[c] = each[c].last - each[c].first;
+        sum += distances[c];
+    }
+    out->shift = sum / n;
+    for (size_t c = 0; c < count; c++) squares += (distances[c] - out->shift) * (distances[c] - out->shift);
+    out->shift_error = count > 1 ? sqrt(squares / (n - 1.0) / n) : NAN;
+    for (size_t c = 0; c < count; c++) shifts[c] = distances[c];
+    double centre = median_of(count, shifts);
+    for (size_t c = 0; c < count; c++) {
+        shifts[c] = fabs(distances[c] - centre);
+        if (c > 0 && !(shifts[c] > fabs(out->chain_shift))) continue;
+        out->chain_shift = distances[c] - centre;
+        out->shifted = c;
+    }
+    out->chain_score = fabs(out->chain_shift) / (1.4826 * median_of(count, shifts));
+}
+
+void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *each, double *scratch,
+                          gess__column_chains *out)
+{
+    *out = (gess__column_chains){.least_spread = NAN, .shift = NAN, .shift_error = NAN};
+    for (size_t c = 0; c < count; c++)
+        if (!isfinite(each[c].lowest) || !isfinite(each[c].highest) || !isfinite(each[c].mean)) return;
+    if (count < 2 || draws < 4) return;
+    for (size_t c = 0; c < count; c++) scratch[c] = spread_of(&each[c]);
+    double usual = median_of(count, scratch);
+    find_stuck(count, each, usual, out);
+    find_gap(count, each, usual, scratch, out);
+    find_drift(count, each, scratch, scratch + count, out);
+}

@@ -1,0 +1,720 @@
+/* Draws the report from the JSON in #data. Texts from the run are only ever set as textContent. */
+"use strict";
+(() => {
+const data = JSON.parse(document.getElementById("data").textContent);
+const $ = id => document.getElementById(id);
+const charts = new Map();
+const many = new Intl.NumberFormat("en");
+
+/* ---- small things ---- */
+
+function element(name, attributes, ...children) {
+  const e = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (key === "text") e.textContent = value;
+    else if (key === "click") e.addEventListener("click", value);
+    else e.setAttribute(key, value);
+  }
+  e.append(...children);
+  return e;
+}
+
+const isNumber = x => typeof x === "number" && Number.isFinite(x);
+const whole = x => isNumber(x) ? many.format(Math.round(x)) : "NA";
+
+/* Four digits, as the terminal's table has them. */
+function short(x, digits = 4) {
+  if (!isNumber(x)) return "NA";
+  if (x === 0) return "0";
+  const size = Math.abs(x);
+  if (size >= 1e6 || size < 1e-4) return x.toExponential(digits - 1).replace(/\.?0+e/, "e").replace("e+", "e");
+  const text = x.toPrecision(digits);
+  return text.includes("e") ? String(Math.round(x)) : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+const seconds = s => !isNumber(s) ? "NA" : s < 60 ? short(s, 3) + " s" : s < 3600 ? short(s / 60, 3) + " min" : short(s / 3600, 3) + " h";
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
+const counted = v => Number.isInteger(v) ? Math.abs(v) < 1e4 ? String(v) : compact.format(v) : "";
+const plural = (n, one, more) => whole(n) + " " + (n === 1 ? one : more || one + "s");
+const clip = (text, length = 28) => [...text].length > length ? [...text].slice(0, length - 1).join("") + "…" : text;
+
+/* 16-bit steps between lo and hi; 65535 is a missing number. */
+function unpack(packed) {
+  const bytes = atob(packed.q), n = bytes.length >> 1, out = new Array(n);
+  for (let i = 0; i < n; i++) {
+    const q = bytes.charCodeAt(2 * i) | bytes.charCodeAt(2 * i + 1) << 8;
+    out[i] = q === 65535 ? NaN : packed.hi === 65534 && packed.lo === 0 ? q : packed.lo * (1 - q / 65534) + packed.hi * (q / 65534);
+  }
+  return out;
+}
+
+/* ---- colours ---- */
+
+const light = ["#0b72b9", "#d1660a", "#0f9b74", "#b65f9b", "#a58a00", "#5a57c9", "#c0392b", "#6b7785"];
+const dark = ["#4aa8e8", "#f09a4a", "#3cc79e", "#d98cc2", "#cdb23a", "#9390f0", "#f07a6e", "#a3aebb"];
+let hues = light;
+const system = matchMedia("(prefers-color-scheme: dark)");
+let theme = "auto";
+try { theme = localStorage.getItem("gess-theme") || "auto"; } catch (e) { /* files may have no storage */ }
+
+const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+function faded(hex, alpha) {
+  const n = parseInt(hex.slice(1), 16);
+  return `rgba(${n >> 16},${n >> 8 & 255},${n & 255},${alpha})`;
+}
+
+/* Opaque: what overlaps by a hair must not darken. */
+function mixed(hex, share) {
+  const a = parseInt(colour("card").slice(1), 16), b = parseInt(hex.slice(1), 16);
+  const part = shift => Math.round((a >> shift & 255) * (1 - share) + (b >> shift & 255) * share);
+  return `rgb(${part(16)},${part(8)},${part(0)})`;
+}
+
+function applyTheme() {
+  const night = theme === "dark" || theme === "auto" && system.matches;
+  document.documentElement.dataset.theme = night ? "dark" : "light";
+  hues = night ? dark : light;
+  $("theme").textContent = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[theme];
+  $("theme").setAttribute("aria-label", "Colours: " + theme + ". Change them");
+  Chart.defaults.color = colour("quiet");
+  Chart.defaults.borderColor = colour("line");
+  Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+  Chart.defaults.font.size = 12;
+}
+
+/* ---- charts ---- */
+
+Chart.defaults.animation = false;
+Chart.defaults.responsive = true;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.elements.point.radius = 0;
+Chart.defaults.elements.point.hitRadius = 8;
+Chart.defaults.elements.line.borderWidth = 1.5;
+Chart.defaults.plugins.legend.labels.boxWidth = 12;
+Chart.defaults.plugins.legend.labels.boxHeight = 2;
+Chart.defaults.plugins.legend.position = "bottom";
+
+function axis(title, more) {
+  return Object.assign({
+    type: "linear", offset: false,
+    title: { display: Boolean(title), text: title },
+    grid: { color: colour("line"), borderColor: colour("line"), offset: false },
+    ticks: { maxTicksLimit: 7, maxRotation: 0, autoSkip: true, autoSkipPadding: 10, includeBounds: false, callback: v => short(v, 5) },
+  }, more);
+}
+
+/* An axis of whole numbers: draws, evaluations, effective sizes. */
+function countAxis(title, more) {
+  const a = axis(title, more);
+  a.ticks.callback = counted;
+  return a;
+}
+
+function logarithmic(title) {
+  const a = axis(title, { type: "logarithmic" });
+  a.ticks = { callback: v => [1, 2, 5].includes(Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))) ? short(v, 3) : "" };
+  return a;
+}
+
+/* A chart takes the place of the one that had its id. */
+function draw(id, canvas, config) {
+  if (charts.has(id)) charts.get(id).destroy();
+  charts.set(id, new Chart(canvas, config));
+}
+
+function forget(prefix) {
+  for (const [id, chart] of charts) if (id.startsWith(prefix)) { chart.destroy(); charts.delete(id); }
+}
+
+/* A figure with its title, a line of text and either a canvas or the reason why there is none. The label
+ * is what a screen reader says in place of the plot. */
+function figure(parent, title, text, label, full) {
+  const canvas = element("canvas", { role: "img", "aria-label": label });
+  const caption = element("figcaption", {}, element("h3", { text: title }));
+  if (text) caption.append(element("p", { text }));
+  parent.append(element("figure", full ? { class: "full" } : {}, caption, element("div", { class: "canvas" }, canvas)));
+  return canvas;
+}
+
+function missing(parent, title, why, full) {
+  parent.append(element("figure", full ? { class: "full" } : {},
+    element("figcaption", {}, element("h3", { text: title })), element("p", { class: "empty", text: why })));
+}
+
+const noLegend = { legend: { display: false } };
+const tip = (title, label) => ({ callbacks: { title: items => items.length ? title(items[0]) : "", label } });
+
+/* ---- the head and the verdict ---- */
+
+const table = data.table, rows = table.name.length;
+const option = name => data.options[name];
+
+function best(key, better) {
+  let at = -1;
+  table[key].forEach((x, i) => { if (isNumber(x) && (at < 0 || better(x, table[key][at]))) at = i; });
+  return at;
+}
+
+function head() {
+  const model = data.model || data.directory;
+  $("title").textContent = model;
+  document.title = model + " – gess report";
+  const parts = [plural(data.chains, "chain") + " of " + plural(data.draws, "draw"),
+    plural(data.columns - 1, "quantity", "quantities")];
+  if (isNumber(data.stats.evals)) parts.push(plural(data.stats.evals, "evaluation"));
+  if (isNumber(data.stats.seconds)) parts.push(seconds(data.stats.seconds));
+  if (option("seed")) parts.push("seed " + option("seed"));
+  $("subtitle").textContent = parts.join(" · ");
+  $("made").textContent = "Made by gess " + data.version + " from " + data.directory + ".";
+}
+
+/* What stands between backquotes is a command. */
+const worded = text => text.split("`").map((part, i, all) =>
+  i % 2 === 1 && i < all.length - 1 ? element("code", { text: part }) : document.createTextNode(i % 2 === 1 ? "`" + part : part));
+
+function finding(level, word, text, advice) {
+  const item = element("li", { class: "finding level" + level },
+    element("p", { class: "say" }, element("strong", { text: word }), ...worded(text)));
+  if (advice) item.append(element("p", {}, ...worded(advice)));
+  return item;
+}
+
+function verdict() {
+  const v = data.verdict, list = $("findings"), words = ["Note", "Warning", "Failure"];
+  const problems = v.findings.filter(f => f.level > 0).length;
+  list.append(v.pass
+    ? finding("-good", "Pass", problems ? "Nothing speaks against using these draws, with the warnings below." : "Nothing speaks against using these draws.")
+    : finding(2, "Fail", "Do not use these draws as they are."));
+  for (const f of v.findings) list.append(finding(f.level, words[f.level] || "Note", f.text, f.advice));
+  if (v.count > v.findings.length) list.append(finding(0, "Note", plural(v.count - v.findings.length, "more finding") + "; gess diagnose lists all."));
+}
+
+/* Figures to look at twice. */
+function mood(key, x) {
+  if (key === "r_hat" && isNumber(x)) return x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
+  if ((key === "ess_bulk" || key === "ess_tail") && isNumber(x)) return x < 100 ? "bad" : x < 400 ? "warn" : "";
+  return "";
+}
+
+function tile(name, value, of, how) {
+  $("tiles").append(element("div", { class: "tile" }, element("p", { class: "name", text: name }),
+    element("p", { class: "value" + (how ? " " + how : ""), text: value }), element("p", { class: "of", text: of, title: of })));
+}
+
+function tiles() {
+  const rhat = best("r_hat", (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
+  if (rhat >= 0) tile("Largest R-hat", table.r_hat[rhat].toFixed(4), table.name[rhat], mood("r_hat", table.r_hat[rhat]) || "good");
+  if (bulk >= 0) tile("Smallest bulk ESS", whole(table.ess_bulk[bulk]), table.name[bulk], mood("ess_bulk", table.ess_bulk[bulk]) || "good");
+  if (tail >= 0) tile("Smallest tail ESS", whole(table.ess_tail[tail]), table.name[tail], mood("ess_tail", table.ess_tail[tail]) || "good");
+  const s = data.stats;
+  if (isNumber(s.evals) && bulk >= 0 && table.ess_bulk[bulk] > 0 && s.evals_sampling > 0)
+    tile("Evaluations per effective draw", short(s.evals_sampling / table.ess_bulk[bulk], 3), "in sampling, for " + table.name[bulk]);
+  if (isNumber(s.evals_sampling) && s.updates > 0) tile("Evaluations", whole(s.evals), "sampling " + whole(s.evals_sampling));
+  if (isNumber(s.seconds)) tile("Time", seconds(s.seconds), "sampling " + seconds(s.seconds_sampling));
+}
+
+/* ---- the table ---- */
+
+const columns = [["name", "name"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"], ["q5", "q5"], ["q50", "q50"],
+  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["ess_coda", "ess_coda"],
+  ["tau", "tau"], ["geweke", "geweke"]];
+let sortKey = null, sortUp = true;
+const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
+
+function cell(key, i) {
+  const x = table[key][i];
+  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "geweke" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const how = mood(key, x);
+  return element("td", how ? { class: how, text } : { text });
+}
+
+function order() {
+  const index = [...Array(rows).keys()];
+  if (sortKey === null) return index;
+  const values = table[sortKey], sign = sortUp ? 1 : -1;
+  return index.sort((a, b) => {
+    const x = values[a], y = values[b];
+    if (sortKey === "name") return sign * x.localeCompare(y, "en", { numeric: true }) || a - b;
+    if (!isNumber(x) || !isNumber(y)) return isNumber(y) - isNumber(x) || a - b;
+    return sign * (x - y) || a - b;
+  });
+}
+
+function fillTable() {
+  const wanted = $("filter").value.toLowerCase(), body = $("table").tBodies[0], shown = document.createDocumentFragment();
+  let count = 0;
+  for (const i of order()) {
+    if (!table.name[i].toLowerCase().includes(wanted)) continue;
+    count++;
+    const plot = plotOf.get(table.row[i]);
+    const name = plot === undefined ? document.createTextNode(table.name[i])
+      : element("button", { type: "button", text: table.name[i], title: table.name[i], click: () => { choose(plot); $("parameter").scrollIntoView(); } });
+    const row = element("tr", {}, element("th", { scope: "row" }, name));
+    for (const [key] of columns.slice(1)) row.append(cell(key, i));
+    shown.append(row);
+  }
+  body.replaceChildren(shown);
+  $("table-count").textContent = count === data.columns ? plural(count, "row") : whole(count) + " of " + plural(data.columns, "row");
+}
+
+function headTable() {
+  const line = element("tr");
+  for (const [key, title] of columns) {
+    const th = element("th", { scope: "col", "aria-sort": sortKey !== key ? "none" : sortUp ? "ascending" : "descending" });
+    th.append(element("button", { type: "button", text: title, click: () => {
+      sortUp = sortKey === key ? !sortUp : key !== "r_hat";
+      sortKey = key;
+      for (const other of line.children) other.setAttribute("aria-sort", "none");
+      th.setAttribute("aria-sort", sortUp ? "ascending" : "descending");
+      fillTable();
+    } }));
+    line.append(th);
+  }
+  $("table").tHead.append(line);
+  if (rows < data.columns) $("table-note").textContent += ` The ${whole(rows)} of ${whole(data.columns)} with the largest R-hat are listed; gess summary has all.`;
+}
+
+/* ---- one parameter ---- */
+
+function traceChart(parent, plot) {
+  const t = plot.trace, values = unpack(t.values), sets = [];
+  const every = t.step === 1 ? "every draw" : `one draw in ${whole(t.step)}`;
+  if (plot.band) {
+    const levels = unpack(plot.band.levels), n = plot.band.pieces, grey = colour("quiet");
+    const line = k => levels.slice(k * n, (k + 1) * n).map((y, i) => ({ x: (i + .5) * plot.band.width, y }));
+    sets.push({ label: "5 % to 95 % of all chains", data: line(2), borderWidth: 0, fill: "+1", backgroundColor: faded(grey, .22), order: 2 });
+    sets.push({ label: "5 %", data: line(0), borderWidth: 0, order: 2 });
+    sets.push({ label: "median of all chains", data: line(1), borderColor: grey, borderWidth: 2, order: 0 });
+  }
+  t.chains.forEach((chain, k) => sets.push({
+    label: "chain " + chain, order: 1, borderWidth: 1,
+    borderColor: faded(hues[k % hues.length], t.chains.length > 2 ? .7 : .9),
+    data: Array.from({ length: t.points }, (_, i) => ({ x: i * t.step + 1, y: values[k * t.points + i] })),
+  }));
+  const canvas = figure(parent, "Trace", `${every}, ${t.chains.length === data.chains ? "all chains" : plural(t.chains.length, "chain") + " of " + whole(data.chains) + ", the one furthest from the others among them"}`,
+    `Trace of ${plot.name}: ${plural(t.chains.length, "chain")} over ${plural(data.draws, "draw")}, values from ${short(t.values.lo)} to ${short(t.values.hi)}.`, true);
+  draw("trace", canvas, { type: "line", data: { datasets: sets }, options: {
+    parsing: false, normalized: true, interaction: { mode: "nearest", intersect: false },
+    scales: { x: countAxis("draw", { min: 0, max: data.draws }), y: axis(clip(plot.name)) },
+    plugins: { legend: { labels: { filter: item => item.text !== "5 %" } },
+      tooltip: tip(i => i.dataset.label, i => `draw ${whole(i.parsed.x)}: ${short(i.parsed.y)}`) },
+  } });
+}
+
+function densityChart(parent, plot, row) {
+  const d = plot.density, counts = unpack(d.counts), curve = unpack(d.curve), total = counts.reduce((a, b) => a + b, 0) + d.outside;
+  const width = (d.hi - d.lo) / counts.length, fine = (d.hi - d.lo) / curve.length;
+  const bars = counts.map((c, i) => ({ x: d.lo + (i + .5) * width, y: c / (total * width), count: c }));
+  const line = curve.map((y, i) => ({ x: d.lo + (i + .5) * fine, y }));
+  const top = Math.max(...line.map(p => p.y), ...bars.map(p => p.y)) * 1.05;
+  const mark = (label, x, dash) => ({ type: "line", label, data: [{ x, y: 0 }, { x, y: top }], borderColor: colour("quiet"), borderWidth: 1.5, borderDash: dash, order: 0 });
+  const sets = [{ type: "line", label: "density", data: line, borderColor: hues[0], borderWidth: 2, order: 1 },
+    { type: "bar", label: "draws", data: bars, backgroundColor: mixed(hues[0], .3), barPercentage: 1, categoryPercentage: 1, inflateAmount: .3, grouped: false, order: 2 }];
+  for (const [label, key, dash] of [["5 %", "q5", [3, 3]], ["median", "q50", []], ["95 %", "q95", [3, 3]]])
+    if (isNumber(table[key][row]) && table[key][row] >= d.lo && table[key][row] <= d.hi) sets.push(mark(label, table[key][row], dash));
+  const canvas = figure(parent, "Marginal density", `mean ${short(table.mean[row])}, sd ${short(table.sd[row])}` + (d.outside > 0 ? `; ${plural(d.outside, "draw")} outside the view` : ""),
+    `Marginal density of ${plot.name}: mean ${short(table.mean[row])}, standard deviation ${short(table.sd[row])}, 5 % to 95 % from ${short(table.q5[row])} to ${short(table.q95[row])}.`);
+  draw("density", canvas, { type: "bar", data: { datasets: sets }, options: {
+    interaction: { mode: "nearest", intersect: false, axis: "x" },
+    scales: { x: axis(clip(plot.name), { min: d.lo, max: d.hi }), y: axis("", { min: 0, max: top, ticks: { display: false }, grid: { display: false, borderColor: colour("line") } }) },
+    plugins: { legend: { display: false }, tooltip: { filter: i => i.dataset.type === "bar",
+      callbacks: { title: i => i.length ? short(i[0].raw.x - width / 2) + " to " + short(i[0].raw.x + width / 2) : "", label: i => plural(i.raw.count, "draw") } } },
+  } });
+}
+
+/* How far a count is from what chance would give, in standard deviations, as a colour: what chance
+ * often does stays pale. */
+function shade(z) {
+  return mixed(z < 0 ? hues[1] : hues[0], Math.min(1, .03 + .97 * (Math.abs(z) / 6) ** 1.5));
+}
+
+function rankChart(parent, plot, row) {
+  const r = plot.ranks, counts = unpack(r.counts), totals = Array(r.rows).fill(0);
+  counts.forEach((c, i) => { totals[Math.floor(i / r.bins)] += c; });
+  const worth = table.ess_bulk[row] > 0 ? Math.min(1, table.ess_bulk[row] / (data.chains * data.draws)) : 1;
+  const name = at => r.group === 1 ? "chain " + (at + 1) : `chains ${at * r.group + 1} to ${Math.min(data.chains, (at + 1) * r.group)}`;
+  const label = `Rank plot of ${plot.name}: ${plural(r.rows, r.group === 1 ? "chain" : "group of chains", r.group === 1 ? "chains" : "groups of chains")} by ${r.bins} bins of rank; where chains agree all bins are equally full.`;
+  const x = axis("rank among all draws", { min: 0, max: 1 });
+  x.ticks.callback = v => short(100 * v, 3) + " %";
+  if (r.rows <= 4) {
+    const canvas = figure(parent, "Ranks", "how the draws of each chain rank among all; flat lines: the chains agree", label);
+    const sets = [...Array(r.rows).keys()].map(at => ({ label: name(at), borderColor: hues[at], borderWidth: 2, stepped: true, fill: r.rows === 1 ? { value: 0 } : false, backgroundColor: faded(hues[at], .2),
+      data: [...Array(r.bins + 1).keys()].map(b => ({ x: b / r.bins, y: counts[at * r.bins + Math.min(b, r.bins - 1)] })) }));
+    draw("ranks", canvas, { type: "line", data: { datasets: sets }, options: { scales: { x, y: countAxis("draws", { min: 0 }) }, interaction: { mode: "nearest", intersect: false },
+      plugins: { tooltip: tip(i => i.dataset.label, i => plural(i.parsed.y, "draw")) } } });
+    return;
+  }
+  const canvas = figure(parent, "Ranks", "rows are chains; blue: more draws of that rank than expected, orange: fewer. An even pattern: the chains agree", label);
+  const cells = counts.map((count, i) => {
+    const at = Math.floor(i / r.bins), expected = totals[at] / r.bins;
+    return { x: (i % r.bins + .5) / r.bins, y: [at + .5, at + 1.5], count, expected, row: at };
+  });
+  const y = axis(r.group === 1 ? "chain" : "group of " + r.group + " chains", { min: .5, max: r.rows + .5, reverse: true });
+  y.ticks.precision = 0;
+  y.ticks.callback = v => Number.isInteger(v) ? v : "";
+  y.grid.display = x.grid.display = false;
+  draw("ranks", canvas, { type: "bar", data: { datasets: [{ data: cells, grouped: false, barPercentage: 1, categoryPercentage: 1, inflateAmount: .4,
+    backgroundColor: cells.map(c => shade(c.expected > 0 ? (c.count - c.expected) * Math.sqrt(worth / c.expected) : 0)) }] }, options: {
+    scales: { x, y }, interaction: { mode: "point", intersect: true },
+    plugins: { legend: { display: false }, tooltip: tip(i => name(i.raw.row), i => `${plural(i.raw.count, "draw")}, ${short(i.raw.expected, 3)} expected`) },
+  } });
+}
+
+function acfChart(parent, plot) {
+  const a = plot.acf, values = unpack(a.values);
+  const points = values.map((y, i) => ({ x: i * a.step, y }));
+  const far = points.find(p => p.y < .05);
+  const canvas = figure(parent, "Autocorrelation", far ? `below 0.05 from lag ${whole(far.x)} on first; mean over chains` : "mean over chains",
+    `Autocorrelation of ${plot.name} up to lag ${whole((a.lags - 1) * a.step)}: ${far ? "it falls below 0.05 at lag " + whole(far.x) : "it stays above 0.05"}.`);
+  draw("acf", canvas, { type: "bar", data: { datasets: [{ data: points, backgroundColor: hues[0], barPercentage: .55, categoryPercentage: 1, grouped: false }] }, options: {
+    interaction: { mode: "index", intersect: false },
+    scales: { x: axis("lag", { min: -a.step / 2, max: (a.lags - .5) * a.step, ticks: { maxTicksLimit: 8, maxRotation: 0, includeBounds: false, callback: counted } }), y: axis("", { suggestedMin: -.1, max: 1 }) },
+    plugins: { legend: { display: false }, tooltip: tip(i => "lag " + whole(i.raw.x), i => short(i.raw.y, 3)) },
+  } });
+}
+
+function growthChart(parent, plot, row) {
+  const g = plot.growth, target = Number(option("target-ess"));
+  const line = (label, key, hue) => ({ label, borderColor: hue, backgroundColor: hue, borderWidth: 2, pointRadius: 3, data: g.draws.map((n, i) => ({ x: n * data.chains, y: g[key][i] })).filter(p => isNumber(p.y)) });
+  const sets = [line("bulk ESS", "bulk", hues[0]), line("tail ESS", "tail", hues[1])].filter(s => s.data.length > 0);
+  const most = Math.max(...sets.flatMap(s => s.data.map(p => p.y)), 0);
+  if (target > 0 && target < 3 * most) sets.push({ label: "target", borderColor: colour("quiet"), borderDash: [5, 4], borderWidth: 1.5, data: [{ x: 0, y: target }, { x: data.draws * data.chains, y: target }] });
+  const canvas = figure(parent, "Growth of the effective sample size", "a straight line through 0 is sound; one that flattens is not",
+    `Effective sample size of ${plot.name} as draws grow: bulk ${whole(table.ess_bulk[row])} and tail ${whole(table.ess_tail[row])} at ${plural(data.draws * data.chains, "draw")}.`);
+  draw("growth", canvas, { type: "line", data: { datasets: sets }, options: { parsing: false, interaction: { mode: "index", intersect: false },
+    scales: { x: countAxis("draws of all chains", { min: 0 }), y: countAxis("ESS", { min: 0 }) },
+    plugins: { tooltip: tip(i => plural(i.raw.x, "draw"), i => `${i.dataset.label}: ${whole(i.parsed.y)}`) } } });
+}
+
+let current = 0;
+function choose(i) {
+  const plot = data.plots[current = i], parent = $("parameter-plots"), row = table.row.indexOf(plot.row);
+  $("pick").value = String(i);
+  $("previous").disabled = i === 0;
+  $("next").disabled = i === data.plots.length - 1;
+  for (const id of ["trace", "density", "ranks", "acf", "growth"]) forget(id);
+  parent.replaceChildren();
+  const all = data.chains * data.draws, flat = plot.trace && !plot.density;
+  $("pick-note").textContent = plot.missing === all ? "No draw of it is a finite number."
+    : (flat ? `Every ${plot.missing ? "finite " : ""}draw is ${short(plot.trace.values.lo, 6)}. ` : "") + (plot.missing ? `${whole(plot.missing)} of ${plural(all, "draw")} are not finite numbers.` : "");
+  const why = plot.missing === all ? "no draw is a finite number" : flat ? "all draws are the same number" : plot.missing ? "some draws are not finite numbers" : "too few draws";
+  const part = (title, has, fn, full) => has ? fn() : missing(parent, title, "Nothing to draw: " + why + ".", full);
+  part("Trace", plot.trace, () => traceChart(parent, plot), true);
+  part("Marginal density", plot.density, () => densityChart(parent, plot, row));
+  part("Ranks", plot.ranks, () => rankChart(parent, plot, row));
+  part("Autocorrelation", plot.acf, () => acfChart(parent, plot));
+  part("Growth of the effective sample size", plot.growth && plot.growth.bulk.filter(isNumber).length > 1, () => growthChart(parent, plot, row));
+}
+
+/* ---- corner plot ---- */
+
+const GRID = 40;
+let corner = [];
+const samples = new Map();
+const sampleOf = i => { if (!samples.has(i)) samples.set(i, unpack(data.plots[i].sample)); return samples.get(i); };
+const cornerable = data.plots.map((p, i) => i).filter(i => data.plots[i].density);
+
+/* Counts of the pair's sample on a grid, smoothed by a Gaussian of Scott's width. */
+function smoothed(i, j) {
+  const a = sampleOf(i), b = sampleOf(j), da = data.plots[i].density, db = data.plots[j].density;
+  const counts = new Float64Array(GRID * GRID);
+  let inside = 0;
+  const sums = [0, 0, 0, 0];
+  for (let k = 0; k < a.length; k++) {
+    const u = (a[k] - da.lo) / (da.hi - da.lo) * GRID, v = (b[k] - db.lo) / (db.hi - db.lo) * GRID;
+    if (!(u >= 0 && u <= GRID && v >= 0 && v <= GRID)) continue;
+    counts[Math.min(GRID - 1, Math.floor(v)) * GRID + Math.min(GRID - 1, Math.floor(u))]++;
+    inside++;
+    sums[0] += u; sums[1] += u * u; sums[2] += v; sums[3] += v * v;
+  }
+  const width = (s, q) => Math.max(.6, Math.sqrt(Math.max(0, q / inside - (s / inside) ** 2)) * Math.pow(inside, -1 / 6));
+  return { grid: blur(blur(counts, width(sums[0], sums[1]), 1, GRID), width(sums[2], sums[3]), GRID, 1), counts, inside };
+}
+
+/* Along one direction, mirrored at the ends. */
+function blur(grid, h, along, across) {
+  const out = new Float64Array(grid.length), reach = Math.ceil(3 * h), weights = [];
+  for (let k = -reach; k <= reach; k++) weights.push(Math.exp(-.5 * k * k / (h * h)));
+  const total = weights.reduce((a, b) => a + b, 0);
+  for (let line = 0; line < GRID; line++) for (let i = 0; i < GRID; i++) {
+    let sum = 0;
+    for (let k = -reach; k <= reach; k++) {
+      let from = i + k;
+      if (from < 0) from = -1 - from;
+      if (from >= GRID) from = 2 * GRID - 1 - from;
+      sum += weights[k + reach] * grid[line * across + Math.max(0, Math.min(GRID - 1, from)) * along];
+    }
+    out[line * across + i * along] = sum / total;
+  }
+  return out;
+}
+
+/* The density above which the given share of the draws lies: of the draws as counted, not as smoothed. */
+function levelOf({ grid, counts, inside }, share) {
+  const order = [...grid.keys()].sort((a, b) => grid[b] - grid[a]);
+  let sum = 0;
+  for (const k of order) { sum += counts[k]; if (sum >= share * inside) return grid[k]; }
+  return 0;
+}
+
+/* Contour lines by marching squares, in units of cells, with a border of zeros so that lines close. */
+function contours(grid, level) {
+  const at = (x, y) => x < 0 || y < 0 || x >= GRID || y >= GRID ? 0 : grid[y * GRID + x];
+  const next = new Map(), points = new Map();
+  const cut = (x0, y0, x1, y1) => {
+    const key = x0 + "," + y0 + "," + x1 + "," + y1, a = at(x0, y0), b = at(x1, y1), t = (level - a) / (b - a);
+    points.set(key, { x: Math.max(0, Math.min(GRID, x0 + t * (x1 - x0) + .5)), y: Math.max(0, Math.min(GRID, y0 + t * (y1 - y0) + .5)) });
+    return key;
+  };
+  for (let y = -1; y < GRID; y++) for (let x = -1; x < GRID; x++) {
+    const a = at(x, y) > level, b = at(x + 1, y) > level, c = at(x + 1, y + 1) > level, d = at(x, y + 1) > level;
+    const bottom = () => cut(x, y, x + 1, y), right = () => cut(x + 1, y, x + 1, y + 1), top = () => cut(x, y + 1, x + 1, y + 1), left = () => cut(x, y, x, y + 1);
+    const join = (p, q) => next.set(p, [...(next.get(p) || []), q]) && next.set(q, [...(next.get(q) || []), p]);
+    switch (a | b << 1 | c << 2 | d << 3) {
+    case 1: case 14: join(left(), bottom()); break;
+    case 2: case 13: join(bottom(), right()); break;
+    case 3: case 12: join(left(), right()); break;
+    case 4: case 11: join(right(), top()); break;
+    case 5: join(left(), bottom()); join(right(), top()); break;
+    case 6: case 9: join(bottom(), top()); break;
+    case 7: case 8: join(left(), top()); break;
+    case 10: join(bottom(), right()); join(left(), top()); break;
+    }
+  }
+  const lines = [];
+  while (next.size > 0) {
+    let key = next.keys().next().value;
+    const line = [];
+    while (key !== undefined) {
+      line.push(points.get(key));
+      const to = next.get(key).pop();
+      if (next.get(key).length === 0) next.delete(key);
+      if (to === undefined) break;
+      const back = next.get(to);
+      if (!back) break;
+      back.splice(back.indexOf(key), 1);
+      if (back.length === 0) { next.delete(to); line.push(points.get(to)); break; }
+      key = to;
+    }
+    lines.push(line);
+  }
+  return lines;
+}
+
+function cornerScales(i, j, last, first, size) {
+  const fits = Math.max(6, Math.min(18, Math.floor(size / 9)));
+  const small = { maxTicksLimit: 5, autoSkipPadding: 4, font: { size: 10 }, maxRotation: 0, callback: v => short(v, 3) };
+  const px = data.plots[i].density, py = j === null ? null : data.plots[j].density;
+  const x = axis(last ? clip(data.plots[i].name, fits) : "", { min: px.lo, max: px.hi, ticks: { ...small, display: last } });
+  const y = axis(first && py ? clip(data.plots[j].name, fits) : "", py ? { min: py.lo, max: py.hi, ticks: { ...small, display: first } } : { min: 0, ticks: { display: false } });
+  for (const a of [x, y]) { a.grid = { display: false, borderColor: colour("line") }; a.ticks.includeBounds = false; }
+  /* one width for what stands left of the plots, whatever its labels, so that columns are in line */
+  y.afterFit = scale => { scale.width = first ? 58 : 6; };
+  x.afterFit = scale => { scale.height = last ? 44 : 6; };
+  return { x, y };
+}
+
+function cornerCell(parent, id, label, config, size, last, first) {
+  const canvas = element("canvas", { role: "img", "aria-label": label });
+  parent.append(element("div", { class: "canvas", style: `height:${size + (last ? 38 : 0)}px` }, canvas));
+  draw(id, canvas, config);
+}
+
+function pairChart(parent, row, column, size) {
+  const i = corner[column], j = corner[row], dx = data.plots[i].density, dy = data.plots[j].density;
+  const density = smoothed(i, j), { grid } = density, top = Math.max(...grid), w = (dx.hi - dx.lo) / GRID, h = (dy.hi - dy.lo) / GRID;
+  const cells = [];
+  grid.forEach((g, k) => { if (g > top * .004) cells.push({ x: dx.lo + (k % GRID + .5) * w, y: [dy.lo + Math.floor(k / GRID) * h, dy.lo + (Math.floor(k / GRID) + 1) * h], g: g / top }); });
+  const sets = [];
+  [[.5, 1.8], [.8, 1.4], [.95, 1]].forEach(([share, thick]) => {
+    for (const line of contours(grid, levelOf(density, share)))
+      sets.push({ type: "line", share, borderColor: colour("ink"), borderWidth: thick, order: 0, data: line.map(p => ({ x: dx.lo + p.x * w, y: dy.lo + p.y * h })) });
+  });
+  sets.push({ type: "bar", data: cells, grouped: false, barPercentage: 1, categoryPercentage: 1, inflateAmount: .5, order: 1, backgroundColor: cells.map(c => mixed(hues[0], .8 * c.g ** .6)) });
+  const last = row === corner.length - 1, first = column === 0;
+  cornerCell(parent, `corner-${row}-${column}`, `Joint density of ${data.plots[i].name} and ${data.plots[j].name} with contours around 50 %, 80 % and 95 % of the draws; correlation ${correlation(i, j).toFixed(2)}.`,
+    { type: "bar", data: { datasets: sets }, options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false } }, scales: cornerScales(i, j, last, first, size) } }, size, last, first);
+}
+
+function correlation(i, j) {
+  const a = sampleOf(i), b = sampleOf(j);
+  let n = 0, ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
+  for (let k = 0; k < a.length; k++) {
+    if (Number.isNaN(a[k] + b[k])) continue;
+    n++;
+    const u = a[k] - ma, v = b[k] - mb;
+    ma += u / n; mb += v / n;
+    aa += u * (a[k] - ma); bb += v * (b[k] - mb); ab += u * (b[k] - mb);
+  }
+  return ab / Math.sqrt(aa * bb) || 0;
+}
+
+function marginChart(parent, at, size) {
+  const i = corner[at], d = data.plots[i].density, counts = unpack(d.counts), width = (d.hi - d.lo) / counts.length;
+  const last = at === corner.length - 1, row = table.row.indexOf(data.plots[i].row);
+  cornerCell(parent, `corner-${at}-${at}`, `Marginal density of ${data.plots[i].name}: mean ${short(table.mean[row])}, standard deviation ${short(table.sd[row])}.`,
+    { type: "bar", data: { datasets: [{ data: counts.map((y, k) => ({ x: d.lo + (k + .5) * width, y })), backgroundColor: mixed(hues[0], .55), barPercentage: 1, categoryPercentage: 1, grouped: false, inflateAmount: .3 }] },
+      options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false }, title: { display: true, text: clip(data.plots[i].name, Math.max(6, Math.min(24, Math.floor(size / 8)))), padding: { top: 0, bottom: 4 }, font: { size: 11, weight: "600" } } },
+        scales: cornerScales(i, null, last, at === 0, size) } }, size, last, at === 0);
+}
+
+function drawCorner() {
+  const parent = $("corner-plots"), room = $("corner").clientWidth - 28, k = corner.length;
+  forget("corner-");
+  parent.replaceChildren();
+  $("corner-chosen").replaceChildren(...corner.map((i, at) => element("li", {},
+    element("button", { type: "button", "aria-label": "Remove " + data.plots[i].name, click: () => { corner.splice(at, 1); drawCorner(); } },
+      element("span", { text: data.plots[i].name }), element("b", { text: "×", "aria-hidden": "true" })))));
+  const pick = $("corner-pick");
+  pick.replaceChildren(element("option", { value: "", text: k < 8 ? "choose…" : "eight at most" }),
+    ...cornerable.filter(i => !corner.includes(i)).map(i => element("option", { value: i, text: data.plots[i].name })));
+  pick.disabled = k >= 8;
+  $("corner-note").textContent = cornerable.length === 0 ? "There is no parameter whose draws vary."
+    : k === 0 ? "Choose parameters to see their joint densities."
+    : `Lines hold 50 %, 80 % and 95 % of the draws (of ${plural(data.sampled, "draw")} spread evenly over the run); the diagonal counts all draws.`;
+  if (k === 0) return;
+  const side = Math.max(72, Math.min(k === 1 ? 320 : 260, Math.floor((room - 58) / k) - 6));
+  parent.style.gridTemplateColumns = `${side + 52}px ` + `repeat(${k - 1}, ${side}px)`.repeat(k > 1 ? 1 : 0);
+  corner.forEach((_, row) => {
+    for (let column = 0; column < k; column++) {
+      if (column < row) pairChart(parent, row, column, side);
+      else if (column === row) marginChart(parent, row, side);
+      else parent.append(element("span"));
+    }
+  });
+}
+
+/* ---- the sampler ---- */
+
+const sum = list => list.reduce((a, b) => a + b, 0);
+
+/* Counts in bins; [label, x, count] each. */
+function countsChart(parent, id, title, text, label, bins, x) {
+  const canvas = figure(parent, title, text, label), all = sum(bins.map(b => b[2]));
+  x.grid.display = false;
+  draw(id, canvas, { type: "bar", data: { datasets: [{ data: bins.map(b => ({ x: b[1], y: b[2], label: b[0] })), backgroundColor: mixed(hues[0], .75), barPercentage: .94, categoryPercentage: 1, grouped: false }] }, options: {
+    interaction: { mode: "index", intersect: false }, scales: { x, y: countAxis("updates", { min: 0 }) },
+    plugins: { ...noLegend, tooltip: tip(i => i.raw.label, i => `${plural(i.raw.y, "update")}, ${short(100 * i.raw.y / all, 3)} %`) } } });
+}
+
+/* A figure of each warm-up stage against evaluations so far, a line for each ensemble. */
+function stageChart(parent, id, title, text, key, stages, log) {
+  const groups = new Map();
+  for (const s of stages) {
+    if (!isNumber(s[key]) || log && s[key] <= 0) continue;
+    const name = s.ensemble || 1, list = groups.get(name) || [];
+    list.push({ x: s.evals, y: s[key], stage: s.stage });
+    groups.set(name, list);
+  }
+  if (groups.size === 0) return missing(parent, title, "No stage of the warm-up has it.");
+  const last = [...groups.values()].map(g => g[g.length - 1].y);
+  const canvas = figure(parent, title, text, `${title}: ${plural(stages.length, "stage")}, ${short(last[0])} at the end${groups.size > 1 ? " of the first ensemble" : ""}.`);
+  draw(id, canvas, { type: "line", data: { datasets: [...groups].map(([name, list], i) => ({ label: "ensemble " + name, data: list, borderColor: hues[i % 8], backgroundColor: hues[i % 8], pointRadius: 3, borderWidth: 2 })) }, options: {
+    parsing: false, interaction: { mode: "nearest", intersect: false }, scales: { x: countAxis("evaluations", { min: 0 }), y: log ? logarithmic("") : axis("") },
+    plugins: { legend: { display: groups.size > 1 }, tooltip: tip(i => "stage " + i.raw.stage + (groups.size > 1 ? ", " + i.dataset.label : ""), i => short(i.parsed.y)) } } });
+}
+
+function checksChart(parent, checks) {
+  const good = checks.filter(c => isNumber(c.draws));
+  const canvas = figure(parent, "Checks of the stop rules", "the worst column at each look", `Checks of the stop rules: ${plural(good.length, "look")}, the last with ESS ${whole(good[good.length - 1].ess)} and R-hat ${short(good[good.length - 1].rhat, 5)}.`);
+  const line = (label, key, hue, yAxisID) => ({ label, yAxisID, data: good.filter(c => isNumber(c[key])).map(c => ({ x: c.draws, y: c[key] })), borderColor: hue, backgroundColor: hue, pointRadius: 3, borderWidth: 2 });
+  draw("checks", canvas, { type: "line", data: { datasets: [line("ESS (left)", "ess", hues[0], "y"), line("R-hat (right)", "rhat", hues[1], "right")] }, options: {
+    parsing: false, interaction: { mode: "nearest", intersect: false },
+    scales: { x: countAxis("draws of each chain", { min: 0 }), y: countAxis("ESS", { min: 0 }), right: axis("R-hat", { position: "right", suggestedMin: 1, grid: { display: false, borderColor: colour("line") }, ticks: { maxTicksLimit: 6, callback: v => short(v, 5) } }) },
+    plugins: { tooltip: tip(i => `after ${plural(i.raw.x, "draw")} of each chain`, i => `${i.dataset.label.slice(0, -7).trim()}: ${short(i.parsed.y, 5)}`) } } });
+}
+
+function timingChart(parent) {
+  const h = data.history || {}, s = data.stats;
+  const rowsOf = [["seconds", isNumber(h.seconds_warmup) ? h.seconds_warmup : s.seconds - s.seconds_sampling, isNumber(h.seconds_sampling) ? h.seconds_sampling : s.seconds_sampling, seconds],
+    ["evaluations", isNumber(h.evals_warmup) ? h.evals_warmup : s.evals - s.evals_sampling, isNumber(h.evals_sampling) ? h.evals_sampling : s.evals_sampling, whole]]
+    .filter(r => isNumber(r[1]) && isNumber(r[2]) && r[1] + r[2] > 0);
+  if (rowsOf.length === 0) return missing(parent, "Timing", "This run directory does not say what the run cost.");
+  const text = rowsOf.map(r => `${r[0]}: ${r[3](r[1])} in warm-up, ${r[3](r[2])} in sampling`).join("; ");
+  const canvas = figure(parent, "Timing", text, "Timing. " + text + ".");
+  const set = (label, k, hue) => ({ label, data: rowsOf.map(r => 100 * r[k] / (r[1] + r[2])), backgroundColor: faded(hue, .8), barPercentage: .6 });
+  const x = axis("", { stacked: true, min: 0, max: 100 });
+  x.ticks.callback = v => v + " %";
+  draw("timing", canvas, { type: "bar", data: { labels: rowsOf.map(r => r[0]), datasets: [set("warm-up", 1, hues[1]), set("sampling", 2, hues[0])] }, options: { indexAxis: "y",
+    scales: { x, y: { stacked: true, grid: { display: false, borderColor: colour("line") } } },
+    plugins: { legend: { labels: { boxHeight: 10 } }, tooltip: { callbacks: { label: i => `${i.dataset.label}: ${rowsOf[i.dataIndex][3](rowsOf[i.dataIndex][i.datasetIndex + 1])} (${short(i.raw, 3)} %)` } } } } });
+}
+
+function sampler() {
+  const parent = $("sampler-plots"), h = data.history;
+  parent.replaceChildren();
+  $("sampler-note").textContent = h ? "" : "This run directory has no history.json, so how the sampler went about it is not known.";
+  if (h) {
+    const by = h.updates_by_evals, angles = h.angles;
+    if (Array.isArray(by) && sum(by) > 0) {
+      const mean = sum(by.map((n, i) => n * (i + 1))) / sum(by), often = by.lastIndexOf(Math.max(...by)) + 1;
+      countsChart(parent, "evals", "Evaluations per update", `${short(mean, 3)} on average; few are good`,
+        `Evaluations per update: ${short(mean, 3)} on average over ${plural(sum(by), "update")}, most often ${often}.`, 
+        by.map((n, i) => [i + 1 === by.length ? `${i + 1} or more evaluations` : plural(i + 1, "evaluation"), i + 1, n]), countAxis("evaluations", { min: .5, max: Math.max(8, by.findLastIndex(n => n > 0) + 1) + .5 }));
+    } else missing(parent, "Evaluations per update", "The run counted no updates.");
+    if (Array.isArray(angles) && sum(angles) > 0) {
+      const n = angles.length, degrees = countAxis("angle from the old point, degrees", { min: -180, max: 180 }), near = sum(angles.filter((_, i) => Math.abs((i + .5) / n - .5) < .125)) / sum(angles);
+      degrees.ticks.stepSize = 90;
+      degrees.ticks.includeBounds = true;
+      countsChart(parent, "angles", "Angles of accepted moves", `${short(100 * near, 3)} % within an eighth of a turn; a peak at 0: small steps`,
+        `Angles of accepted moves over the turn: ${short(100 * near, 3)} % are within an eighth of a turn of the old point.`, 
+        angles.map((k, i) => [`${short((i / n - .5) * 360, 4)}° to ${short(((i + 1) / n - .5) * 360, 4)}°`, ((i + .5) / n - .5) * 360, k]), degrees);
+    } else missing(parent, "Angles of accepted moves", "The run counted no angles.");
+    const stages = Array.isArray(h.warmup) ? h.warmup.filter(s => s && isNumber(s.evals)) : [];
+    if (stages.length > 0) {
+      stageChart(parent, "nu", "ν over warm-up", "degrees of freedom of the approximation; large: nearly Gaussian", "nu", stages, true);
+      stageChart(parent, "sigma", "tr Σ over warm-up", "spread of the approximation in the sampling space; level at the end: it has settled", "trace", stages, true);
+      stageChart(parent, "cost", "Evaluations per update over warm-up", "falls as the approximation improves", "evals_per_update", stages, false);
+    }
+    if (Array.isArray(h.checks) && h.checks.length > 0) checksChart(parent, h.checks);
+  }
+  timingChart(parent);
+}
+
+function about() {
+  const list = $("options"), add = (key, value) => list.append(element("div", {}, element("span", { class: "key", text: key }), element("span", { class: "is", text: value })));
+  list.replaceChildren();
+  add("directory", data.directory);
+  if (data.model) add("model", data.model);
+  for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
+  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : key.startsWith("seconds") ? seconds(value) : whole(value));
+}
+
+/* ---- all of it ---- */
+
+function drawAll() {
+  applyTheme();
+  choose(current);
+  drawCorner();
+  sampler();
+}
+
+$("theme").addEventListener("click", () => {
+  theme = { auto: "dark", dark: "light", light: "auto" }[theme] || "auto";
+  try { localStorage.setItem("gess-theme", theme); } catch (e) { /* it lasts as long as the page */ }
+  drawAll();
+});
+system.addEventListener("change", drawAll);
+$("filter").addEventListener("input", fillTable);
+$("pick").append(...data.plots.map((p, i) => element("option", { value: i, text: p.name })));
+$("pick").addEventListener("change", e => choose(Number(e.target.value)));
+$("previous").addEventListener("click", () => choose(current - 1));
+$("next").addEventListener("click", () => choose(current + 1));
+$("corner-pick").addEventListener("change", e => { if (e.target.value !== "") { corner.push(Number(e.target.value)); drawCorner(); } });
+let width = innerWidth;
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawCorner(); } });
+
+head();
+verdict();
+tiles();
+headTable();
+fillTable();
+about();
+const worst = best("ess_bulk", (a, b) => a < b);
+current = worst >= 0 && plotOf.has(table.row[worst]) ? plotOf.get(table.row[worst]) : 0;
+corner = cornerable.filter(i => data.plots[i].name !== "lp__").slice(0, innerWidth < 600 ? 3 : 4);
+if (corner.length === 0) corner = cornerable.slice(0, 1);
+if (data.plots.length < data.columns) $("pick-note").after(element("p", { class: "note", text: `The ${whole(data.plots.length)} of ${whole(data.columns)} with the largest R-hat have plots.` }));
+drawAll();
+window.gessReport = { data, charts, unpack, choose, corner: list => { corner = list; drawCorner(); } };
+})();

@@ -1,0 +1,303 @@
+/* Reads the draws a few columns at a time, has their figures and plots made, and puts together what the
+ * page knows. */
+#include "base/mem.h"
+#include "parallel/team.h"
+#include "report/html.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_PLOTTED = 250, /* columns */
+    MOST_ROWS = 1000,   /* of the table */
+    MOST_TEXT = 100,    /* bytes of a name */
+    SHOWN = 12,         /* figures of the table, up to tau */
+    MOST_LIST = 1000,   /* entries of a list from a file */
+    PIECE = 1 << 20,    /* numbers read at a time */
+    HELD = 1 << 26,     /* numbers of columns held: 512 MiB */
+    AT_WORK = 1 << 27   /* numbers that threads may work with beside these: 1 GiB */
+};
+
+/* ---- columns, a few at a time ---- */
+
+/* What is done with a column: row of the summary, its draws. */
+typedef int column_fn(gess__report *report, size_t row, const double *x, gess_error *err);
+
+typedef struct pass {
+    gess__report *report;
+    column_fn *fn;
+    const size_t *rows; /* of the summary */
+    size_t first;       /* of those held */
+    double *values;
+} pass;
+
+/* Columns rows[first ..] of all draws, chain by chain. */
+static int gather(const pass *p, size_t count, double *piece, gess_error *err)
+{
+    const gess__reader *r = p->report->draws;
+    uint64_t together = PIECE / (r->chains * r->columns);
+    if (together == 0) together = 1;
+    for (uint64_t at = 0; at < r->draws; at += together) {
+        uint64_t n = r->draws - at < together ? r->draws - at : together;
+        GESS_TRY(gess__reader_rows(r, 0, r->chains, at, n, piece, err));
+        for (size_t j = 0; j < count; j++) {
+            size_t column = p->report->summary.column[p->rows[p->first + j]];
+            for (size_t c = 0; c < r->chains; c++) {
+                double *to = p->values + (j * r->chains + c) * (size_t)r->draws + at;
+                for (uint64_t i = 0; i < n; i++) to[i] = piece[(c * n + i) * r->columns + column];
+            }
+        }
+    }
+    return GESS_OK;
+}
+
+static int work(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    const pass *p = data;
+    const gess__reader *r = p->report->draws;
+    (void)worker;
+    return p->fn(p->report, p->rows[p->first + item], p->values + item * r->chains * (size_t)r->draws, err);
+}
+
+static int in_portions(pass *p, size_t count, size_t held, gess__team *team, double *piece, gess_error *err)
+{
+    for (p->first = 0; p->first < count; p->first += held) {
+        size_t n = count - p->first < held ? count - p->first : held;
+        GESS_TRY(gather(p, n, piece, err));
+        GESS_TRY(gess__team_run(team, n, work, p, err));
+    }
+    return GESS_OK;
+}
+
+/* One thread a core, fewer where memory for that many columns at work would be too much. */
+static int team_for(gess__team **team, size_t most, gess_error *err)
+{
+    GESS_TRY(gess__team_new(team, 0, err));
+    if (gess__team_size(*team) <= most) return GESS_OK;
+    gess__team_free(*team);
+    *team = NULL;
+    return gess__team_new(team, most > 0 ? (unsigned)most : 1, err);
+}
+
+/* Calls fn for columns of the draws, on as many threads as memory is there for. */
+static int each_column(gess__report *report, const size_t *rows, size_t count, column_fn *fn, gess_error *err)
+{
+    const gess__reader *r = report->draws;
+    size_t all = r->chains * (size_t)r->draws, held = HELD / all, threads = AT_WORK / (10 * all);
+    pass p = {.report = report, .fn = fn, .rows = rows};
+    gess__team *team = NULL;
+    double *piece = NULL;
+    size_t row = r->chains * r->columns;
+    if (held < 1) held = 1;
+    if (held > count) held = count;
+    int status = gess__alloc_bytes(&p.values, held * all, sizeof *p.values, "columns", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&piece, row > PIECE ? row : PIECE, sizeof *piece, "rows", err);
+    if (status == GESS_OK) status = team_for(&team, threads, err);
+    if (status == GESS_OK) status = in_portions(&p, count, held, team, piece, err);
+    gess__team_free(team);
+    free(piece);
+    free(p.values);
+    return status;
+}
+
+/* ---- plots ---- */
+
+static int take_plots(gess__report *report, size_t row, const double *x, gess_error *err)
+{
+    const gess__detail detail = gess__detail_for(report->draws->chains, report->draws->draws, report->plotted);
+    size_t i = 0;
+    while (report->rows[i] != row) i++;
+    return gess__column_plots(&report->plots[i], &detail, x, &report->summary.figures[row], err);
+}
+
+/* Worst first: the largest R-hat; those without one come last. */
+static int worse(const void *a, const void *b, void *user)
+{
+    const gess__figures *f = user;
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    double x = isnan(f[i].r_hat) ? 0.0 : f[i].r_hat, y = isnan(f[j].r_hat) ? 0.0 : f[j].r_hat;
+    if (x != y) return x > y ? -1 : 1;
+    return i < j ? -1 : i > j;
+}
+
+static int by_row(const void *a, const void *b)
+{
+    size_t i = *(const size_t *)a, j = *(const size_t *)b;
+    return i < j ? -1 : i > j;
+}
+
+/* The `most` worst of `count` rows, lp__ always among them, in order. */
+static size_t choose(size_t *rows, size_t count, size_t most, const gess__figures *figures)
+{
+    for (size_t i = 0; i < count; i++) rows[i] = i;
+    if (count <= most) return count;
+    qsort_r(rows, count - 1, sizeof *rows, worse, (void *)(uintptr_t)figures);
+    rows[most - 1] = count - 1;
+    qsort(rows, most, sizeof *rows, by_row);
+    return most;
+}
+
+int gess__report_plots(gess__report *report, gess_error *err)
+{
+    GESS_ALLOC(&report->rows, report->summary.count, err);
+    GESS_ALLOC(&report->plots, MOST_PLOTTED, err);
+    report->plotted = choose(report->rows, report->summary.count, MOST_PLOTTED, report->summary.figures);
+    return each_column(report, report->rows, report->plotted, take_plots, err);
+}
+
+void gess__report_free(gess__report *report)
+{
+    for (size_t i = 0; i < report->plotted; i++) json_decref(report->plots[i]);
+    free(report->plots);
+    free(report->rows);
+    gess__summary_free(&report->summary);
+}
+
+/* ---- JSON ---- */
+
+/* Text of at most so many bytes, cut between characters. */
+static json_t *text_of(const char *text, size_t most)
+{
+    size_t length = text != NULL ? strlen(text) : 0, end = length;
+    if (length > most) {
+        for (end = most; end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80; end--) continue;
+    }
+    json_t *cut = json_stringn(text != NULL ? text : "", end);
+    if (cut == NULL) return json_string("(not UTF-8)");
+    if (end == length) return cut;
+    json_t *marked = json_sprintf("%s…", json_string_value(cut));
+    json_decref(cut);
+    return marked;
+}
+
+static json_t *number(double x)
+{
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+/* {"rows": of the summary, "name": […], "mean": […], …} */
+static int table_of(const gess__summary *s, json_t *root, gess_error *err)
+{
+    size_t *rows = NULL;
+    GESS_ALLOC(&rows, s->count, err);
+    size_t count = choose(rows, s->count, MOST_ROWS, s->figures);
+    const struct {
+        const char *key;
+        size_t offset;
+    } fields[] = {
+#define FIGURE(name, format) {#name, offsetof(gess__figures, name)},
+        GESS__FIGURE_TABLE(FIGURE)
+#undef FIGURE
+    };
+    json_t *table = json_object(), *names = json_array(), *index = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_array_append_new(index, json_integer((json_int_t)rows[i]));
+        json_array_append_new(names, text_of(s->names[rows[i]], MOST_TEXT));
+    }
+    json_object_set_new(table, "row", index);
+    json_object_set_new(table, "name", names);
+    for (size_t k = 0; k < SHOWN; k++) {
+        json_t *list = json_array();
+        for (size_t i = 0; i < count; i++) {
+            double value;
+            memcpy(&value, (const char *)&s->figures[rows[i]] + fields[k].offset, sizeof value);
+            json_array_append_new(list, number(value));
+        }
+        json_object_set_new(table, fields[k].key, list);
+    }
+    json_object_set_new(root, "table", table);
+    free(rows);
+    return GESS_OK;
+}
+
+static json_t *plots_of(const gess__report *report)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < report->plotted; i++) {
+        json_object_set_new(report->plots[i], "row", json_integer((json_int_t)report->rows[i]));
+        json_object_set_new(report->plots[i], "name", text_of(report->summary.names[report->rows[i]], MOST_TEXT));
+        json_array_append(list, report->plots[i]);
+    }
+    return list;
+}
+
+/* A copy of numbers, truth values and lists and objects of these, as deep as history.json goes. */
+static json_t *plain_copy(const json_t *value, int depth)
+{
+    const char *key;
+    json_t *item, *copy;
+    size_t i;
+    if (json_is_number(value) || json_is_boolean(value)) return json_copy((json_t *)(uintptr_t)value);
+    if (depth == 0) return json_null();
+    if (json_is_array(value)) {
+        copy = json_array();
+        json_array_foreach(value, i, item) if (i < MOST_LIST) json_array_append_new(copy, plain_copy(item, depth - 1));
+        return copy;
+    }
+    if (!json_is_object(value)) return json_null();
+    copy = json_object();
+    json_object_foreach((json_t *)(uintptr_t)value, key, item) if (json_object_size(copy) < 64 && strlen(key) < 64)
+        json_object_set_new(copy, key, plain_copy(item, depth - 1));
+    return copy;
+}
+
+/* What the page shows of history.json. */
+static json_t *history_of(const json_t *history)
+{
+    static const char *const keys[] = {"warmup",       "checks",        "angles",         "updates_by_evals",
+                                       "failures",     "nans",          "seconds_warmup", "seconds_sampling",
+                                       "evals_warmup", "evals_sampling"};
+    if (!json_is_object(history)) return json_null();
+    json_t *copy = json_object();
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = json_object_get(history, keys[i]);
+        if (value != NULL) json_object_set_new(copy, keys[i], plain_copy(value, 2));
+    }
+    return copy;
+}
+
+static json_t *options_of(const json_t *config)
+{
+    const char *key;
+    json_t *value, *options = json_object_get(config, "options"), *copy = json_object();
+    json_object_foreach(options, key, value)
+    {
+        if (json_object_size(copy) >= 100 || strlen(key) >= 64) continue;
+        char *text = json_is_string(value) ? NULL : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+        json_object_set_new(copy, key, text_of(text != NULL ? text : json_string_value(value), 300));
+        free(text);
+    }
+    return copy;
+}
+
+static json_t *verdict_of(const gess__verdict *verdict)
+{
+    json_t *findings = json_array();
+    for (size_t i = 0; i < verdict->count && i < 200; i++) {
+        const gess__finding *f = &verdict->findings[i];
+        json_array_append_new(findings,
+                              json_pack("{s:i, s:o, s:o, s:o}", "level", f->level, "code", text_of(f->code, 64), "text",
+                                        text_of(f->text, 1500), "advice", text_of(f->advice, 1500)));
+    }
+    return json_pack("{s:b, s:i, s:o}", "pass", verdict->pass, "count", (int)verdict->count, "findings", findings);
+}
+
+int gess__report_data(json_t **root, const gess__report *report, const gess__verdict *verdict, gess_error *err)
+{
+    const gess__reader *r = report->draws;
+    const gess__summary *s = &report->summary;
+    const gess__detail detail = gess__detail_for(r->chains, r->draws, report->plotted);
+    *root = json_pack("{s:s, s:o, s:I, s:I, s:I, s:I, s:I}", "version", GESS_VERSION_TEXT, "model",
+                      text_of(json_string_value(json_object_get(report->config, "model")), 300), "chains",
+                      (json_int_t)r->chains, "draws", (json_int_t)r->draws, "thin", (json_int_t)r->thin, "columns",
+                      (json_int_t)r->columns, "sampled", (json_int_t)detail.sample);
+    if (*root == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
+    json_object_set_new(*root, "directory", text_of(report->directory, 500));
+    json_object_set_new(*root, "stats", s->stats != NULL ? json_deep_copy(s->stats) : json_object());
+    json_object_set_new(*root, "options", options_of(report->config));
+    json_object_set_new(*root, "verdict", verdict_of(verdict));
+    json_object_set_new(*root, "history", history_of(report->history));
+    json_object_set_new(*root, "plots", plots_of(report));
+    return table_of(s, *root, err);
+}

@@ -1,0 +1,112 @@
+#!/bin/sh
+# `gess diagnose` says no to runs that are known to be bad, yes to good ones; `gess summary` in all its forms.
+#   diagnose.sh GESS SOURCE_FOLDER
+set -u
+gess=$1
+source=$2
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+
+fail()
+{
+    echo "FAILED: $*"
+    [ -f out.txt ] && cat out.txt
+    exit 1
+}
+
+# verdict STATUS CODE NAME ARGUMENTS OF SAMPLE…: what diagnose says of the run, and a finding that must be there
+verdict()
+{
+    want=$1 code=$2 name=$3
+    shift 3
+    "$gess" sample "$@" -o "$name" > said.txt 2> err.txt || fail "sample $*: $(cat err.txt)"
+    "$gess" diagnose "$name" > out.txt
+    [ $? -eq "$want" ] || fail "$name: diagnose does not end with $want"
+    grep -q "$code" out.txt || fail "$name: no finding $code"
+    if [ "$want" -eq 6 ]; then
+        grep -q '^FAIL' out.txt || fail "$name: FAIL is not said"
+        grep -q 'DO NOT TRUST.*gess diagnose' said.txt || fail "$name: sample does not end with it"
+    else
+        grep -q '^PASS' out.txt || fail "$name: PASS is not said"
+        grep -q 'DO NOT TRUST' said.txt && fail "$name: sample ends with doubts"
+    fi
+    return 0
+}
+
+# ---- good runs ----
+verdict 0 'PASS' gaussian gaussian
+verdict 0 'PASS' credit german-credit
+verdict 0 'PASS' mixture mixture --ensembles 4
+verdict 0 'PASS' cancer breast-cancer
+verdict 0 'r-hat-blind' pairs gaussian:dim=3 --schedule two-group --chains 40 --warmup 200 --draws 1000
+
+# ---- 20 draws ----
+verdict 6 '^failure (draws)' few gaussian --draws 20
+
+# ---- two modes never joined: half of the chains start in each ----
+awk -F, 'NR == 1 { head = ""; for (i = 1; i <= NF; i++) head = head (i > 1 ? "," : "") "x" i; print head }
+    NR == 2 || NR == 3 { row = ""; for (i = 1; i <= NF; i++) row = row (i > 1 ? "," : "") 30 * $i; rows[NR] = row }
+    END { for (i = 0; i < 20; i++) print rows[2 + i % 2] }' "$source/data/mixture_means.csv" > modes.csv
+echo '{"nu": null, "mu": [0,0,0,0,0,0,0,0], "sigma": [[1,0,0,0,0,0,0,0],[0,1,0,0,0,0,0,0],[0,0,1,0,0,0,0,0],
+[0,0,0,1,0,0,0,0],[0,0,0,0,1,0,0,0],[0,0,0,0,0,1,0,0],[0,0,0,0,0,0,1,0],[0,0,0,0,0,0,0,1]]}' > unit8.json
+verdict 6 '^failure (modes)' modes mixture:spread=60 --schedule fixed --approx unit8.json --chains 20 --warmup 0 --draws 300 --init modes.csv
+grep -q '10 around .* and 10 around' out.txt || fail "modes: how many chains are where"
+
+# ---- a chain far out in a tail that a Gaussian does not reach ----
+awk 'BEGIN { print "x1,x2,x3"; for (i = 0; i < 12; i++) print i / 10 - 0.5 "," 0.3 - i / 20 "," i % 3 - 1; }' > starts.csv
+sed '6s/.*/400,400,400/' starts.csv > stuck.csv
+echo '{"nu": null, "mu": [0,0,0], "sigma": [[1,0,0],[0,1,0],[0,0,1]]}' > unit.json
+verdict 6 '^failure (stuck)' stuck student-t:dim=3 --kernel ess --schedule fixed --approx unit.json --chains 12 --warmup 0 \
+    --draws 400 --init stuck.csv
+grep -q 'chain 5 ' out.txt || fail "stuck: the chain is named"
+
+# ---- chains that draw while they still travel, with a T that is still wrong ----
+verdict 6 '^failure (drift)' drift german-credit --warmup 5 --draws 100
+grep -q '^failure (warm-up)' out.txt || fail "drift: warm-up ended too early"
+grep -q '^warning (evaluations)' out.txt || fail "drift: the approximation is poor"
+
+# ---- what else it is asked ----
+"$gess" diagnose few --json > verdict.json
+[ $? -eq 6 ] || fail "diagnose --json ends with 6"
+for key in pass level code text advice findings worst_rhat least_ess; do
+    grep -q "\"$key\"" verdict.json || fail "diagnose --json has no $key"
+done
+rm few/history.json
+"$gess" diagnose few > out.txt
+[ $? -eq 6 ] || fail "without history.json it ends with 6 too"
+grep -q 'history.json is missing' out.txt || fail "a missing history.json is told"
+"$gess" diagnose nowhere 2> out.txt
+[ $? -eq 5 ] || fail "diagnose of nothing ends with 5"
+"$gess" diagnose 2> out.txt
+[ $? -eq 1 ] || fail "diagnose without a run ends with 1"
+
+# ---- summary: which R-hat, names, order, CSV ----
+"$gess" summary mixture > out.txt
+grep -q 'compares 4 independent ensembles' out.txt || fail "which R-hat was done"
+grep -q 'ess_coda.*geweke' out.txt || fail "figures of coda"
+"$gess" summary credit > out.txt
+grep -q 'halves of the 100 chains of one ensemble' out.txt || fail "which R-hat was done"
+"$gess" summary mixture --all > out.txt
+for figure in tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles; do
+    grep -q " $figure" out.txt || fail "summary --all has no $figure"
+done
+"$gess" summary mixture --csv --vars 'x[0-9],x?,lp__' > out.txt 2> err.txt
+[ $? -eq 1 ] || fail "a pattern without a match ends with 1"
+grep -q 'x\[0-9\]' err.txt || fail "it is named: $(cat err.txt)"
+"$gess" summary mixture --csv --vars 'x?,lp__' > out.txt || fail "summary --csv --vars"
+[ "$(cut -d, -f1 out.txt | tr '\n' ' ')" = 'name x1 x2 x3 x4 x5 x6 x7 x8 lp__ ' ] || fail "columns of --vars"
+"$gess" summary mixture --csv > all.txt
+grep '^x3,' all.txt > one.txt
+"$gess" summary mixture --csv --vars x3 | grep '^x3,' | cmp - one.txt || fail "the same figures alone"
+for threads in 1 3; do
+    "$gess" summary mixture --csv --threads $threads | cmp - all.txt || fail "the same figures on $threads threads"
+done
+column=$(head -1 all.txt | tr , '\n' | grep -n '^r_hat$' | cut -d: -f1)
+"$gess" summary mixture --csv --sort | tail -n +2 | cut -d, -f"$column" > order.txt
+sort -gr order.txt | cmp - order.txt || fail "worst first"
+"$gess" summary mixture --csv --json > out.txt 2>&1
+[ $? -eq 1 ] || fail "--csv and --json together end with 1"
+grep -q '"stop_rhat": [0-9]' credit/summary.json || fail "figures at the stop"
+
+echo "good runs pass, bad ones do not"

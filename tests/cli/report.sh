@@ -1,0 +1,93 @@
+#!/bin/sh
+# `gess report`: where it writes, what it needs, what it says when it cannot. tests/report looks at the pages.
+#   report.sh GESS SOURCE_FOLDER
+set -u
+gess=$1
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+failed=0
+
+fail()
+{
+    echo "FAILED: $*"
+    failed=1
+}
+
+# expect STATUS TEXT COMMAND...: the command ends with STATUS and says TEXT on stdout or stderr.
+expect()
+{
+    want=$1
+    text=$2
+    shift 2
+    output=$("$@" 2>&1)
+    status=$?
+    [ $status -eq "$want" ] || fail "status $status instead of $want: $*: $output"
+    case $output in
+    *"$text"*) ;;
+    *) fail "no \"$text\" from: $*: $output" ;;
+    esac
+}
+
+expect 0 '' "$gess" sample mixture --chains 10 --draws 120 --warmup 30 --seed 5 -q -o run
+case $("$gess" report run 2>&1) in
+*"built without Chart.js"*)
+    expect 1 'libjs-chart.js' "$gess" report run
+    [ ! -e run/report.html ] || fail "a report without Chart.js"
+    [ $failed -eq 0 ] && echo "this build has no Chart.js: it says so"
+    exit $failed
+    ;;
+esac
+
+# ---- what it writes ----
+
+[ -s run/report.html ] || fail "no run/report.html"
+[ "$(head -c 15 run/report.html)" = '<!doctype html>' ] || fail "not a page"
+[ "$(tail -n 1 run/report.html)" = '</html>' ] || fail "a page without its end"
+grep -q '{{' run/report.html && grep -oE '\{\{(style|chart|data|script)\}\}' run/report.html | grep -q . && fail "a part was not filled in"
+cp run/report.html first.html
+expect 0 'run/report.html' "$gess" report run
+cmp -s first.html run/report.html || fail "the same run, another report"
+expect 0 'other.html' "$gess" report run -o other.html
+cmp -s first.html other.html || fail "-o writes something else"
+[ ! -e run/report.html.tmp ] && [ ! -e other.html.tmp ] || fail "a temporary file stays"
+
+# the words of `diagnose` are in it
+"$gess" diagnose run --json > verdict.json
+# (python is there for the tests of the page, too)
+python3 - << 'END' || fail "other words than those of diagnose"
+import json, re
+page = open("first.html").read()
+data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', page, re.S).group(1))
+verdict = json.load(open("verdict.json"))
+said = [(f["text"], f["advice"]) for f in verdict["findings"]]
+assert said and [(f["text"], f["advice"]) for f in data["verdict"]["findings"]] == said, said
+assert data["verdict"]["pass"] == verdict["pass"]
+END
+
+# draws alone are enough
+mkdir bare
+cp run/draws.gess bare/
+expect 0 'bare/report.html' "$gess" report bare
+# a broken file of the run is said, and no report is left
+cp -r run broken
+rm broken/report.html
+echo '{' > broken/history.json
+expect 5 'broken/history.json, line' "$gess" report broken
+[ ! -e broken/report.html ] || fail "a report of a broken run"
+
+# ---- what it cannot do ----
+
+expect 1 'of what?' "$gess" report
+expect 1 'one run directory at a time' "$gess" report run run
+expect 5 'nowhere/draws.gess' "$gess" report nowhere
+expect 5 'cannot write no/such/folder' "$gess" report run -o no/such/folder.html
+expect 5 'cannot write /dev/full' "$gess" report run -o /dev/full
+[ -c /dev/full ] || fail "/dev/full is gone"
+# a file that the disk has no room for: the earlier one stays
+expect 5 'cannot write run/report.html' sh -c "trap '' XFSZ; ulimit -f 100; exec $gess report run"
+cmp -s first.html run/report.html || fail "the earlier report is gone"
+[ ! -e run/report.html.tmp ] || fail "half a report stays"
+
+[ $failed -eq 0 ] && echo "reports are written whole or not at all"
+exit $failed

@@ -1,0 +1,339 @@
+"""Opens reports in a headless Chromium and compares what is drawn with the draws.
+
+    check.py GESS MAKE_RUNS [PICTURES]      PICTURES: a folder for screenshots of every page
+    check.py GESS MAKE_RUNS --large         only the size of the report of a large run
+
+Ends with 77 where there is no Chromium.
+"""
+import csv
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+
+from browser import Browser, Page
+
+MOST = 5_000_000
+failures = []
+
+
+def check(what, good, detail=""):
+    if not good:
+        failures.append(what)
+        print(f"FAILED: {what} {detail}", flush=True)
+
+
+# Of every chart: marks drawn and numbers given, a label, and how many colours its pixels have.
+SURVEY = """
+[...gessReport.charts].map(([id, chart]) => {
+  const c = chart.canvas, copy = Object.assign(document.createElement('canvas'), { width: c.width, height: c.height });
+  const context = copy.getContext('2d', { willReadFrequently: true });
+  context.drawImage(c, 0, 0);
+  const pixels = context.getImageData(0, 0, c.width, c.height).data;
+  const colours = new Set();
+  let inked = 0;
+  for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3] > 0) {
+    inked++;
+    colours.add(pixels[i] << 16 | pixels[i + 1] << 8 | pixels[i + 2]);
+  }
+  return { id, label: c.getAttribute('aria-label') || '', role: c.getAttribute('role'), inked: inked / (c.width * c.height), colours: colours.size,
+    sets: chart.data.datasets.map((d, i) => ({ label: d.label || '', given: d.data.length, drawn: chart.getDatasetMeta(i).data.length, hidden: !chart.isDatasetVisible(i),
+      bad: chart.getDatasetMeta(i).data.filter((m, k) => { const y = d.data[k].y ?? d.data[k]; return (Array.isArray(y) ? y : [y]).every(Number.isFinite) && !(Number.isFinite(m.x) && Number.isFinite(m.y)); }).length })) };
+})
+"""
+
+
+def survey(name, page):
+    """What holds for every chart of every page."""
+    found = {c["id"]: c for c in page.run(SURVEY)}
+    for id, c in found.items():
+        what = f"{name}, {id}"
+        check(f"{what}: as many marks as numbers", all(s["given"] == s["drawn"] > 0 and not s["hidden"] for s in c["sets"]), c["sets"])
+        check(f"{what}: every mark has a place", not any(s["bad"] for s in c["sets"]), c["sets"])
+        check(f"{what}: is not blank", c["inked"] > 0.002 and c["colours"] > 3, (c["inked"], c["colours"]))
+        check(f"{what}: has a name", c["role"] == "img" and len(c["label"]) > 20 and c["label"].endswith("."), c["label"])
+    return found
+
+
+def clean(name, page):
+    check(f"{name}: no complaint in the console", not page.complaints(), page.complaints())
+    check(f"{name}: no request", not page.requests(), page.requests())
+    check(f"{name}: no image, no script of a name's", page.run("document.images.length === 0 && document.scripts.length === 3"))
+    check(f"{name}: no wider than the screen", page.run("document.documentElement.scrollWidth <= innerWidth"))
+
+
+def marks(chart, label=""):
+    return [s["drawn"] for s in chart["sets"] if label in s["label"]]
+
+
+# ---- against the draws themselves ----
+
+def read_csv(folder):
+    chains = []
+    for c in range(1, len(os.listdir(folder)) + 1):
+        with open(f"{folder}/chain-{c}.csv", newline="") as f:
+            rows = list(csv.reader(line for line in f if not line.startswith("#")))
+        chains.append({n: [float(r[i]) for r in rows[1:]] for i, n in enumerate(rows[0])})
+    return chains
+
+
+def near(a, b, scale, steps=1.0):
+    return abs(a - b) <= steps * scale / 65534 + 1e-12 * abs(b)
+
+
+def compare(name, page, chains):
+    """Histogram, traces, ranks and autocorrelations of every parameter, worked out again."""
+    data = page.run("gessReport.data")
+    everything = page.run("gessReport.data.plots.map(p => ({ name: p.name, lo: p.density.lo, hi: p.density.hi, outside: p.density.outside,"
+                          " counts: gessReport.unpack(p.density.counts), curve: gessReport.unpack(p.density.curve), trace: gessReport.unpack(p.trace.values),"
+                          " ranks: gessReport.unpack(p.ranks.counts), acf: gessReport.unpack(p.acf.values), sample: gessReport.unpack(p.sample) }))")
+    check(f"{name}: a plot for every column", [p["name"] for p in everything] == list(chains[0])[1:] + ["lp__"])
+    n, k = len(chains[0]["lp__"]), len(chains)
+    for got, raw in zip(everything, data["plots"]):
+        x = [c[got["name"]] for c in chains]
+        flat = sorted(v for c in x for v in c)
+        lo, hi, bins = got["lo"], got["hi"], len(got["counts"])
+        inside = [v for v in flat if lo <= v <= hi]
+        counts = [0] * bins
+        for v in inside:
+            counts[min(bins - 1, int((v - lo) / (hi - lo) * bins))] += 1
+        what = f"{name}, {got['name']}"
+        check(f"{what}: histogram", sum(abs(a - b) for a, b in zip(counts, got["counts"])) <= 2, (counts, got["counts"]))
+        check(f"{what}: draws outside", got["outside"] == len(flat) - len(inside) == len(flat) - sum(got["counts"]))
+        area = sum(got["curve"]) * (hi - lo) / len(got["curve"])
+        check(f"{what}: the density's area {area:.3f}", 0.96 < area < 1.01)
+        t, scale = raw["trace"], raw["trace"]["values"]["hi"] - raw["trace"]["values"]["lo"]
+        for row, chain in enumerate(t["chains"]):
+            drawn = got["trace"][row * t["points"]:(row + 1) * t["points"]]
+            check(f"{what}: trace of chain {chain}", all(near(v, x[chain - 1][i * t["step"]], scale) for i, v in enumerate(drawn)))
+        means = [sum(c) / n for c in x]
+        odd = max(range(k), key=lambda c: abs(means[c] - sum(means) / k))
+        check(f"{what}: the chain furthest from the others is shown", odd + 1 in t["chains"])
+        rank = {v: i for i, v in enumerate(flat)}
+        ranks = [[0] * 20 for _ in x]
+        for c, values in enumerate(x):
+            for v in values:
+                ranks[c][min(19, int((rank[v] + 0.5) / len(flat) * 20))] += 1
+        off = sum(abs(a - b) for a, b in zip((r for c in ranks for r in c), got["ranks"]))
+        check(f"{what}: ranks", sum(got["ranks"]) == len(flat) and (off == 0 or len(rank) < len(flat)), off)
+        centred = [[v - m for v in c] for c, m in zip(x, means)]
+        step = raw["acf"]["step"]
+        for lag in (0, 1, 5):
+            r = sum(c[i] * c[i + lag * step] for c in centred for i in range(n - lag * step)) / sum(v * v for c in centred for v in c)
+            check(f"{what}: autocorrelation at lag {lag * step}", abs(got["acf"][lag] - r) < 1e-4, (got["acf"][lag], r))
+        points = [v for c in x for v in c]
+        sampled = [points[int(i * (len(points) / data["sampled"]))] for i in range(data["sampled"])]
+        wide = raw["sample"]["hi"] - raw["sample"]["lo"]
+        check(f"{what}: sample of the corner plot", len(got["sample"]) == data["sampled"] and all(near(a, b, wide) for a, b in zip(got["sample"], sampled)))
+
+
+# The share of the sample inside the contour of a pair, by crossings.
+INSIDE = """
+(share) => {
+  const chart = gessReport.charts.get('corner-1-0'), rings = chart.data.datasets.filter(d => d.share === share).map(d => d.data);
+  const [i, j] = [0, 1], a = gessReport.unpack(gessReport.data.plots[i].sample), b = gessReport.unpack(gessReport.data.plots[j].sample);
+  let inside = 0;
+  for (let k = 0; k < a.length; k++) {
+    let odd = false;
+    for (const r of rings) for (let m = 0; m < r.length; m++) {
+      const p = r[m], q = r[(m + 1) % r.length];
+      if ((p.y > b[k]) !== (q.y > b[k]) && a[k] < p.x + (b[k] - p.y) / (q.y - p.y) * (q.x - p.x)) odd = !odd;
+    }
+    inside += odd;
+  }
+  const ends = rings.map(r => Math.hypot((r[0].x - r[r.length - 1].x) / (chart.scales.x.max - chart.scales.x.min), (r[0].y - r[r.length - 1].y) / (chart.scales.y.max - chart.scales.y.min)));
+  return [inside / a.length, Math.max(...ends)];
+}
+"""
+
+
+def check_corner(name, page):
+    page.run("gessReport.corner([0, 1, 2])")
+    found = survey(name + " corner", page)
+    check(f"{name}: six panels of three parameters", sorted(i for i in found if i.startswith("corner")) == ["corner-0-0", "corner-1-0", "corner-1-1", "corner-2-0", "corner-2-1", "corner-2-2"])
+    for share in (0.5, 0.8, 0.95):
+        inside, gap = page.run(f"({INSIDE})({share})")
+        check(f"{name}: {inside:.3f} of the draws are inside the {share} contour", abs(inside - share) < 0.05)
+        check(f"{name}: the {share} contour is closed", gap < 0.1, gap)
+
+
+def check_table(name, page, summary):
+    """The table has the figures of `gess summary --json`, sorts and filters."""
+    names = page.run("[...document.querySelectorAll('#table tbody th')].map(e => e.textContent)")
+    check(f"{name}: rows in the order of the summary", names == [p["name"] for p in summary["parameters"]], names)
+    table = page.run("gessReport.data.table")
+    for key in ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "ess_coda", "r_hat", "geweke", "tau"):
+        check(f"{name}: {key} as in the summary", table[key] == [p[key] for p in summary["parameters"]])
+    heads = page.run("[...document.querySelectorAll('#table thead button')].map(e => e.textContent)")
+    column = heads.index("r_hat")
+    press = f"document.querySelectorAll('#table thead button')[{column}].click()"
+    cells = f"[...document.querySelectorAll('#table tbody tr')].map(r => r.children[{column}].textContent)"
+    page.run(press)
+    worst_first = [float(v) for v in page.run(cells)]
+    page.run(press)
+    best_first = [float(v) for v in page.run(cells)]
+    check(f"{name}: sorts", worst_first == sorted(worst_first, reverse=True) and best_first == sorted(best_first))
+    state = page.run(f"document.querySelectorAll('#table thead th')[{column}].getAttribute('aria-sort')")
+    check(f"{name}: says how it is sorted", state == "ascending", state)
+    page.run("{ const f = document.getElementById('filter'); f.value = 'LP'; f.dispatchEvent(new Event('input')); }")
+    check(f"{name}: filters", page.run("document.querySelectorAll('#table tbody tr').length") == 1)
+
+
+HISTORY = {"warmup": [{"ensemble": e, "stage": s, "iterations": 20, "evals": 1000 * s, "evals_per_update": 4.0 / s, "nu": 3.0 * s, "trace": 90.0 / s,
+                       "score": -3.0, "gain": 0.1, "gap": 0.2, "mean_lp": -5.0, "moving": s < 4} for e in (1, 2) for s in range(1, 8)],
+           "checks": [{"draws": 50, "evals": 9000, "ess": 200.0, "rhat": 1.03}, {"draws": 75, "evals": 12000, "ess": 500.0, "rhat": 1.01}],
+           "angles": [i + 1 for i in range(32)], "updates_by_evals": [1000 >> i if i < 10 else 0 for i in range(32)],
+           "failures": 0, "nans": 0, "seconds_warmup": 2.0, "seconds_sampling": 1.0, "evals_warmup": 7000, "evals_sampling": 5000}
+
+
+class Runs:
+    def __init__(self, gess, make, folder):
+        self.gess, self.make, self.folder = gess, make, folder
+
+    def command(self, *arguments):
+        return subprocess.run([self.gess, *arguments], check=True, capture_output=True, text=True, cwd=self.folder).stdout
+
+    def sampled(self, name, *arguments):
+        self.command("sample", *arguments, "-q", "-o", name)
+        return self.report(name)
+
+    def made(self, kind, name=None):
+        path = os.path.join(self.folder, name or kind)
+        os.makedirs(path, exist_ok=True)
+        subprocess.run([self.make, kind, path + "/draws.gess"], check=True)
+        return path
+
+    def report(self, name):
+        self.command("report", name)
+        path = os.path.join(self.folder, name, "report.html")
+        size = os.path.getsize(path)
+        print(f"{name}: {size / 1e6:.2f} MB", flush=True)
+        check(f"{name}: below 5 MB", size < MOST, size)
+        return path
+
+
+def check_sampled(runs, browser, pictures):
+    path = runs.sampled("small", "german-credit", "--chains", "12", "--draws", "220", "--seed", "3", "--max-warmup-evals", "30000")
+    runs.command("export", "small", "--to", "csv")
+    summary = json.loads(runs.command("summary", "small", "--json"))
+    page = Page(browser, path)
+    clean("small", page)
+    found = survey("small", page)
+    check("small: the trace has a line for each chain and the spread", marks(found["trace"], "chain ") == [220] * 8 and len(found["trace"]["sets"]) == 11)
+    check("small: histogram of 64 and curve of 128", marks(found["density"], "draws") == [64] and marks(found["density"], "density") == [128])
+    check("small: ranks of 12 chains in 20 bins", marks(found["ranks"]) == [240])
+    compare("small", page, read_csv(os.path.join(runs.folder, "small", "csv")))
+    check_table("small", page, summary)
+    check_corner("small", page)
+    before = page.run("document.documentElement.dataset.theme")
+    page.run("document.getElementById('theme').click()")
+    check("small: the theme changes", page.run("document.documentElement.dataset.theme") != before)
+    survey("small dark", page)
+    clean("small dark", page)
+    page.run("localStorage.clear()")
+    check("small: nothing fell out of the words of the verdict", page.run("document.querySelectorAll('#findings li').length") >= 1)
+    shoot(browser, path, "small", pictures)
+    page.close()
+
+
+def check_history(runs, browser, pictures):
+    folder = runs.made("four", "history")
+    with open(folder + "/history.json", "w") as f:
+        json.dump(HISTORY, f)
+    page = Page(browser, runs.report("history"))
+    found = survey("history", page)
+    clean("history", page)
+    check("history: evaluations per update", marks(found["evals"]) == [32] and "32 or more" not in found["evals"]["label"])
+    check("history: angles", marks(found["angles"]) == [32])
+    for id in ("nu", "sigma", "cost"):
+        check(f"history: {id}, a line for each ensemble", marks(found[id]) == [7, 7], found[id])
+    check("history: checks", marks(found["checks"]) == [2, 2])
+    check("history: timing", marks(found["timing"]) == [2, 2] and "2 s in warm-up, 1 s in sampling" in found["timing"]["label"], found["timing"]["label"])
+    check("history: ranks of four chains are lines", marks(found["ranks"]) == [21] * 4)
+    shoot(browser, os.path.join(folder, "report.html"), "history", pictures)
+    page.close()
+
+
+def check_odd(runs, browser, pictures):
+    folder = runs.made("odd")
+    with open(folder + "/config.json", "w") as f:
+        json.dump({"model": "</script><script>alert(2)</script>", "options": {"seed": "<img src=x onerror=alert(3)>", "data": None}}, f)
+    page = Page(browser, runs.report("odd"))
+    names = page.run("[...document.querySelectorAll('#table tbody th')].map(e => e.textContent)")
+    for name in ("</script><img src=x onerror=alert(1)>", "</script x <!--<script ", "a&amp;b \"quoted\" 'single' \\back", "line\nbreak\ttab", "separator\u2028paragraph\u2029", "{{data}}", "__proto__", "漢字 🙂 θ₁"):
+        check(f"odd: {name!r} is shown as text", name in names, names)
+    check("odd: so is the model's name", page.run("document.getElementById('title').textContent") == "</script><script>alert(2)</script>")
+    for i in range(page.run("gessReport.data.plots.length")):
+        page.run(f"gessReport.choose({i})")
+        name = page.run(f"gessReport.data.plots[{i}].name")
+        survey(f"odd, {name!r}", page)
+        figures = page.run("[...document.querySelectorAll('#parameter-plots figure')].map(f => f.querySelector('canvas') ? 'plot' : f.querySelector('.empty').textContent)")
+        check(f"odd, {name!r}: five figures", len(figures) == 5, figures)
+        said = {"constant": (1, "all draws are the same number"), "all NaN": (0, "no draw is a finite number"), "some NaN": (3, "some draws are not finite"), "some infinite": (3, "some draws are not finite")}.get(name, (5, ""))
+        check(f"odd, {name!r}: what can be drawn is drawn", figures.count("plot") == said[0] and (said[0] == 5 or any(said[1] in f for f in figures)), figures)
+    page.run("gessReport.corner([0, 1, 3, 6, 10, 12, 13, 14])")
+    survey("odd, corner of eight", page)
+    clean("odd", page)
+    shoot(browser, os.path.join(folder, "report.html"), "odd", pictures)
+    page.close()
+
+
+def check_shapes(runs, browser, pictures):
+    for kind, least in (("one", 5), ("short", 1), ("wide", 5), ("most", 5)):
+        runs.made(kind)
+        path = runs.report(kind)
+        page = Page(browser, path)
+        found = survey(kind, page)
+        clean(kind, page)
+        drawn = [i for i in found if i in ("trace", "density", "ranks", "acf", "growth")]
+        check(f"{kind}: plots of the parameter", len(drawn) >= least, drawn)
+        check(f"{kind}: no history is no fault", "no history.json" in page.run("document.getElementById('sampler-note').textContent"))
+        options = page.run("document.getElementById('pick').options.length")
+        check(f"{kind}: parameters to choose from", options == {"one": 4, "short": 3, "wide": 201, "most": 250}[kind], options)
+        if kind in ("wide", "most"):
+            page.run("gessReport.choose(gessReport.data.plots.length - 2); gessReport.corner([5, 150, 199])")
+            survey(kind + ", others chosen", page)
+        check(f"{kind}: rows of the table", page.run("document.querySelectorAll('#table tbody tr').length") == {"one": 4, "short": 3, "wide": 201, "most": 300}[kind])
+        page.close()
+        shoot(browser, path, kind, pictures)
+
+
+def shoot(browser, path, name, pictures):
+    """On a phone nothing is wider than the screen, in either colours."""
+    for width in (360, 1280) if pictures else (360,):
+        for dark in (False, True):
+            page = Page(browser, path, width=width, height=800, dark=dark)
+            clean(f"{name}, {width} wide{', dark' if dark else ''}", page)
+            survey(f"{name}, {width} wide", page)
+            check(f"{name}: heeds what the system says of colours", page.run("document.documentElement.dataset.theme") == ("dark" if dark else "light"))
+            if pictures:
+                page.screenshot(f"{pictures}/{name}-{width}-{'dark' if dark else 'light'}.png")
+            page.close()
+
+
+def main():
+    gess, make = sys.argv[1:3]
+    rest = sys.argv[3:]
+    with tempfile.TemporaryDirectory() as folder:
+        runs = Runs(gess, make, folder)
+        if rest == ["--large"]:
+            runs.made("large")
+            runs.report("large")
+        else:
+            browser = Browser()
+            try:
+                pictures = rest[0] if rest else None
+                check_sampled(runs, browser, pictures)
+                check_history(runs, browser, pictures)
+                check_odd(runs, browser, pictures)
+                check_shapes(runs, browser, pictures)
+            finally:
+                browser.close()
+    print(f"{len(failures)} checks failed" if failures else "every check passed")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,294 @@
+/* Summaries and verdicts of draws that are made up: what must be found, what must not, and that it does not
+ * matter how columns come in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "report/verdict.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CHAINS = 20, DRAWS = 600, COLUMNS = 3 };
+
+static uint64_t state = 88172645463325252u;
+
+static double uniform(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return ((double)(state >> 11) + 0.5) * 0x1p-53;
+}
+
+static double normal(void)
+{
+    return sqrt(-2.0 * log(uniform())) * cos(6.283185307179586 * uniform());
+}
+
+static char *names[COLUMNS] = {"lp__", "a", "b[1,2]"};
+static double values[COLUMNS * CHAINS * DRAWS];
+static gess__draws draws = {CHAINS, COLUMNS, DRAWS, 1, names, values};
+
+/* Columns of autoregressions with sd 1, which mix well. */
+static void fill(uint64_t seed)
+{
+    state = seed * 2654435761u + 88172645463325252u;
+    for (size_t line = 0; line < COLUMNS * CHAINS; line++) {
+        double x = normal();
+        for (size_t i = 0; i < DRAWS; i++) {
+            x = 0.5 * x + sqrt(0.75) * normal();
+            values[line * DRAWS + i] = x;
+        }
+    }
+}
+
+static double *chain(size_t column, size_t c)
+{
+    return values + (column * CHAINS + c) * DRAWS;
+}
+
+static void judge(gess__verdict *v)
+{
+    gess__summary s;
+    gess_error err = {0};
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    assert_int_equal(gess__judge(v, &s, "/nonexistent", &err), GESS_OK);
+    gess__summary_free(&s);
+}
+
+static const gess__finding *find(const gess__verdict *v, const char *code)
+{
+    for (size_t i = 0; i < v->count; i++)
+        if (strcmp(v->findings[i].code, code) == 0) return &v->findings[i];
+    return NULL;
+}
+
+/* The verdict is a failure, with this finding among the failures, which names `what`. */
+static void assert_fails(const char *code, const char *what)
+{
+    gess__verdict v;
+    judge(&v);
+    const gess__finding *f = find(&v, code);
+    assert_false(v.pass);
+    if (f == NULL || f->level != GESS__FAILURE || strstr(f->text, what) == NULL)
+        fail_msg("%s: %s", code, f == NULL ? "not found" : f->text);
+    assert_true(strlen(f->advice) > 0);
+    for (size_t i = 1; i < v.count; i++) assert_true(v.findings[i - 1].level >= v.findings[i].level);
+    gess__verdict_free(&v);
+}
+
+static void good_draws_pass(void **unused)
+{
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        gess__verdict v;
+        fill(seed);
+        if (seed > 20) /* no mean, no variance: still no chain is stuck or elsewhere */
+            for (size_t i = 0; i < CHAINS * DRAWS; i++) values[CHAINS * DRAWS + i] = normal() / normal();
+        if (seed > 25) /* ties */
+            for (size_t i = 0; i < CHAINS * DRAWS; i++)
+                values[2 * CHAINS * DRAWS + i] = floor(values[2 * CHAINS * DRAWS + i]);
+        judge(&v);
+        if (!v.pass || find(&v, "drift") != NULL || find(&v, "modes") != NULL || find(&v, "stuck") != NULL)
+            fail_msg("seed %llu: %s", (unsigned long long)seed, v.findings[0].text);
+        gess__verdict_free(&v);
+    }
+}
+
+static void a_stuck_chain(void **unused)
+{
+    (void)unused;
+    fill(1);
+    for (size_t i = 0; i < DRAWS; i++) chain(1, 7)[i] = 0.25;
+    assert_fails("stuck", "1 of 20 chains never moved in a (chain 8");
+    for (size_t i = 0; i < DRAWS; i++) chain(1, 7)[i] = 3.0 + 1e-6 * normal();
+    assert_fails("stuck", "1 of 20 chains hardly moved in a: chain 8");
+}
+
+static void modes_never_joined(void **unused)
+{
+    (void)unused;
+    fill(2);
+    for (size_t c = 0; c < CHAINS; c += 2)
+        for (size_t i = 0; i < DRAWS; i++) chain(2, c)[i] += 30.0;
+    assert_fails("modes", "b[1,2]: 10 around");
+    assert_fails("r-hat", "b[1,2]");
+    fill(3);
+    for (size_t i = 0; i < DRAWS; i++) chain(1, 4)[i] += 12.0;
+    assert_fails("modes", "(chain 5 is alone)");
+}
+
+static void drifts(void **unused)
+{
+    (void)unused;
+    fill(4);
+    for (size_t c = 0; c < CHAINS; c++)
+        for (size_t i = 0; i < DRAWS; i++) chain(0, c)[i] += 0.6 * (double)i / DRAWS;
+    assert_fails("drift", "All chains together drift in lp__");
+    fill(5);
+    for (size_t i = 0; i < DRAWS; i++) chain(1, 11)[i] = 0.3 * normal() + 8.0 * (double)i / DRAWS - 4.0;
+    assert_fails("drift", "Chain 12 drifts in a");
+}
+
+static void too_few(void **unused)
+{
+    (void)unused;
+    fill(6);
+    gess__draws few = draws;
+    few.draws = 20;
+    gess__summary s;
+    gess__verdict v;
+    gess_error err = {0};
+    assert_int_equal(gess__summarise(&s, &few, &err), GESS_OK);
+    assert_int_equal(gess__judge(&v, &s, "/nonexistent", &err), GESS_OK);
+    assert_false(v.pass);
+    assert_non_null(find(&v, "draws"));
+    assert_non_null(find(&v, "files"));
+    gess__verdict_free(&v);
+    gess__summary_free(&s);
+    fill(6);
+    values[CHAINS * DRAWS + 5] = INFINITY;
+    assert_fails("not-finite", "a has draws");
+}
+
+/* ---- summaries ---- */
+
+/* Every byte of the figures, but where both are NaN. */
+static void assert_same(const gess__summary *a, const gess__summary *b)
+{
+    assert_int_equal(a->count, b->count);
+    for (size_t i = 0; i < a->count; i++) {
+        assert_string_equal(a->names[i], b->names[i]);
+#define FIGURE(name, format) \
+    assert_true(a->figures[i].name == b->figures[i].name || (isnan(a->figures[i].name) && isnan(b->figures[i].name)));
+        GESS__FIGURE_TABLE(FIGURE)
+#undef FIGURE
+        assert_true(a->figures[i].chains.gap == b->figures[i].chains.gap);
+    }
+}
+
+static void from_a_file(void **unused)
+{
+    (void)unused;
+    char path[] = "test_verdict-XXXXXX";
+    gess__writer *writer;
+    gess_error err = {0};
+    size_t start = 0;
+    double *rows = malloc(sizeof values);
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    close(file);
+    fill(7);
+    for (size_t c = 0; c < CHAINS; c++)
+        for (size_t i = 0; i < DRAWS; i++)
+            for (size_t j = 0; j < COLUMNS; j++) rows[(c * DRAWS + i) * COLUMNS + j] = chain(j, c)[i];
+    assert_int_equal(gess__writer_new(&writer, path, CHAINS, 1, &start, COLUMNS, (const char *const *)names, 1, &err),
+                     GESS_OK);
+    assert_int_equal(gess__writer_append(writer, 0, CHAINS, 0, DRAWS, rows, &err), GESS_OK);
+    assert_int_equal(gess__writer_sync(writer, &err), GESS_OK);
+    gess__writer_free(writer);
+    for (size_t ensembles = 1; ensembles <= 3; ensembles += 2) {
+        gess__summary_settings memory = {.ensembles = ensembles},
+                               scant = {.ensembles = ensembles, .most_bytes = 1, .threads = 2};
+        gess__summary a, b;
+        assert_int_equal(gess__summarise_draws(&a, &draws, &memory, &err), GESS_OK);
+        assert_int_equal(gess__summarise_file(&b, path, &scant, &err), GESS_OK);
+        assert_same(&a, &b);
+        gess__summary_free(&a);
+        gess__summary_free(&b);
+    }
+    unlink(path);
+    free(rows);
+}
+
+/* Ensembles that each agree within themselves and not with each other. */
+static void ensembles_are_compared(void **unused)
+{
+    (void)unused;
+    gess__summary s;
+    gess_error err = {0};
+    gess__summary_settings two = {.ensembles = 2};
+    fill(8);
+    for (size_t c = 0; c < CHAINS / 2; c++)
+        for (size_t i = 0; i < DRAWS; i++) chain(1, c)[i] += 1.0;
+    assert_int_equal(gess__summarise_draws(&s, &draws, &two, &err), GESS_OK);
+    /* halves of two long chains, sd 1, means 0 and 1: variance of four means 1/3 */
+    assert_true(fabs(s.figures[0].r_hat_ensembles - sqrt(1.0 + 1.0 / 3.0)) < 0.04);
+    assert_true(s.figures[0].r_hat >= s.figures[0].r_hat_ensembles);
+    assert_true(s.figures[1].r_hat_ensembles < 1.003);
+    assert_true(s.figures[1].r_hat == s.figures[1].r_hat_chains);
+    gess__summary_free(&s);
+    gess__summary_settings many = {.ensembles = CHAINS + 1};
+    assert_int_equal(gess__summarise_draws(&s, &draws, &many, &err), GESS_ERR_USAGE);
+    gess__summary_free(&s);
+}
+
+/* Chains that all make the same excursions: the error of their mean is that of one of them. */
+static void series_sees_interaction(void **unused)
+{
+    (void)unused;
+    gess__summary s;
+    gess_error err = {0};
+    fill(9);
+    for (size_t c = 1; c < CHAINS; c++) memcpy(chain(1, c), chain(1, 0), DRAWS * sizeof(double));
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    double ratio = s.figures[0].mcse_series / s.figures[0].mcse_mean, root = sqrt((double)CHAINS);
+    assert_true(ratio > 0.7 * root && ratio < 1.4 * root);
+    ratio = s.figures[1].mcse_series / s.figures[1].mcse_mean;
+    assert_true(ratio > 0.6 && ratio < 1.6);
+    gess__summary_free(&s);
+}
+
+static void order_and_names(void **unused)
+{
+    (void)unused;
+    gess__summary s;
+    gess_error err = {0};
+    gess__summary_settings some = {.vars = "b[1,2],lp__"}, none = {.vars = "b[1,2],nope"};
+    fill(10);
+    for (size_t i = 0; i < DRAWS; i++) chain(2, 3)[i] += 5.0;
+    for (size_t i = 0; i < CHAINS * DRAWS; i++) values[CHAINS * DRAWS + i] = 2.0;
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    assert_string_equal(s.names[2], "lp__");
+    gess__summary_sort(&s);
+    assert_string_equal(s.names[0], "b[1,2]");
+    assert_int_equal(s.column[0], 2);
+    assert_string_equal(s.names[2], "a"); /* constant */
+    gess__summary_free(&s);
+    assert_int_equal(gess__summarise_draws(&s, &draws, &some, &err), GESS_OK);
+    assert_int_equal(s.count, 2);
+    assert_string_equal(s.names[0], "b[1,2]");
+    gess__summary_free(&s);
+    assert_int_equal(gess__summarise_draws(&s, &draws, &none, &err), GESS_ERR_USAGE);
+    assert_non_null(strstr(err.text, "nope"));
+    gess__summary_free(&s);
+    assert_true(gess__name_matches("theta*", "theta[3]"));
+    assert_true(gess__name_matches("a,t*[*,2],b", "theta[1,2]"));
+    assert_true(gess__name_matches("*a*b*", "xxaxxbxx"));
+    assert_true(gess__name_matches("?", "x"));
+    assert_false(gess__name_matches("?", "xy"));
+    assert_false(gess__name_matches("t*[*,2]", "theta[1,3]"));
+    assert_false(gess__name_matches("theta", "theta[3]"));
+    assert_false(gess__name_matches("", "x"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(good_draws_pass),
+        cmocka_unit_test(a_stuck_chain),
+        cmocka_unit_test(modes_never_joined),
+        cmocka_unit_test(drifts),
+        cmocka_unit_test(too_few),
+        cmocka_unit_test(from_a_file),
+        cmocka_unit_test(ensembles_are_compared),
+        cmocka_unit_test(series_sees_interaction),
+        cmocka_unit_test(order_and_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
