@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 /* ---- arguments ---- */
@@ -107,10 +108,12 @@ static void default_directory(const struct arguments *a, char *path, size_t size
 /* ---- progress ---- */
 
 struct progress {
+    const gess_run *run;
     int terminal;
     double last;         /* seconds at which a line was shown */
     gess_stats previous; /* at that moment */
     double each;         /* evaluations an update, as shown */
+    double rate;         /* evaluations a second, smoothed */
 };
 
 static void show_time(char *text, size_t size, double seconds)
@@ -119,37 +122,78 @@ static void show_time(char *text, size_t size, double seconds)
         snprintf(text, size, "%.0f s", seconds);
     else if (seconds < 3600.0)
         snprintf(text, size, "%d min %d s", (int)seconds / 60, (int)seconds % 60);
+    else if (seconds < 1e9)
+        snprintf(text, size, "%d h %d min", (int)(seconds / 3600.0), (int)fmod(seconds, 3600.0) / 60);
     else
-        snprintf(text, size, "%d h %d min", (int)(seconds / 3600.0), (int)seconds % 3600 / 60);
+        snprintf(text, size, "for ever");
+}
+
+/* Seconds until the targets are met, or the evaluations spent, whichever is first; NaN before the first check.
+ * ESS grows with the draws, and R-hat² - 1 falls with them. */
+static double time_to_targets(const struct progress *p, const gess_stats *s)
+{
+    const gess__history *h = &p->run->history;
+    const gess_options *o = &p->run->options;
+    if (h->checks == 0 || !isfinite(s->worst_rhat) || s->draws == 0 || o->target_rhat <= 1.0) return NAN;
+    double more = fmax((double)o->target_ess / s->least_ess,
+                       (s->worst_rhat * s->worst_rhat - 1.0) / (o->target_rhat * o->target_rhat - 1.0));
+    double draws = (double)h->check[h->checks - 1].draws * more - (double)s->draws;
+    double left = fmax(draws, 0.0) * s->seconds_sampling / (double)s->draws;
+    return fmin(left, fmax((double)o->max_evals - (double)s->evals, 0.0) / p->rate);
+}
+
+/* Where the run is, and how long it will take. */
+static void describe_place(const struct progress *p, const gess_stats *s, uint64_t planned, char *text, size_t size)
+{
+    char left[40] = "";
+    double seconds =
+        planned > 0 ? s->seconds / (double)s->iterations * (double)(planned - s->iterations) : time_to_targets(p, s);
+    if (isfinite(seconds)) show_time(left, sizeof left, seconds);
+    int used = s->draws == 0 ? snprintf(text, size, "warm-up, iteration %llu", (unsigned long long)s->iterations)
+                             : snprintf(text, size, "draw %llu", (unsigned long long)s->draws);
+    if (planned > 0)
+        used += snprintf(text + used, size - (size_t)used, ", %d %%",
+                         (int)(100.0 * (double)s->iterations / (double)planned));
+    if (left[0] != '\0') snprintf(text + used, size - (size_t)used, ", %s%s left", planned > 0 ? "" : "about ", left);
+}
+
+/* Cuts the line so that it stays one; characters are not cut in two. */
+static void fit_terminal(char *line)
+{
+    struct winsize window;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col < 20) return;
+    size_t shown = 0;
+    for (char *c = line; *c != '\0'; c++) {
+        if (((unsigned char)*c & 0xc0) == 0x80) continue;
+        if (++shown < window.ws_col) continue;
+        *c = '\0';
+        return;
+    }
 }
 
 static void show_progress(void *user, const gess_stats *s, uint64_t planned)
 {
     struct progress *p = user;
-    double wait = p->terminal ? 0.1 : 10.0;
-    if (s->iterations == 0 || s->seconds - p->last < wait) return;
-    double updates = (double)(s->updates - p->previous.updates);
-    double each = updates > 0.0 ? (double)(s->evals - p->previous.evals) / updates : p->each;
-    char nu[40] = "inf", where[120], more[120] = "";
+    double wait = p->terminal ? 0.1 : 10.0, passed = s->seconds - p->last;
+    if (s->iterations == 0 || passed < wait) return;
+    double updates = (double)(s->updates - p->previous.updates), evals = (double)(s->evals - p->previous.evals);
+    if (updates > 0.0) p->each = evals / updates;
+    double rate = evals / passed;
+    p->rate = p->rate > 0.0 ? 0.8 * p->rate + 0.2 * rate : rate;
+    char nu[40] = "inf", place[160], figures[160] = "", line[512];
     if (isfinite(s->nu)) snprintf(nu, sizeof nu, "%.3g", s->nu);
-    if (s->draws == 0)
-        snprintf(where, sizeof where, "warm-up, iteration %llu", (unsigned long long)s->iterations);
-    else
-        snprintf(where, sizeof where, "draw %llu", (unsigned long long)s->draws);
-    if (planned > 0) {
-        char left[40];
-        show_time(left, sizeof left, s->seconds / (double)s->iterations * (double)(planned - s->iterations));
-        snprintf(more, sizeof more, " of %llu (%d %%), %s left", (unsigned long long)planned,
-                 (int)(100.0 * (double)s->iterations / (double)planned), left);
-        snprintf(where, sizeof where, "iteration %llu", (unsigned long long)s->iterations);
-    } else if (isfinite(s->worst_rhat)) {
-        snprintf(more, sizeof more, ", ESS %.0f, R-hat %.3f", s->least_ess, s->worst_rhat);
-    }
-    fprintf(stderr, "%s%s%s, %.2f evaluations an update, nu %s%s", p->terminal ? "\r" : "", where, more, each, nu,
-            p->terminal ? "\033[K" : "\n");
+    describe_place(p, s, planned, place, sizeof place);
+    if (isfinite(s->worst_rhat))
+        snprintf(figures, sizeof figures, ", ESS %.0f, R-hat %.3f (slowest: %s)", s->least_ess, s->worst_rhat,
+                 s->slowest);
+    snprintf(line, sizeof line, "%s%s, %.3g evaluations/s, %.2f an update, nu %s", place, figures, p->rate, p->each,
+             nu);
+    for (char *c = line; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?'; /* names are the user's */
+    if (p->terminal) fit_terminal(line);
+    fprintf(stderr, p->terminal ? "\r%s\033[K" : "%s\n", line);
     fflush(stderr);
     p->last = s->seconds;
-    p->each = each;
     p->previous = *s;
 }
 
@@ -232,8 +276,11 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
 
 int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
-    struct progress progress = {.terminal = isatty(STDERR_FILENO)};
-    if (!quiet) gess_run_on_progress(run, show_progress, &progress);
+    struct progress progress = {.run = run, .terminal = isatty(STDERR_FILENO)};
+    if (!quiet) {
+        gess_run_on_progress(run, show_progress, &progress);
+        run->live.wanted = 1;
+    }
     catch_signals(run);
     int status = gess_run_go(run, err);
     catch_signals(NULL);

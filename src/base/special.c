@@ -14,6 +14,15 @@ double gess__digamma(double x)
     return log(x) - 0.5 / x - tail - shift;
 }
 
+double gess__trigamma(double x)
+{
+    double sum = 0.0;
+    for (; x < 10.0; x += 1.0) sum += 1.0 / (x * x);
+    double y = 1.0 / (x * x);
+    return sum + 1.0 / x + 0.5 * y +
+           y / x * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0)))));
+}
+
 double gess__log_gamma(double x)
 {
     int sign;

@@ -5,6 +5,9 @@
 /* ψ(x), x > 0, relative error below 1e-14 away from its root at 1.4616…. */
 double gess__digamma(double x);
 
+/* ψ'(x), x > 0, relative error below 1e-12. */
+double gess__trigamma(double x);
+
 /* log Γ(x), x > 0; thread-safe, unlike lgamma(). */
 double gess__log_gamma(double x);
 

@@ -145,6 +145,7 @@ typedef struct gess__segment {
     size_t first, count; /* chains */
     uint64_t iterations; /* that every one of these chains has behind it now */
     uint64_t first_draw, draws;
+    uint64_t evals, updates; /* of this stretch so far, by all its blocks */
     const double *rows;
 } gess__segment;
 

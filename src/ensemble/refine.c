@@ -2,6 +2,7 @@
 
 #include "base/linalg.h"
 #include "base/mem.h"
+#include "base/special.h"
 #include "ensemble/pack.h"
 
 #include <math.h>
@@ -235,9 +236,8 @@ static int by_size(const void *a, const void *b)
 static double independence(size_t n, double *level, double *accepted)
 {
     qsort(level, n, sizeof *level, by_size);
-    double top = level[n - 1], least = level[0], all = 0.0, above = 0.0, time = 0.0;
+    double least = level[0], all = 0.0, above = 0.0, time = 0.0;
     *accepted = 0.0;
-    (void)top;
     for (size_t i = 0; i < n; i++) all += exp(least - level[i]);
     for (size_t i = n; i-- > 0;) {
         above += exp(least - level[i]);
@@ -265,15 +265,45 @@ static double ellipses(const gess__tally *before, const gess__tally *after)
     return (1.0 - correlation) / (1.0 + correlation) * updates / evals;
 }
 
+/* Effective draws for an evaluation, of a pattern of k independence moves and one ellipse. Autocorrelations of the
+ * two kinds of update multiply. */
+static double pattern(double independence, double ellipse, double cost, unsigned k)
+{
+    double one = fmin(ellipse * cost, 0.98), other = fmin(independence, 0.98), moves = (double)k;
+    double logs = log((1.0 - one) / (1.0 + one)) + moves * log((1.0 - other) / (1.0 + other));
+    double correlation = exp(logs / (moves + 1.0));
+    return (1.0 - correlation) / (1.0 + correlation) * (moves + 1.0) / (moves + cost);
+}
+
+/* Ellipses are worth less than the mean cosine says where their angles differ between states, and where the scale s of
+ * a heavy-tailed T, which moves by a factor of about 1 ± √(2/(D + ν)) an update, is slow. The exponent and the mean of
+ * the two were set by what was measured (docs/statistics.md). */
+static void choose_share(gess__ensemble *e)
+{
+    static const unsigned shares[] = {0, 1, 2, 4, 8, 16};
+    const gess__warmup *u = &e->warmup;
+    const gess__tally *b = &u->before, *t = &e->tally;
+    double moves = (double)(t->globals - b->globals), dim = (double)e->target.dim, nu = e->approx->nu, best = 0.0;
+    double cost = ((double)(t->evals - b->evals) - moves) / ((double)(t->updates - b->updates) - moves);
+    double ellipse = pow(u->ellipse, 1.4);
+    e->globals = 0;
+    if (!(cost >= 1.0 && ellipse > 0.0 && u->independence > 0.0)) return;
+    if (isfinite(nu)) {
+        double slow = 1.0 - fmin(2.0 / (dim + nu) / gess__trigamma(0.5 * nu), 1.0);
+        ellipse = fmin(ellipse, sqrt(ellipse * (1.0 - slow) / (1.0 + slow) / cost));
+    }
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        double value = pattern(u->independence, ellipse, cost, shares[i]);
+        if (value > best) e->globals = shares[i];
+        best = fmax(best, value);
+    }
+}
+
 void gess__refine_share(gess__ensemble *e)
 {
     gess__refiner *r = e->refiner;
     gess__warmup *u = &e->warmup;
     const gess__window *w = &e->window;
-    static const struct {
-        double least;
-        unsigned moves;
-    } shares[] = {{0.5, 16}, {0.25, 8}, {0.1, 4}, {0.04, 2}, {0.015, 1}};
     enum { MOST = 4000 };
     size_t points = w->draws * e->chains.count, dim = e->target.dim;
     /* what the last stage's moves did, against what was expected of them */
@@ -286,8 +316,6 @@ void gess__refine_share(gess__ensemble *e)
     gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
     for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
     u->independence = independence(n, r->level, &u->acceptance) * trust;
-    e->globals = 0;
-    for (size_t i = 0; i < sizeof shares / sizeof *shares && e->globals == 0; i++)
-        if (u->independence >= shares[i].least) e->globals = shares[i].moves;
+    choose_share(e);
     e->period = e->globals + 1;
 }

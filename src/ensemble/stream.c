@@ -36,6 +36,7 @@ struct gess__stream {
     uint64_t segments;       /* to be run; falls when the stretch is stopped */
     uint64_t written;        /* handed to the sink */
     size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
+    uint64_t evals, updates; /* of tasks that are done */
     int delivering, status;
     gess_error error;
 };
@@ -98,7 +99,7 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     double fit = s->pace > 0.0 ? TASK_SECONDS / s->pace : 1.0;
     s->length = fit >= (double)s->most ? s->most : fit > 1.0 ? (uint64_t)fit : 1;
     s->segments = (stretch->iterations + s->length - 1) / s->length;
-    s->written = 0;
+    s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
     memset(s->progress, 0, s->blocks * sizeof *s->progress);
@@ -204,6 +205,8 @@ static void deliver(gess__stream *s)
                                  .iterations = segment_start(s, k + 1),
                                  .first_draw = gess__record_kept(s->record, 0, start),
                                  .draws = segment_kept(s, k),
+                                 .evals = s->evals,
+                                 .updates = s->updates,
                                  .rows = s->rows[k % SLOTS]};
         gess_error error = {0};
         int status = GESS_OK;
@@ -236,11 +239,15 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
         gess_error error = {0};
         s->busy[block] = 1;
         pthread_mutex_unlock(&s->lock);
+        const gess__tally *tally = &s->ensemble->updates[worker].tally;
+        uint64_t evals = tally->evals, updates = tally->updates;
         double before = gess__seconds();
         int status = run_task(s, worker, block, k, &error);
         double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
         pthread_mutex_lock(&s->lock);
         s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
+        s->evals += tally->evals - evals;
+        s->updates += tally->updates - updates;
         s->busy[block] = 0;
         s->progress[block]++;
         if (status != GESS_OK) {

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "diagnose/coda.h"
 #include "diagnose/emcee.h"
+#include "diagnose/groups.h"
 #include "draws/reader.h"
 #include "parallel/team.h"
 #include "run/run.h"
@@ -32,17 +33,9 @@ typedef struct shape {
     size_t chains, draws, ensembles;
 } shape;
 
-/* Chains that every ensemble has; the first ones may have one more. */
-static size_t common(const shape *s)
-{
-    return s->chains / s->ensembles;
-}
-
-/* First chain of an ensemble, as run.c splits them. */
 static size_t first_of(const shape *s, size_t m)
 {
-    size_t extra = s->chains % s->ensembles;
-    return m * common(s) + (m < extra ? m : extra);
+    return gess__group_first(s->chains, s->ensembles, m);
 }
 
 static int open_desk(desk *d, const shape *s, gess_error *err)
@@ -51,7 +44,8 @@ static int open_desk(desk *d, const shape *s, gess_error *err)
     GESS_TRY(gess__posterior_workspace_new(&d->work, s->chains, s->draws, err));
     GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
     if (s->ensembles > 1) {
-        GESS_TRY(gess__posterior_workspace_new(&d->together, s->ensembles, s->draws * common(s), err));
+        GESS_TRY(gess__posterior_workspace_new(&d->together, s->ensembles,
+                                               s->draws * gess__group_common(s->chains, s->ensembles), err));
         if (scratch < s->chains * s->draws) scratch = s->chains * s->draws;
     }
     GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
@@ -95,18 +89,6 @@ static double geweke_of_means(const shape *s, const double *series, double *mean
     return gess__coda_geweke(s->draws, mean, scratch);
 }
 
-/* R-hat of the ensembles, each as one long chain in the order of its draws (nested R-hat). */
-static double rhat_of_ensembles(const shape *s, const double *x, desk *d)
-{
-    size_t width = common(s);
-    for (size_t m = 0; m < s->ensembles; m++)
-        for (size_t c = 0; c < width; c++)
-            for (size_t i = 0; i < s->draws; i++)
-                d->scratch[(m * s->draws + i) * width + c] = x[(first_of(s, m) + c) * s->draws + i];
-    gess__posterior_load(d->together, d->scratch);
-    return gess__posterior_rhat(d->together);
-}
-
 static void summarise_column(gess__figures *f, const shape *s, const double *x, desk *d)
 {
     gess__posterior_figures p;
@@ -136,7 +118,7 @@ static void summarise_column(gess__figures *f, const shape *s, const double *x, 
         .r_hat_ensembles = NAN,
     };
     if (s->ensembles > 1) {
-        f->r_hat_ensembles = rhat_of_ensembles(s, x, d);
+        f->r_hat_ensembles = gess__rhat_of_groups(d->together, s->chains, s->ensembles, s->draws, x, d->scratch);
         if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
     }
     gess__compare_chains(s->chains, s->draws, d->each, d->scratch, &f->chains);

@@ -6,6 +6,7 @@
 #include "model/model.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +92,8 @@ static int make_run(gess_run **out, const gess_model *model, const gess_options 
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, make, err));
     if (options->draws == GESS_AUTO)
-        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensemble[0]->target.columns, err));
+        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensembles, run->ensemble[0]->target.columns,
+                                 err));
     run->stats.dim = model->dim;
     run->stats.chains = (size_t)options->chains;
     run->stats.least_ess = run->stats.worst_rhat = NAN;
@@ -128,6 +130,8 @@ void gess_run_free(gess_run *run)
     gess__writer_free(run->writer);
     gess__writer_free(run->warmup_writer);
     gess__watch_free(run->watch);
+    gess__watch_free(run->live.watch);
+    gess__team_free(run->live.alone);
     gess__history_free(&run->history);
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);
@@ -187,6 +191,67 @@ static void update_stats(gess_run *run)
     }
 }
 
+/* Name of a column of the draws, cut between characters where it is too long. */
+static void name_column(const gess_run *run, size_t column, char *name, size_t size)
+{
+    char numbered[32];
+    const gess_model *model = run->model;
+    const char *whole = column == 0            ? "lp__"
+                        : column <= model->dim ? gess__parameter_name(model, column - 1, numbered)
+                                               : model->derived_names[column - 1 - model->dim];
+    size_t length = strlen(whole);
+    if (length >= size)
+        for (length = size - 1; length > 0 && ((unsigned char)whole[length] & 0xc0) == 0x80;) length--;
+    memset(name, 0, size); /* it is saved in checkpoints */
+    snprintf(name, size, "%.*s", (int)length, whole);
+}
+
+/* ---- the live view of a run whose number of draws is given ---- */
+
+/* Doubles that it holds, and the share of the time that it may take. */
+enum { LIVE_DOUBLES = 1 << 22, LIVE_FEWEST = 50 };
+#define LIVE_SHARE 0.03
+
+static int open_live(gess_run *run, gess_error *err)
+{
+    gess__live *l = &run->live;
+    if (!l->wanted || l->watch != NULL || run->watch != NULL || run->stats.draws > 0) return GESS_OK;
+    GESS_TRY(gess__team_new(&l->alone, 1, err));
+    GESS_TRY(gess__watch_new(&l->watch, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns, err));
+    l->watch->most = LIVE_DOUBLES;
+    return GESS_OK;
+}
+
+/* A look where it costs little of the time so far, at half as many draws again each time or later. */
+static int look_live(gess_run *run, gess_error *err)
+{
+    gess__live *l = &run->live;
+    gess_stats *s = &run->stats;
+    double before = gess__seconds(), spent = before - run->started;
+    if (s->draws < LIVE_FEWEST || s->draws < l->looked + l->looked / 2 || 2.0 * l->cost > LIVE_SHARE * spent)
+        return GESS_OK;
+    int met;
+    GESS_TRY(gess__watch_check(l->watch, s->draws, l->alone, 1, (double)run->options.target_ess,
+                               run->options.target_rhat, &met, &s->least_ess, &s->worst_rhat, err));
+    name_column(run, l->watch->worst, s->slowest, sizeof s->slowest);
+    l->looked = s->draws;
+    l->cost = gess__seconds() - before;
+    return GESS_OK;
+}
+
+/* Room first: draws that there is no room for would be lost. */
+static int take_live(gess_run *run, const gess__ensemble *e, const gess__segment *segment, gess_error *err)
+{
+    gess__live *l = &run->live;
+    uint64_t end = segment->first_draw + segment->draws;
+    if (end > l->room) {
+        GESS_TRY(gess__watch_expect(l->watch, 2 * end, err));
+        l->room = 2 * end;
+    }
+    gess__watch_take(l->watch, e->chains.first, segment);
+    return GESS_OK;
+}
+
 /* Asks for a checkpoint where one is due: the workers come to the end of what they are at. */
 static void heed_clock(gess_run *run, uint64_t iterations)
 {
@@ -204,8 +269,8 @@ static void heed_clock(gess_run *run, uint64_t iterations)
     }
 }
 
-/* Gets every segment of every ensemble. Tallies are added up when a stretch ends, so the progress
- * that is shown within one lags a little behind. */
+/* Gets every segment of every ensemble. Tallies are added up when a stretch ends; until then the segment
+ * has what belongs to it. */
 static int take_segment(void *user, const gess__segment *segment, gess_error *err)
 {
     gess_run *run = user;
@@ -217,6 +282,7 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
                                      err));
     if (segment->draws > 0 && run->sampling) {
         if (run->watch != NULL) gess__watch_take(run->watch, e->chains.first, segment);
+        if (run->live.watch != NULL) GESS_TRY(take_live(run, e, segment, err));
         if (run->on_draw != NULL)
             run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws,
                          e->target.columns, segment->rows);
@@ -228,6 +294,10 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
         uint64_t before = run->stats.iterations;
         update_stats(run);
         run->stats.iterations = whole ? segment->iterations : before;
+        run->stats.evals += segment->evals;
+        run->stats.updates += segment->updates;
+        if (run->sampling) run->stats.evals_sampling += segment->evals;
+        if (run->live.watch != NULL && run->sampling) GESS_TRY(look_live(run, err));
         run->on_progress(run->on_progress_user, &run->stats, run->planned);
     }
     return GESS_OK;
@@ -324,6 +394,7 @@ static int check(gess_run *run, uint64_t draws, int all, gess_error *err)
     gess_stats *s = &run->stats;
     GESS_TRY(gess__watch_check(run->watch, draws, run->team, all, (double)o->target_ess, o->target_rhat, &s->met,
                                &s->least_ess, &s->worst_rhat, err));
+    name_column(run, run->watch->worst, s->slowest, sizeof s->slowest);
     gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
                   (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
                   s->met ? ", targets met"
@@ -378,6 +449,7 @@ int gess_run_go(gess_run *run, gess_error *err)
     if (run->finished) return write_history(run, err); /* it may have been killed before that */
     run->started = run->sampling_started = gess__seconds();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
+    GESS_TRY(open_live(run, err));
     int status;
     while ((status = go(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {
         update_stats(run);

@@ -11,6 +11,16 @@
 #include <jansson.h>
 #include <stdatomic.h>
 
+/* Figures of the draws so far for people who watch. Nothing of the run depends on them. */
+typedef struct gess__live {
+    int wanted;
+    gess__watch *watch;
+    gess__team *alone; /* the calling thread only: the others are at work */
+    uint64_t room;     /* draws of each chain that were made room for */
+    uint64_t looked;   /* draws at the last look */
+    double cost;       /* seconds that it took */
+} gess__live;
+
 struct gess_run {
     const gess_model *model; /* the caller's */
     gess_options options;    /* texts are the caller's */
@@ -21,6 +31,7 @@ struct gess_run {
     int lock;        /* descriptor of the directory's lock, -1: none */
     gess__writer *writer, *warmup_writer;
     gess__watch *watch; /* NULL where the number of draws is given */
+    gess__live live;    /* what the live view looks at, where the number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;
     gess_progress_fn *on_progress;

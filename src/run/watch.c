@@ -1,6 +1,7 @@
 #include "run/watch.h"
 
 #include "base/mem.h"
+#include "diagnose/groups.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,12 +9,14 @@
 
 enum { MOST_DOUBLES = 1 << 25 }; /* 256 MiB */
 
-int gess__watch_new(gess__watch **watch, size_t chains, size_t columns, gess_error *err)
+int gess__watch_new(gess__watch **watch, size_t chains, size_t ensembles, size_t columns, gess_error *err)
 {
     GESS_ALLOC(watch, 1, err);
     gess__watch *w = *watch;
     w->chains = chains;
+    w->ensembles = ensembles;
     w->columns = columns;
+    w->most = MOST_DOUBLES;
     w->stride = 1;
     GESS_ALLOC(&w->rhat, columns, err);
     GESS_ALLOC(&w->ess, columns, err);
@@ -23,9 +26,11 @@ int gess__watch_new(gess__watch **watch, size_t chains, size_t columns, gess_err
 static void free_workers(gess__watch *w)
 {
     for (unsigned i = 0; w->work != NULL && i < w->workers; i++) gess__posterior_workspace_free(w->work[i]);
+    for (unsigned i = 0; w->together != NULL && i < w->workers; i++) gess__posterior_workspace_free(w->together[i]);
     free(w->work);
+    free(w->together);
     free(w->packed);
-    w->work = NULL;
+    w->work = w->together = NULL;
     w->packed = NULL;
 }
 
@@ -41,7 +46,7 @@ void gess__watch_free(gess__watch *w)
 
 int gess__watch_expect(gess__watch *w, uint64_t draws, gess_error *err)
 {
-    size_t lines = w->chains * w->columns, most = MOST_DOUBLES / lines > 16 ? MOST_DOUBLES / lines : 16;
+    size_t lines = w->chains * w->columns, most = w->most / lines > 16 ? w->most / lines : 16;
     while (draws / w->stride > most) {
         /* draw i · 2 · stride stays, as number i */
         for (size_t line = 0; line < lines && w->values != NULL; line++)
@@ -85,6 +90,9 @@ static int look(void *data, unsigned worker, size_t column, gess_error *err)
     gess__posterior_load(w->work[worker], packed);
     w->rhat[column] = gess__posterior_rhat(w->work[worker]);
     w->ess[column] = gess__posterior_ess_bulk(w->work[worker]);
+    if (w->together == NULL) return GESS_OK;
+    double rhat = gess__rhat_of_groups(w->together[worker], w->chains, w->ensembles, n, packed, packed + w->chains * n);
+    if (!(rhat <= w->rhat[column])) w->rhat[column] = rhat;
     return GESS_OK;
 }
 
@@ -104,17 +112,28 @@ static int fails(const gess__watch *w, size_t column, double ess, double rhat)
     return !(w->rhat[column] <= rhat && w->ess[column] >= ess);
 }
 
+static int make_workers(gess__watch *w, gess_error *err)
+{
+    size_t n = (size_t)w->draws;
+    w->packed_size = w->chains * n * (w->ensembles > 1 ? 2 : 1);
+    GESS_ALLOC(&w->packed, w->workers * w->packed_size, err);
+    GESS_ALLOC(&w->work, w->workers, err);
+    for (unsigned i = 0; i < w->workers; i++) GESS_TRY(gess__posterior_workspace_new(&w->work[i], w->chains, n, err));
+    if (w->ensembles == 1) return GESS_OK;
+    GESS_ALLOC(&w->together, w->workers, err);
+    for (unsigned i = 0; i < w->workers; i++)
+        GESS_TRY(gess__posterior_workspace_new(&w->together[i], w->ensembles,
+                                               n * gess__group_common(w->chains, w->ensembles), err));
+    return GESS_OK;
+}
+
 int gess__watch_check(gess__watch *w, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
                       double *least, double *worst, gess_error *err)
 {
     w->draws = draws / w->stride;
     free_workers(w);
     w->workers = gess__team_size(team);
-    w->packed_size = w->chains * (size_t)w->draws;
-    GESS_ALLOC(&w->packed, w->workers * w->packed_size, err);
-    GESS_ALLOC(&w->work, w->workers, err);
-    for (unsigned i = 0; i < w->workers; i++)
-        GESS_TRY(gess__posterior_workspace_new(&w->work[i], w->chains, (size_t)w->draws, err));
+    GESS_TRY(make_workers(w, err));
     GESS_TRY(look(w, 0, w->worst, err));
     *least = w->ess[w->worst];
     *worst = w->rhat[w->worst];

@@ -10,20 +10,22 @@
 #include "ensemble/ensemble.h"
 
 typedef struct gess__watch {
-    size_t chains, columns;
+    size_t chains, columns, ensembles;
+    size_t most;        /* doubles held, at most */
     uint64_t stride;    /* one kept draw in so many is held */
     size_t capacity;    /* draws of a chain that there is room for */
     double *values;     /* (column · chains + chain) · capacity + draw */
     double *packed;     /* one column without gaps, for each worker */
     size_t packed_size; /* doubles of one worker's */
     unsigned workers;
-    gess__posterior_workspace **work; /* one for each worker */
-    double *rhat, *ess;               /* of each column at the last check */
-    size_t worst;                     /* column that failed last */
-    uint64_t draws;                   /* of each chain, at the check */
+    gess__posterior_workspace **work;     /* one for each worker */
+    gess__posterior_workspace **together; /* likewise, of ensembles as long chains; NULL: one ensemble */
+    double *rhat, *ess;                   /* of each column at the last check */
+    size_t worst;                         /* column that failed last */
+    uint64_t draws;                       /* of each chain, at the check */
 } gess__watch;
 
-int gess__watch_new(gess__watch **watch, size_t chains, size_t columns, gess_error *err);
+int gess__watch_new(gess__watch **watch, size_t chains, size_t ensembles, size_t columns, gess_error *err);
 void gess__watch_free(gess__watch *watch);
 
 /* Makes room for `draws` kept draws of each chain, or thins; call it before they come. */

@@ -36,7 +36,7 @@ expect 0 'gess summary' "$gess" --help
 expect 0 'BLAS: OpenBLAS' "$gess" --version
 expect 0 'Kernels:' "$gess" sample --help
 expect 0 '(default: auto)' "$gess" sample --help
-for command in models eval sample summary fit bench manual; do
+for command in models eval sample summary diagnose fit bench manual; do
     expect 0 'Usage: gess' "$gess" $command --help
 done
 expect 1 'no command `smaple`' "$gess" smaple

@@ -1,0 +1,24 @@
+#include "diagnose/groups.h"
+
+size_t gess__group_common(size_t chains, size_t groups)
+{
+    return chains / groups;
+}
+
+size_t gess__group_first(size_t chains, size_t groups, size_t g)
+{
+    size_t extra = chains % groups;
+    return g * (chains / groups) + (g < extra ? g : extra);
+}
+
+double gess__rhat_of_groups(gess__posterior_workspace *work, size_t chains, size_t groups, size_t n, const double *x,
+                            double *scratch)
+{
+    size_t width = gess__group_common(chains, groups);
+    for (size_t g = 0; g < groups; g++)
+        for (size_t c = 0; c < width; c++)
+            for (size_t i = 0; i < n; i++)
+                scratch[(g * n + i) * width + c] = x[(gess__group_first(chains, groups, g) + c) * n + i];
+    gess__posterior_load(work, scratch);
+    return gess__posterior_rhat(work);
+}
