@@ -22,7 +22,8 @@ enum gess__purpose {
     GESS__FOR_NORMALS = 3, /* the ellipse's second point */
     GESS__FOR_SCALE = 4,   /* the inverse-gamma scale s; index = attempt */
     GESS__FOR_SLICE = 5,   /* the slice's height and angles of one update; index = angle */
-    GESS__FOR_TEST = 6     /* tests only */
+    GESS__FOR_TEST = 6,    /* tests only */
+    GESS__FOR_FIT = 7      /* where a fit starts; iteration = components, chain = half and attempt */
 };
 
 typedef struct gess__key {
