@@ -1,0 +1,559 @@
+/* A mixture of t by EM, and how many components it has.
+ *
+ * An iteration finds the share r_ij = w_j t_j(z_i) / T(z_i) of component j in point i, and then for every j
+ *   w_j = mean_i r_ij,   u_ij = (ν_j + D) / (ν_j + δ_ij),
+ *   μ_j = Σ r u z / Σ r u,   Σ_j = (m S + Σ r u (z − μ_j)(z − μ_j)ᵀ) / (m + Σ r),
+ *   ν_j the maximum of Σ_i r_ij log t_j(z_i) at the new μ_j and Σ_j,
+ * with S the scatter within components at the start and m = D + 2: the mode under an inverse Wishart prior that
+ * counts for m points at S. Each of these steps raises Σ_j Σ_i r_ij log w_j t_j(z_i) plus the log priors, so that the
+ * objective, the log-likelihood plus the log priors, never falls but where a component is dropped. With one
+ * component there is no prior, and the division is by Σ r u, as in student_t.c.
+ * O(K N D²) an iteration. docs/statistics.md says how the number of components is chosen. */
+#include "approx/mixture_fit.h"
+
+#include "base/lanes.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "base/special.h"
+#include "base/vmath.h"
+
+#include <stdlib.h>
+
+enum { CHUNK = 64 };
+
+/* Shares below this are passed over in the M step. */
+static const double negligible = 1e-10;
+
+/* ---- memory ---- */
+
+int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess_error *err)
+{
+    GESS_ALLOC(fitter, 1, err);
+    gess__mixture_fitter *f = *fitter;
+    f->dim = dim;
+    f->points = points;
+    f->pseudo = (double)dim + 2.0;
+    GESS_ALLOC(&f->white, points * dim, err);
+    GESS_ALLOC(&f->rows, points * dim, err);
+    GESS_ALLOC(&f->deltas, points * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->shares, points * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->logs, points, err);
+    GESS_ALLOC(&f->best_logs, points, err);
+    GESS_ALLOC(&f->factors, points, err);
+    GESS_ALLOC(&f->packed, points, err);
+    GESS_ALLOC(&f->distance, points, err);
+    GESS_ALLOC(&f->labels, points, err);
+    GESS_ALLOC(&f->square, dim * dim, err);
+    GESS_ALLOC(&f->scales, dim, err);
+    GESS_ALLOC(&f->mean, dim, err);
+    GESS_ALLOC(&f->within, dim * dim, err);
+    GESS_ALLOC(&f->centres, dim * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->best_centres, dim * GESS__MOST_COMPONENTS, err);
+    GESS_TRY(gess__approx_new(&f->prior, dim, err));
+    GESS_TRY(gess__mixture_new(&f->trial, dim, err));
+    GESS_TRY(gess__mixture_new(&f->better, dim, err));
+    return gess__mixture_new(&f->best, dim, err);
+}
+
+void gess__mixture_fitter_free(gess__mixture_fitter *f)
+{
+    if (f == NULL) return;
+    free(f->white);
+    free(f->rows);
+    free(f->deltas);
+    free(f->shares);
+    free(f->logs);
+    free(f->best_logs);
+    free(f->factors);
+    free(f->packed);
+    free(f->distance);
+    free(f->labels);
+    free(f->square);
+    free(f->scales);
+    free(f->mean);
+    free(f->within);
+    free(f->centres);
+    free(f->best_centres);
+    gess__approx_free(f->prior);
+    gess__mixture_free(f->trial);
+    gess__mixture_free(f->better);
+    gess__mixture_free(f->best);
+    free(f);
+}
+
+/* ---- the E step ---- */
+
+/* out_k = points_k − middle. */
+GESS__VECTOR
+static void centre(size_t dim, size_t n, const double *restrict points, const double *restrict middle,
+                   double *restrict out)
+{
+    for (size_t k = 0; k < n; k++)
+        for (size_t i = 0; i < dim; i++) out[k * dim + i] = points[k * dim + i] - middle[i];
+}
+
+static void set_deltas(gess__mixture_fitter *f, const gess__approx *t, size_t n, const double *white, double *deltas)
+{
+    centre(f->dim, n, white, t->mu, f->rows);
+    gess__solve_lower(f->dim, t->chol, n, f->rows);
+    for (size_t k = 0; k < n; k++) deltas[k] = gess__dot(f->dim, f->rows + k * f->dim, f->rows + k * f->dim);
+}
+
+static void set_all_deltas(gess__mixture_fitter *f, size_t n, const double *white)
+{
+    for (size_t j = 0; j < f->trial->count; j++) set_deltas(f, f->trial->component[j], n, white, f->deltas + j * n);
+}
+
+/* Up to CHUNK points: their log w_j t_j, `stride` apart for the next j, become shares; the log of the sum goes to
+ * logs. */
+GESS__VECTOR
+static void normalise(size_t count, size_t stride, size_t n, double *restrict terms, double *restrict logs)
+{
+    double largest[CHUNK], sums[CHUNK];
+    for (size_t k = 0; k < n; k++) largest[k] = terms[k];
+    for (size_t k = 0; k < n; k++) sums[k] = 0.0;
+    for (size_t j = 1; j < count; j++)
+        for (size_t k = 0; k < n; k++) {
+            double term = terms[j * stride + k];
+            largest[k] = gess__select(term > largest[k], term, largest[k]);
+        }
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < n; k++) {
+            double part = gess__exp(terms[j * stride + k] - largest[k]);
+            terms[j * stride + k] = part;
+            sums[k] += part;
+        }
+    for (size_t k = 0; k < n; k++) logs[k] = largest[k] + gess__log(sums[k]);
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < n; k++) terms[j * stride + k] /= sums[k];
+}
+
+/* Shares and log T of n points whose deltas are set. Returns the sum of log T. */
+static double expect(gess__mixture_fitter *f, size_t n, double *logs)
+{
+    double sum = 0.0;
+    for (size_t j = 0; j < f->trial->count; j++) {
+        const gess__approx *t = f->trial->component[j];
+        double *terms = f->shares + j * n, constant = f->trial->log_weight[j] + gess__approx_log_norm(t);
+        gess__approx_log_ts(t, 0, n, f->deltas + j * n, terms);
+        for (size_t k = 0; k < n; k++) terms[k] += constant;
+    }
+    for (size_t k = 0; k < n; k += CHUNK)
+        normalise(f->trial->count, n, n - k < CHUNK ? n - k : CHUNK, f->shares + k, logs + k);
+    for (size_t k = 0; k < n; k++) sum += logs[k];
+    return sum;
+}
+
+/* ---- the M step ---- */
+
+/* The mean of the points, weighted; returns the sum of the weights. */
+GESS__VECTOR
+static double weighted_mean(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
+                            double *restrict mean)
+{
+    double total = 0.0;
+    for (size_t i = 0; i < dim; i++) mean[i] = 0.0;
+    for (size_t k = 0; k < n; k++) {
+        if (weights[k] == 0.0) continue;
+        total += weights[k];
+        for (size_t i = 0; i < dim; i++) mean[i] = gess__fma(weights[k], points[k * dim + i], mean[i]);
+    }
+    for (size_t i = 0; i < dim; i++) mean[i] /= total;
+    return total;
+}
+
+/* √w (y − middle) of the points whose weight w is not 0, one after the other. Returns how many. */
+GESS__VECTOR
+static size_t pack_rows(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
+                        const double *restrict middle, double *restrict out)
+{
+    size_t packed = 0;
+    for (size_t k = 0; k < n; k++) {
+        if (weights[k] == 0.0) continue;
+        double factor = __builtin_sqrt(weights[k]), *row = out + packed++ * dim;
+        for (size_t i = 0; i < dim; i++) row[i] = factor * (points[k * dim + i] - middle[i]);
+    }
+    return packed;
+}
+
+/* weights_k = r u, 0 where r is negligible. Returns Σ r. */
+GESS__VECTOR
+static double set_weights(size_t n, double nu, double dim, const double *restrict shares, const double *restrict deltas,
+                          double *restrict weights)
+{
+    double total = 0.0;
+    int gaussian = nu > GESS__NU_CAP;
+    for (size_t k = 0; k < n; k++) {
+        double u = gess__select(gaussian, 1.0, (nu + dim) / (nu + deltas[k]));
+        weights[k] = gess__select(shares[k] > negligible, shares[k] * u, 0.0);
+    }
+    for (size_t k = 0; k < n; k++) total += shares[k];
+    return total;
+}
+
+double gess__mixture_scatter(gess__mixture_fitter *f, size_t j, size_t n, const double *white, double *share)
+{
+    gess__approx *t = f->trial->component[j];
+    *share = set_weights(n, t->nu, (double)f->dim, f->shares + j * n, f->deltas + j * n, f->factors);
+    if (!(*share > negligible * (double)n)) {
+        *share = 0.0; /* an empty cluster has no mean */
+        return 0.0;
+    }
+    double total = weighted_mean(f->dim, n, white, f->factors, f->mean);
+    size_t packed = pack_rows(f->dim, n, white, f->factors, f->mean, f->rows);
+    memcpy(t->mu, f->mean, f->dim * sizeof *t->mu);
+    gess__self_product(f->dim, packed, 1.0, f->rows, f->square);
+    return total;
+}
+
+bool gess__mixture_set_prior(gess__mixture_fitter *f)
+{
+    size_t dim = f->dim;
+    memcpy(f->square, f->within, dim * dim * sizeof *f->square);
+    memset(f->mean, 0, dim * sizeof *f->mean);
+    return !gess__ridged_cholesky(dim, f->square, f->scales, f->mean, f->prior);
+}
+
+/* ---- ν ---- */
+
+struct score {
+    size_t n;
+    double dim, total;
+    const double *shares, *deltas;
+};
+
+/* Σ r (log w − w) with w = top / (ν + δ), in LANES interleaved sums. */
+GESS__VECTOR
+static double sum_score(size_t n, const double *restrict shares, const double *restrict deltas, double nu, double top)
+{
+    double sums[GESS__LANES] = {0}, sum = 0.0;
+    size_t whole = n - n % GESS__LANES;
+    for (size_t k = 0; k < whole; k += GESS__LANES)
+        for (size_t l = 0; l < GESS__LANES; l++) {
+            double w = top / (nu + deltas[k + l]);
+            sums[l] += shares[k + l] * (gess__log(w) - w);
+        }
+    for (size_t k = whole; k < n; k++) {
+        double w = top / (nu + deltas[k]);
+        sum += shares[k] * (gess__log(w) - w);
+    }
+    for (size_t l = 0; l < GESS__LANES; l++) sum += sums[l];
+    return sum;
+}
+
+/* Derivative by ν of the mean of log t_j, weighted by shares, times 2, at ν = exp(log_nu). */
+static double nu_score(double log_nu, void *data)
+{
+    const struct score *s = data;
+    double nu = gess__exp(log_nu), sum = sum_score(s->n, s->shares, s->deltas, nu, nu + s->dim);
+    return gess__digamma(0.5 * (nu + s->dim)) - gess__digamma(0.5 * nu) - gess__log((nu + s->dim) / nu) + 1.0 +
+           sum / s->total;
+}
+
+/* The points with shares that count, packed into f->factors (shares) and f->packed (deltas). */
+static double best_nu(gess__mixture_fitter *f, size_t j, size_t n)
+{
+    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP), *shares = f->shares + j * n;
+    struct score s = {0, (double)f->dim, 0.0, f->factors, f->packed};
+    for (size_t k = 0; k < n; k++) {
+        if (!(shares[k] > negligible)) continue;
+        f->factors[s.n] = shares[k];
+        f->packed[s.n++] = f->deltas[j * n + k];
+        s.total += shares[k];
+    }
+    if (nu_score(high, &s) >= 0.0) return INFINITY;
+    if (nu_score(low, &s) <= 0.0) return GESS__NU_FLOOR;
+    return gess__exp(gess__root(nu_score, &s, low, high, 1e-6));
+}
+
+/* ---- one iteration ---- */
+
+/* Component j's w, μ, Σ, deltas and ν. False where it has collapsed. */
+static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const double *white, bool held)
+{
+    size_t dim = f->dim;
+    gess__approx *t = f->trial->component[j];
+    double share, least = fmax(2.0 * ((double)dim + 2.0), 0.005 * (double)n);
+    double total = gess__mixture_scatter(f, j, n, white, &share);
+    double pseudo = f->trial->count > 1 ? f->pseudo : 0.0, divisor = pseudo > 0.0 ? share + pseudo : total;
+    if (f->trial->count > 1 && share < least) return false;
+    if (!(share > 0.0)) return false;
+    for (size_t i = 0; i < dim * dim; i++) f->square[i] = (f->square[i] + pseudo * f->within[i]) / divisor;
+    if (gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t)) return false;
+    set_deltas(f, t, n, white, f->deltas + j * n);
+    if (!held) t->nu = best_nu(f, j, n);
+    f->trial->log_weight[j] = gess__log(share / (double)n);
+    return true;
+}
+
+/* Component `from`, its deltas included, moves to a place before it. */
+static void move_down(gess__mixture_fitter *f, size_t n, size_t to, size_t from)
+{
+    gess__mixture *m = f->trial;
+    gess__approx *t = m->component[to];
+    m->component[to] = m->component[from];
+    m->component[from] = t;
+    m->log_weight[to] = m->log_weight[from];
+    memcpy(f->deltas + to * n, f->deltas + from * n, n * sizeof *f->deltas);
+}
+
+void gess__mixture_maximise(gess__mixture_fitter *f, size_t n, const double *white, bool held)
+{
+    size_t count = f->trial->count, kept = 0;
+    for (size_t j = 0; j < count; j++) {
+        if (!maximise_one(f, j, n, white, held)) continue;
+        if (kept < j) move_down(f, n, kept, j);
+        kept++;
+    }
+    f->trial->count = kept;
+    if (kept == 0) return;
+    double sum = gess__log_sum(kept, f->trial->log_weight); /* 0 but for what was dropped */
+    for (size_t j = 0; j < kept; j++) f->trial->log_weight[j] -= sum;
+}
+
+/* Σ_j log of the prior of Σ_j, up to a constant: −(m/2) (log |Σ_j| + tr S Σ_j⁻¹). */
+static double log_prior(gess__mixture_fitter *f)
+{
+    size_t dim = f->dim;
+    double sum = 0.0;
+    if (f->trial->count < 2 || !(f->pseudo > 0.0)) return 0.0;
+    for (size_t j = 0; j < f->trial->count; j++) {
+        const gess__approx *t = f->trial->component[j];
+        memcpy(f->square, f->prior->chol, dim * dim * sizeof *f->square);
+        gess__solve_lower(dim, t->chol, dim, f->square);
+        sum -= 0.5 * f->pseudo * (t->log_det + gess__dot(dim * dim, f->square, f->square));
+    }
+    return sum;
+}
+
+unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings)
+{
+    unsigned iteration = 0;
+    bool settled = false;
+    f->recorded = 0;
+    set_all_deltas(f, n, white);
+    double objective = expect(f, n, f->distance) + log_prior(f);
+    for (; iteration < settings.most_iterations && !settled; iteration++) {
+        size_t count = f->trial->count;
+        double before = objective;
+        if (f->recorded < GESS__MIXTURE_HISTORY) f->history[f->recorded++] = objective;
+        gess__mixture_maximise(f, n, white, false);
+        if (f->trial->count == 0) return iteration + 1;
+        objective = expect(f, n, f->distance) + log_prior(f);
+        if (f->trial->count < count)
+            f->recorded = 0;
+        else
+            settled = fabs(objective - before) <= settings.tolerance * (double)n;
+    }
+    if (f->recorded < GESS__MIXTURE_HISTORY) f->history[f->recorded++] = objective;
+    return iteration;
+}
+
+/* ---- the number of components ---- */
+
+typedef struct choice {
+    size_t counts[2]; /* whitened points of the two halves, one after the other in f->white */
+    double nu;        /* of the single t */
+    gess__mixture_report *report;
+} choice;
+
+/* L⁻¹(x − μ) of `take` of n points, evenly. */
+static void whiten(const gess__approx *t, size_t n, size_t take, const double *points, double *white)
+{
+    size_t dim = t->dim;
+    for (size_t k = 0; k < take; k++) {
+        const double *x = points + (take == n ? k : k * n / take) * dim;
+        for (size_t i = 0; i < dim; i++) white[k * dim + i] = x[i] - t->mu[i];
+    }
+    gess__solve_lower(dim, t->chol, take, white);
+}
+
+static bool all_moderate(size_t n, const double *values)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!(fabs(values[i]) < 1e100)) return false;
+    return true;
+}
+
+/* Of n points of a half, those that choose the size. */
+static size_t sample_size(size_t dim, size_t half, size_t n)
+{
+    double most = 4000.0 + 100.0 * (double)dim, d2 = (double)dim * (double)dim;
+    size_t take = (size_t)ceil(fmin(1.0, most / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
+    return take < affordable ? take : affordable;
+}
+
+/* The single t, as the whitened points see it. */
+static void single(gess__mixture_fitter *f, double nu)
+{
+    gess__approx *t = f->trial->component[0];
+    f->trial->count = 1;
+    f->trial->log_weight[0] = 0.0;
+    memset(t->mu, 0, f->dim * sizeof *t->mu);
+    memset(t->chol, 0, f->dim * f->dim * sizeof *t->chol);
+    for (size_t i = 0; i < f->dim; i++) t->chol[i + i * f->dim] = 1.0;
+    t->nu = nu;
+    gess__approx_ready(t);
+}
+
+/* Fits `count` components to each half and scores them on the other, point by point, into f->logs. The fit with the
+ * better score goes to f->better. Returns false where there is no such fit. */
+static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
+{
+    const gess__mixture_settings settings = {20, 1e-3};
+    const double *sides[2] = {f->white, f->white + c->counts[0] * f->dim};
+    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL;
+    for (uint32_t side = 0; side < 2; side++) {
+        size_t n = c->counts[side], others = c->counts[1 - side];
+        if (count == 1)
+            single(f, c->nu);
+        else if (!gess__mixture_seed(f, count, n, sides[side], c->nu, side))
+            return false;
+        c->report->iterations += gess__mixture_climb(f, n, sides[side], settings);
+        if (f->trial->count == 0) return false;
+        set_all_deltas(f, others, sides[1 - side]);
+        double score = expect(f, others, logs[1 - side]) / (double)others;
+        if (!isfinite(score)) return false;
+        if (score > best || side == 0) gess__mixture_copy(f->better, f->trial);
+        best = fmax(best, score);
+    }
+    return true;
+}
+
+/* Is the mean of `logs` above that of `best_logs` by 0.01 and two standard errors of the difference? */
+static bool rises(const gess__mixture_fitter *f, size_t n)
+{
+    double mean = 0.0, square = 0.0;
+    for (size_t k = 0; k < n; k++) mean += (f->logs[k] - f->best_logs[k]) / (double)n;
+    for (size_t k = 0; k < n; k++) {
+        double difference = f->logs[k] - f->best_logs[k] - mean;
+        square += difference * difference;
+    }
+    return mean > 0.01 + 2.0 * sqrt(square) / (double)n;
+}
+
+static double mean_log(const gess__mixture_fitter *f, size_t n)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) sum += f->best_logs[k];
+    return sum / (double)n;
+}
+
+/* What was tried last becomes the best so far. */
+static void keep(gess__mixture_fitter *f)
+{
+    gess__mixture *better = f->better;
+    double *logs = f->logs;
+    f->better = f->best;
+    f->best = better;
+    f->logs = f->best_logs;
+    f->best_logs = logs;
+}
+
+/* f->best becomes the start of the final fit; report->score and gain are of whitened points. False: one component. */
+static bool choose(gess__mixture_fitter *f, choice *c)
+{
+    static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16};
+    size_t n = c->counts[0] + c->counts[1], fewer = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
+    int misses = 0;
+    if (!try_size(f, c, 1)) return false;
+    keep(f);
+    double alone = c->report->score = mean_log(f, n);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && misses < 2; i++) {
+        if (sizes[i] == 3 && f->best->count == 1) continue; /* where two bring nothing, four are the last try */
+        if (fewer < 4 * sizes[i] * (f->dim + 2)) break;
+        misses++;
+        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, n)) continue;
+        keep(f);
+        misses = 0;
+    }
+    c->report->score = mean_log(f, n);
+    c->report->gain = c->report->score - alone;
+    return f->best->count > 1;
+}
+
+/* ---- all points ---- */
+
+/* The prior of the final fit: the mean of the components of f->trial. */
+static bool prior_within(gess__mixture_fitter *f)
+{
+    size_t dim = f->dim;
+    memset(f->within, 0, dim * dim * sizeof *f->within);
+    for (size_t j = 0; j < f->trial->count; j++) {
+        gess__self_product(dim, dim, gess__exp(f->trial->log_weight[j]), f->trial->component[j]->chol, f->square);
+        for (size_t i = 0; i < dim * dim; i++) f->within[i] += f->square[i];
+    }
+    return gess__mixture_set_prior(f);
+}
+
+/* `out` gets component t of whitened points, seen from the points: μ + L μ_t and L L_t. */
+static void unwhiten(gess__mixture_fitter *f, const double *mu, const double *chol, const gess__approx *t,
+                     gess__approx *out)
+{
+    size_t dim = f->dim;
+    gess__product(false, dim, 1, dim, chol, t->mu, f->mean);
+    gess__product(false, dim, dim, dim, chol, t->chol, f->square);
+    for (size_t i = 0; i < dim; i++) out->mu[i] = mu[i] + f->mean[i];
+    for (size_t k = 0; k < dim; k++)
+        for (size_t i = 0; i < dim; i++) out->chol[i + k * dim] = i < k ? 0.0 : f->square[i + k * dim];
+    out->nu = t->nu;
+    gess__approx_ready(out);
+}
+
+static bool is_sound(const gess__approx *t)
+{
+    for (size_t i = 0; i < t->dim; i++)
+        if (!isfinite(t->mu[i]) || !(t->chol[i + i * t->dim] > 0.0)) return false;
+    for (size_t i = 0; i < t->dim * t->dim; i++)
+        if (!isfinite(t->chol[i])) return false;
+    return isfinite(t->log_det) && t->nu >= GESS__NU_FLOOR;
+}
+
+/* EM on all points from f->best. False where fewer than two components are left. */
+static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *report)
+{
+    const gess__mixture_settings settings = {40, 1e-4};
+    gess__mixture_copy(f->trial, f->best);
+    if (!prior_within(f)) return false;
+    report->iterations += gess__mixture_climb(f, n, f->white, settings);
+    return f->trial->count > 1;
+}
+
+/* The fit, between gess__blas_begin() and gess__blas_end(). False: the single t stays. */
+static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *mixture, gess__mixture_report *report)
+{
+    size_t dim = f->dim, n = pool->half + pool->rest;
+    const gess__approx *t = mixture->component[0];
+    choice c = {{sample_size(dim, pool->half, n), sample_size(dim, pool->rest, n)}, t->nu, report};
+    if (c.counts[0] == 0 || c.counts[1] == 0) return false;
+    whiten(t, pool->half, c.counts[0], pool->points, f->white);
+    whiten(t, pool->rest, c.counts[1], pool->points + pool->half * dim, f->white + c.counts[0] * dim);
+    if (!all_moderate((c.counts[0] + c.counts[1]) * dim, f->white)) return false;
+    bool more = choose(f, &c);
+    report->score -= 0.5 * t->log_det;
+    if (!more) return false;
+    whiten(t, n, n, pool->points, f->white);
+    if (!all_moderate(n * dim, f->white) || !fit_all(f, n, report)) return false;
+    for (size_t j = 0; j < f->trial->count; j++) {
+        unwhiten(f, t->mu, t->chol, f->trial->component[j], f->best->component[j]);
+        if (!is_sound(f->best->component[j])) return false;
+        f->best->log_weight[j] = f->trial->log_weight[j];
+    }
+    f->best->count = f->trial->count;
+    gess__mixture_copy(mixture, f->best);
+    return true;
+}
+
+void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *mixture,
+                       gess__mixture_report *report)
+{
+    *report = (gess__mixture_report){0};
+    mixture->count = 1;
+    mixture->log_weight[0] = 0.0;
+    gess__blas_begin();
+    if (!fit(f, pool, mixture, report)) {
+        report->score -= report->gain;
+        report->gain = 0.0;
+    }
+    gess__blas_end();
+}

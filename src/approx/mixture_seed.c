@@ -1,0 +1,163 @@
+/* Where EM starts: greedy k-means++ (D. Arthur & S. Vassilvitskii, SODA 2007) and a few steps of Lloyd's, twice, on
+ * at most 2,000 of the points; the better of the two clusterings counts.
+ *
+ * Points far out would each become a cluster, so they are drawn in by √u, u = (ν + D)/(ν + δ) the weight that the
+ * single t gives them. */
+#include "approx/mixture_fit.h"
+
+#include "base/lanes.h"
+#include "base/linalg.h"
+#include "base/rng.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SAMPLE = 2000, TRIES = 2, CANDIDATES = 3, LLOYD = 4 };
+
+static double weight(double nu, double dim, double delta)
+{
+    return isinf(nu) ? 1.0 : (nu + dim) / (nu + delta);
+}
+
+/* `take` of the n points, evenly, drawn in, into f->rows; their squared norms into f->factors. */
+static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double *white, double nu)
+{
+    size_t dim = f->dim;
+    for (size_t k = 0; k < take; k++) {
+        const double *z = white + (take == n ? k : k * n / take) * dim;
+        double *row = f->rows + k * dim, factor = sqrt(fmin(1.0, weight(nu, (double)dim, gess__dot(dim, z, z))));
+        for (size_t i = 0; i < dim; i++) row[i] = factor * z[i];
+        f->factors[k] = gess__dot(dim, row, row);
+    }
+}
+
+/* Squared distances of the rows from one centre. */
+static void distances(gess__mixture_fitter *f, size_t n, const double *centre, double *out)
+{
+    double norm = gess__dot(f->dim, centre, centre);
+    gess__product(true, n, 1, f->dim, f->rows, centre, out);
+    for (size_t k = 0; k < n; k++) out[k] = fmax(0.0, f->factors[k] + norm - 2.0 * out[k]);
+}
+
+/* The first k at which the running sum of the n values reaches the share u of their sum. */
+static size_t draw(size_t n, const double *values, double u)
+{
+    double sum = 0.0, run = 0.0;
+    for (size_t k = 0; k < n; k++) sum += values[k];
+    for (size_t k = 0; k < n; k++) {
+        run += values[k];
+        if (run >= u * sum) return k;
+    }
+    return n - 1;
+}
+
+/* f->distance: squared distance from the nearest centre so far, and f->packed from a candidate. Every centre is the
+ * best of a few candidates. */
+static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key key)
+{
+    size_t dim = f->dim, first = draw(n, f->factors, gess__uniform(key, 0));
+    memcpy(f->centres, f->rows + first * dim, dim * sizeof *f->centres);
+    distances(f, n, f->centres, f->distance);
+    for (size_t j = 1; j < count; j++) {
+        size_t best = 0;
+        double least = HUGE_VAL;
+        for (size_t c = 0; c < CANDIDATES; c++) {
+            size_t at = draw(n, f->distance, gess__uniform(key, (uint32_t)(j * CANDIDATES + c)));
+            double sum = 0.0;
+            distances(f, n, f->rows + at * dim, f->packed);
+            for (size_t k = 0; k < n; k++) sum += fmin(f->distance[k], f->packed[k]);
+            if (sum < least) best = at;
+            least = fmin(least, sum);
+        }
+        memcpy(f->centres + j * dim, f->rows + best * dim, dim * sizeof *f->centres);
+        distances(f, n, f->centres + j * dim, f->packed);
+        for (size_t k = 0; k < n; k++) f->distance[k] = fmin(f->distance[k], f->packed[k]);
+    }
+}
+
+/* f->labels: the nearest centre of every row. Returns the sum of squared distances. */
+static double assign(gess__mixture_fitter *f, size_t count, size_t n)
+{
+    double norms[GESS__MOST_COMPONENTS], sum = 0.0;
+    for (size_t j = 0; j < count; j++) norms[j] = gess__dot(f->dim, f->centres + j * f->dim, f->centres + j * f->dim);
+    gess__product(true, n, count, f->dim, f->rows, f->centres, f->shares);
+    for (size_t k = 0; k < n; k++) {
+        double least = HUGE_VAL;
+        for (size_t j = 0; j < count; j++) {
+            double distance = norms[j] - 2.0 * f->shares[j * n + k];
+            if (distance < least) f->labels[k] = (unsigned)j;
+            least = fmin(least, distance);
+        }
+        sum += least + f->factors[k];
+    }
+    return sum;
+}
+
+/* Every centre becomes the mean of its rows; one without rows stays. */
+static void recentre(gess__mixture_fitter *f, size_t count, size_t n)
+{
+    size_t dim = f->dim, sizes[GESS__MOST_COMPONENTS] = {0};
+    for (size_t k = 0; k < n; k++) {
+        double *centre = f->centres + f->labels[k] * dim;
+        if (sizes[f->labels[k]]++ == 0) memset(centre, 0, dim * sizeof *centre);
+        for (size_t i = 0; i < dim; i++) centre[i] += f->rows[k * dim + i];
+    }
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < dim && sizes[j] > 0; i++) f->centres[j * dim + i] /= (double)sizes[j];
+}
+
+/* The clusters as shares of 0 and 1, with the deltas of the single t. */
+static void hard_shares(gess__mixture_fitter *f, size_t count, size_t n, const double *white)
+{
+    for (size_t j = 0; j < count; j++)
+        for (size_t k = 0; k < n; k++) f->shares[j * n + k] = f->labels[k] == j ? 1.0 : 0.0;
+    for (size_t k = 0; k < n; k++) f->deltas[k] = gess__dot(f->dim, white + k * f->dim, white + k * f->dim);
+    for (size_t j = 1; j < count; j++) memcpy(f->deltas + j * n, f->deltas, n * sizeof *f->deltas);
+}
+
+/* The prior: Σ within clusters. */
+static bool within_clusters(gess__mixture_fitter *f, size_t count, size_t n, const double *white)
+{
+    size_t dim = f->dim;
+    double total = 0.0, share;
+    memset(f->within, 0, dim * dim * sizeof *f->within);
+    for (size_t j = 0; j < count; j++) {
+        total += gess__mixture_scatter(f, j, n, white, &share);
+        for (size_t i = 0; share > 0.0 && i < dim * dim; i++) f->within[i] += f->square[i];
+    }
+    if (!(total > 0.0)) return false;
+    for (size_t i = 0; i < dim * dim; i++) f->within[i] /= total;
+    return gess__mixture_set_prior(f);
+}
+
+bool gess__mixture_seed(gess__mixture_fitter *f, size_t count, size_t n, const double *white, double nu, uint32_t which)
+{
+    const double heavy = 8.0; /* at first; from a Gaussian ν would hardly come down */
+    gess__key key = {.iteration = count, .purpose = GESS__FOR_FIT};
+    size_t take = n < SAMPLE ? n : SAMPLE;
+    double least = HUGE_VAL;
+    draw_in(f, n, take, white, nu);
+    for (uint32_t attempt = 0; attempt < TRIES; attempt++) {
+        key.chain = which * TRIES + attempt;
+        spread(f, count, take, key);
+        double sum = assign(f, count, take);
+        for (int step = 0; step < LLOYD; step++) {
+            recentre(f, count, take);
+            sum = assign(f, count, take);
+        }
+        if (!(sum < least)) continue;
+        least = sum;
+        memcpy(f->best_centres, f->centres, count * f->dim * sizeof *f->centres);
+    }
+    if (isinf(least)) return false;
+    memcpy(f->centres, f->best_centres, count * f->dim * sizeof *f->centres);
+    draw_in(f, n, n, white, nu);
+    assign(f, count, n);
+    hard_shares(f, count, n, white);
+    f->trial->count = count;
+    for (size_t j = 0; j < count; j++) f->trial->component[j]->nu = nu;
+    if (!within_clusters(f, count, n, white)) return false;
+    gess__mixture_maximise(f, n, white, true);
+    for (size_t j = 0; j < f->trial->count; j++) f->trial->component[j]->nu = fmin(nu, heavy);
+    return f->trial->count > 0;
+}
