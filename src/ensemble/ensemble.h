@@ -63,8 +63,10 @@ typedef struct gess__warmup {
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
     /* refinements (refine.h) */
     uint64_t refines, refined_at;              /* how many, and the evaluations at the last */
-    double map_score, mixture_gain;            /* what the last one found */
+    int improving;                             /* the last one brought something: there will be another */
+    double map_gain, mixture_gain;            /* what the last one found */
     double acceptance, independence;           /* expected of independence moves: share accepted, draws an evaluation */
+    double fitted_nu;                          /* before it was lowered for independence moves; 0: never */
     double ellipse;                            /* measured of updates around ellipses: draws an evaluation */
     gess__tally before;                        /* at the beginning of the stage */
 } gess__warmup;

@@ -17,6 +17,9 @@ enum { JUDGED = 2000, JUDGED_A_DIMENSION = 60, FEWEST_POINTS = 400, FEWEST_A_DIM
 #define WORTH 0.03
 #define WAIT 0.05
 
+/* Moves until ellipses have freed a point where T is too small. */
+#define LONGEST_WAIT 500.0
+
 struct gess__refiner {
     gess__learner *learner;
     gess__mixture_fitter *mixer;
@@ -101,16 +104,14 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
 typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
 
 /* Layer by layer, each kept where it is worth it. The first `half` of y is learned from, all of it is judged by.
- * kept[i]: whether candidate i was. Returns the score. */
+ * kept[i]: whether candidate i was. Returns by how much all of them together are better than none. */
 static double search(gess__ensemble *e, size_t half, size_t rest, const double *y, learn_fn *const *learn, size_t count,
                      int *kept)
 {
     gess__refiner *r = e->refiner;
     gess__learned *best = e->target.learned;
-    double score;
-    gess__learned_copy(r->trial, e->identity);
-    gess__learned_copy(best, r->trial);
-    score = judge(e, half, rest, best, y);
+    gess__learned_copy(best, e->identity);
+    double none = judge(e, half, rest, best, y), score = none;
     for (size_t i = 0; i < count; i++) {
         kept[i] = 0;
         gess__learned_copy(r->trial, best);
@@ -122,7 +123,7 @@ static double search(gess__ensemble *e, size_t half, size_t rest, const double *
         kept[i] = 1;
         gess__learned_copy(best, r->trial);
     }
-    return score;
+    return score - none;
 }
 
 /* The chosen layers again, from all points. */
@@ -172,7 +173,7 @@ static void choose_map(gess__ensemble *e, const gess__pool *pool)
     gess__learned_out(old, points, pool->points, r->w, r->jacobians, r->scratch);
     size_t half = take_some(dim, pool->half, r->w, most, r->y);
     size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
-    double score = search(e, half, rest, r->y, learn, CANDIDATES, kept);
+    double gain = search(e, half, rest, r->y, learn, CANDIDATES, kept);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
     learn_all(e, points, r->y, learn, CANDIDATES, kept);
     size_t window = e->window.draws * e->chains.count;
@@ -184,7 +185,7 @@ static void choose_map(gess__ensemble *e, const gess__pool *pool)
     gess__learned_copy(e->target.learned, r->trial);
     move(e, old, r->trial, window, e->window.points, e->window.values, 0);
     move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0);
-    e->warmup.map_score = score;
+    e->warmup.map_gain = gain;
     gess__warmup_look(e); /* the log densities have another Jacobian now */
 }
 
@@ -195,7 +196,7 @@ int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
     gess__warmup *u = &e->warmup;
     gess__mixture_report mixed = {0};
     const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
-    double before = u->map_score + u->mixture_gain;
+    double before = u->map_gain + u->mixture_gain;
     u->refines++;
     u->refined_at = e->tally.evals;
     if (e->target.learned != NULL) {
@@ -205,8 +206,6 @@ int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
         gess__fit_student_t(e->fitter, e->target.dim, pool->half + pool->rest, pool->points, cold, e->approx, &e->fit);
         gess__blas_end();
         gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
-    } else {
-        u->map_score = report->score;
     }
     e->mixture->count = 1;
     e->mixture->log_weight[0] = 0.0;
@@ -217,7 +216,7 @@ int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
         mixed.gain = 0.0;
     }
     u->mixture_gain = mixed.gain;
-    return u->refines == 1 || u->map_score + u->mixture_gain > before + WAIT;
+    return u->improving = u->refines == 1 || u->map_gain + u->mixture_gain > before + WAIT;
 }
 
 /* ---- independence moves ---- */
@@ -232,7 +231,7 @@ static int by_size(const void *a, const void *b)
  * levels l = log π − log T of draws of the target. A point at level l is left with probability
  *   α(l) = E_T min(1, e^(l' − l)),
  * an average over T that draws of π give with weights e^−l'. A chain of such moves alone has an autocorrelation time of
- * about E_π (2/α − 1); a point with a small α does not cost more than its wait for the next ellipse, here 64 moves. */
+ * about E_π (2/α − 1); a point with a small α does not cost more than some ellipses take to free it. */
 static double independence(size_t n, double *level, double *accepted)
 {
     qsort(level, n, sizeof *level, by_size);
@@ -243,7 +242,7 @@ static double independence(size_t n, double *level, double *accepted)
         above += exp(least - level[i]);
         double leave = (above + (double)i * exp(least - level[i])) / all;
         *accepted += leave / (double)n;
-        time += (2.0 / fmax(leave, 1.0 / 64.0) - 1.0) / (double)n;
+        time += (2.0 / fmax(leave, 1.0 / LONGEST_WAIT) - 1.0) / (double)n;
     }
     return 1.0 / time;
 }
@@ -276,8 +275,9 @@ static double pattern(double independence, double ellipse, double cost, unsigned
 }
 
 /* Ellipses are worth less than the mean cosine says where their angles differ between states, and where the scale s of
- * a heavy-tailed T, which moves by a factor of about 1 ± √(2/(D + ν)) an update, is slow. The exponent and the mean of
- * the two were set by what was measured (docs/statistics.md). */
+ * a heavy-tailed T, which moves by a factor of about 1 ± √(2/(D + ν)) an update, is slow; around a mixture they stay
+ * near one component. A point that T is too small at waits for ellipses, and more than one of them, so there are not
+ * many moves between two where such points are common. The numbers were set by what was measured (docs/statistics.md). */
 static void choose_share(gess__ensemble *e)
 {
     static const unsigned shares[] = {0, 1, 2, 4, 8, 16};
@@ -285,7 +285,9 @@ static void choose_share(gess__ensemble *e)
     const gess__tally *b = &u->before, *t = &e->tally;
     double moves = (double)(t->globals - b->globals), dim = (double)e->target.dim, nu = e->approx->nu, best = 0.0;
     double cost = ((double)(t->evals - b->evals) - moves) / ((double)(t->updates - b->updates) - moves);
-    double ellipse = pow(u->ellipse, 1.4);
+    double ellipse = u->ellipse * fmin(1.0, u->ellipse / 0.2);
+    unsigned most = u->independence > 0.5 ? 16 : u->independence > 0.3 ? 8 : u->independence > 0.1 ? 4 : 2;
+    if (e->mixture->count > 1) ellipse *= 0.25;
     e->globals = 0;
     if (!(cost >= 1.0 && ellipse > 0.0 && u->independence > 0.0)) return;
     if (isfinite(nu)) {
@@ -294,8 +296,9 @@ static void choose_share(gess__ensemble *e)
     }
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         double value = pattern(u->independence, ellipse, cost, shares[i]);
-        if (value > best) e->globals = shares[i];
-        best = fmax(best, value);
+        if (shares[i] > most || !(value > best)) continue;
+        e->globals = shares[i];
+        best = value;
     }
 }
 
@@ -304,6 +307,7 @@ void gess__refine_share(gess__ensemble *e)
     gess__refiner *r = e->refiner;
     gess__warmup *u = &e->warmup;
     const gess__window *w = &e->window;
+    static const double lighter[] = {1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
     enum { MOST = 4000 };
     size_t points = w->draws * e->chains.count, dim = e->target.dim;
     /* what the last stage's moves did, against what was expected of them */
@@ -313,9 +317,22 @@ void gess__refine_share(gess__ensemble *e)
         trust = fmin(1.0, (double)(e->tally.accepted - u->before.accepted) / (double)tried / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
     size_t n = take_some(dim, points, w->points, MOST, r->w);
-    gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
-    for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
-    u->independence = independence(n, r->level, &u->acceptance) * trust;
+    u->independence = 0.0;
+    /* a T with heavier tails than the fitted one's leaves fewer points behind that are hard to leave */
+    double fitted = u->fitted_nu = e->approx->nu, chosen = fitted;
+    for (size_t k = 0; k < sizeof lighter / sizeof *lighter && (k == 0 || e->mixture->count == 1); k++) {
+        double acceptance, nu = k == 0 ? fitted : lighter[k] * fmin(fitted, GESS__NU_CAP);
+        if (e->mixture->count == 1) e->mixture->component[0]->nu = nu;
+        gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
+        for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
+        double draws = independence(n, r->level, &acceptance);
+        if (!(draws > u->independence)) continue;
+        u->independence = draws;
+        u->acceptance = acceptance;
+        chosen = nu;
+    }
+    u->independence *= trust;
+    if (e->mixture->count == 1) e->approx->nu = e->mixture->component[0]->nu = chosen;
     choose_share(e);
     e->period = e->globals + 1;
 }

@@ -313,9 +313,9 @@ static void log_choice(const gess_run *run, const gess__ensemble *e)
     if (e->mixture == NULL) return;
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
     gess__run_log(run,
-                  "    refinements %llu: map %s (score %.4f); components %zu (gain %.4f); independence moves %u of %u "
+                  "    refinements %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
                   "(accepted %.3f expected, %.3f in this stage; draws an evaluation: %.3f, ellipses %.3f)",
-                  (unsigned long long)u->refines, map, u->map_score, e->mixture->count, u->mixture_gain, e->globals,
+                  (unsigned long long)u->refines, map, u->map_gain, e->mixture->count, u->mixture_gain, e->globals,
                   e->period, u->acceptance,
                   (double)(e->tally.accepted - u->before.accepted) / (double)(e->tally.globals - u->before.globals),
                   u->independence, u->ellipse);
