@@ -363,11 +363,27 @@ static void keep_finite(size_t dim, double *restrict tile, double *restrict sums
     for (size_t l = 0; l < W; l++) sums[l] = gess__select(fabs(sums[l]) <= DBL_MAX, sums[l], -HUGE_VAL);
 }
 
+/* No layers: the points as they are. */
+static void identity(size_t dim, size_t n, const double *from, double *to, double *jacobians)
+{
+    for (size_t j = 0; j < n; j++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < dim; i++) {
+            double x = from[j * dim + i];
+            int finite = fabs(x) <= DBL_MAX;
+            sum = gess__select(finite, sum, -HUGE_VAL);
+            to[j * dim + i] = gess__select(finite, x, 0.0);
+        }
+        jacobians[j] = sum;
+    }
+}
+
 void gess__learned_out(const gess__learned *map, size_t n, const double *w, double *y, double *jacobians,
                        double *scratch)
 {
     size_t dim = map->dim;
-    for (size_t j = 0; j < n; j += W) {
+    if (map->count == 0) identity(dim, n, w, y, jacobians);
+    for (size_t j = 0; j < n && map->count > 0; j += W) {
         double sums[W] = {0};
         size_t points = n - j < W ? n - j : W;
         gess__to_tile(dim, points, w + j * dim, scratch);
@@ -389,7 +405,8 @@ void gess__learned_in(const gess__learned *map, size_t n, const double *y, doubl
                       double *scratch)
 {
     size_t dim = map->dim;
-    for (size_t j = 0; j < n; j += W) {
+    if (map->count == 0) identity(dim, n, y, w, jacobians);
+    for (size_t j = 0; j < n && map->count > 0; j += W) {
         double sums[W] = {0};
         size_t points = n - j < W ? n - j : W;
         gess__to_tile(dim, points, y + j * dim, scratch);

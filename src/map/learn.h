@@ -1,0 +1,54 @@
+/* What learning a layer works with: shared by learn.c, learn_scale.c and learn_skew.c. */
+#ifndef GESS_MAP_LEARN_H
+#define GESS_MAP_LEARN_H
+
+#include "map/layers.h"
+
+/* MOST_EDGES: candidates that point at one coordinate, for its spread and for its mean. */
+enum {
+    GESS__MOST_EDGES = GESS__MOST_DRIVERS + 2,
+    GESS__SCALE_POINTS = 8000,
+    GESS__SKEW_POINTS = 5000,
+    GESS__LEARN_VECTORS = 8
+};
+
+/* Who drives whom: `from` the spread of `to`, or, with its square, the mean of `to`. */
+typedef struct gess__edge {
+    uint32_t from, to;
+    int bend, kept;
+    double gain; /* nats a point, where it is the only one */
+} gess__edge;
+
+struct gess__learner {
+    size_t dim, most;     /* most: points that any step looks at */
+    double least_mean;    /* correlation of a driver of a mean, at least */
+    double *mean, *sd;    /* of the points looked at; dim */
+    double *z;            /* standardised; most × dim */
+    double *residuals;    /* most × dim */
+    double *pair;         /* 2 × most × dim */
+    double *square;       /* (2 dim)² */
+    double *a, *b;        /* dim² each */
+    double *small;        /* 4 × dim */
+    double *vectors;      /* LEARN_VECTORS × most */
+    gess__edge *edges;    /* MOST_EDGES × dim */
+    uint32_t *parent;     /* MOST_EDGES × dim */
+    uint32_t *parents;    /* dim */
+    uint32_t *order;      /* dim */
+    unsigned char *marks; /* 2 × dim */
+    uint32_t *stack;      /* dim */
+};
+
+/* How many points a step looks at, of n; 0: too few to learn anything from. */
+size_t gess__learn_points(const gess__learner *learner, size_t n, size_t most);
+
+/* mean, sd and z from `m` of n points, evenly spread: by coordinate (z[i * m + j]) or by point (z[j * dim + i]).
+ * False where something is not finite or a coordinate has no spread. */
+bool gess__learn_standardise(gess__learner *learner, size_t n, const double *points, size_t m, bool by_coordinate);
+
+/* Draws of chains are worth fewer independent ones. */
+double gess__learn_effective(size_t n);
+
+/* The p × p system a x = b, a positive definite (a ridge of 1e-10 of its trace helps it); b becomes x. */
+void gess__learn_solve(size_t p, double *a, double *b);
+
+#endif
