@@ -216,7 +216,10 @@ int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
         mixed.gain = 0.0;
     }
     u->mixture_gain = mixed.gain;
-    return u->improving = u->refines == 1 || u->map_gain + u->mixture_gain > before + WAIT;
+    double drawn = u->drawn;
+    u->drawn = u->independence; /* since the last one; that of this one shows in the next stage */
+    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.2 * drawn;
+    return u->improving;
 }
 
 /* ---- independence moves ---- */
@@ -277,16 +280,19 @@ static double pattern(double independence, double ellipse, double cost, unsigned
 /* Ellipses are worth less than the mean cosine says where their angles differ between states, and where the scale s of
  * a heavy-tailed T, which moves by a factor of about 1 ± √(2/(D + ν)) an update, is slow; around a mixture they stay
  * near one component. A point that T is too small at waits for ellipses, and more than one of them, so there are not
- * many moves between two where such points are common. The numbers were set by what was measured (docs/statistics.md). */
+ * many moves between two where such points are common; and never none, where moves succeed at all, since each kind
+ * frees chains that the other is slow with. The numbers were set by what was measured (docs/statistics.md). */
 static void choose_share(gess__ensemble *e)
 {
     static const unsigned shares[] = {0, 1, 2, 4, 8, 16};
-    const gess__warmup *u = &e->warmup;
+    gess__warmup *u = &e->warmup;
     const gess__tally *b = &u->before, *t = &e->tally;
     double moves = (double)(t->globals - b->globals), dim = (double)e->target.dim, nu = e->approx->nu, best = 0.0;
     double cost = ((double)(t->evals - b->evals) - moves) / ((double)(t->updates - b->updates) - moves);
     double ellipse = u->ellipse * fmin(1.0, u->ellipse / 0.2);
     unsigned most = u->independence > 0.5 ? 16 : u->independence > 0.3 ? 8 : u->independence > 0.1 ? 4 : 2;
+    unsigned least = u->independence > 0.3 ? 2 : u->independence > 0.03;
+    u->cost = cost;
     if (e->mixture->count > 1) ellipse *= 0.25;
     e->globals = 0;
     if (!(cost >= 1.0 && ellipse > 0.0 && u->independence > 0.0)) return;
@@ -296,7 +302,7 @@ static void choose_share(gess__ensemble *e)
     }
     for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
         double value = pattern(u->independence, ellipse, cost, shares[i]);
-        if (shares[i] > most || !(value > best)) continue;
+        if (shares[i] < least || shares[i] > most || !(value > best)) continue;
         e->globals = shares[i];
         best = value;
     }

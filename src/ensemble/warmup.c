@@ -83,7 +83,9 @@ static uint64_t plan_stage(const gess__ensemble *e)
     }
     if (u->stages == 0) return length;
     uint64_t left = u->most_evals > e->tally.evals ? u->most_evals - e->tally.evals : 0;
-    double most = (double)left / (u->each * (double)e->chains.count);
+    /* the share of independence moves may have changed since `each` was measured */
+    double each = u->cost > 0.0 ? (e->globals + u->cost) / e->period : u->each;
+    double most = (double)left / (each * (double)e->chains.count);
     return (double)length <= most ? length : most >= 1.0 ? (uint64_t)most : 1;
 }
 

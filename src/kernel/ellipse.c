@@ -172,7 +172,6 @@ void gess__ellipse_propose(gess__update *u)
     }
 }
 
-
 /* Lane number p moves to its proposal. */
 static void move(gess__update *u, const work *w, size_t p, double value)
 {

@@ -107,8 +107,7 @@ int gess__global_consume(gess__update *u, gess_error *err)
         if (GESS__MUTANT(GLOBAL_INVERTED)) there = value - u->chains->value[chain] - w.here[j] + w.there[j] + here;
         if (!(there - here > gess__log(w.first[j]))) continue;
         memcpy(u->chains->x + chain * dim, u->points + j * dim, dim * sizeof *u->points);
-        if (u->mixture == NULL)
-            memcpy(u->chains->own + chain * dim, w.normals + j * dim, dim * sizeof *w.normals);
+        if (u->mixture == NULL) memcpy(u->chains->own + chain * dim, w.normals + j * dim, dim * sizeof *w.normals);
         u->chains->value[chain] = value;
         u->tally.accepted++;
     }

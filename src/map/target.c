@@ -37,7 +37,8 @@ size_t gess__target_scratch(const gess__target *target, size_t n)
     /* x, its gradient, log |dx/dy|, log density and place of each point that is inside */
     size_t bounds = target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
     /* y and log |dy/dw| of each point; also of one alone where there is no map */
-    size_t learned = target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
+    size_t learned =
+        target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
     return bounds + learned;
 }
 
@@ -107,10 +108,12 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
     double *y = scratch, *jacobians = y + n * target->dim, *rest = jacobians + n;
     gess__learned_out(target->learned, n, w, y, jacobians, rest);
     /* the bounds' scratch lies behind what the map may use */
-    GESS_TRY(ask_inside(target, worker, n, y, values, gradients, rest + gess__learned_scratch(target->learned, n), err));
+    GESS_TRY(
+        ask_inside(target, worker, n, y, values, gradients, rest + gess__learned_scratch(target->learned, n), err));
     /* a point so far out that the map overflows is outside */
     for (size_t i = 0; i < n; i++)
-        if (!GESS__MUTANT(NO_LEARNED_JACOBIAN)) values[i] = jacobians[i] > -INFINITY ? values[i] + jacobians[i] : -INFINITY;
+        if (!GESS__MUTANT(NO_LEARNED_JACOBIAN))
+            values[i] = jacobians[i] > -INFINITY ? values[i] + jacobians[i] : -INFINITY;
     return GESS_OK;
 }
 
@@ -139,5 +142,6 @@ void gess__target_describe(const gess__target *target, const double *w, char *te
     gess__target_out(target, w, scratch, scratch + target->dim);
     text[0] = '\0';
     for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
-        used = gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, scratch), text, used, size);
+        used =
+            gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, scratch), text, used, size);
 }

@@ -13,7 +13,7 @@ typedef struct gess__target {
     gess__bounds bounds;
     gess__learned *learned; /* or NULL */
     size_t dim;             /* of w and y */
-    size_t columns; /* of a draw: log density, parameters, derived quantities */
+    size_t columns;         /* of a draw: log density, parameters, derived quantities */
 } gess__target;
 
 /* transform: sample bounded parameters on a log or logit scale; otherwise bounds are hard. */

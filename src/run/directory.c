@@ -24,7 +24,7 @@
 /* Every file that a run writes, checkpoints first; --overwrite removes these and nothing else. config.json
  * is replaced, never removed: there is no moment without one. */
 static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess", "warmup.gess", "summary.json",
-                                        "history.json", "report.html", "log.txt",        "nans.csv",   "config.json"};
+                                        "history.json", "report.html",    "log.txt",    "nans.csv",    "config.json"};
 /* Files that are being written; alone they are no run. */
 static const char *const passing_files[] = {"checkpoint.tmp", "config.json.tmp", "summary.json.tmp", "history.json.tmp",
                                             "lock"};
