@@ -53,6 +53,9 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     GESS_ALLOC(&f->centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_ALLOC(&f->best_centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_TRY(gess__approx_new(&f->prior, dim, err));
+    GESS_TRY(gess__approx_new(&f->metric, dim, err));
+    GESS_TRY(gess__approx_new(&f->standard, dim, err));
+    GESS_TRY(gess__mixture_new(&f->spare, dim, err));
     GESS_TRY(gess__mixture_new(&f->trial, dim, err));
     GESS_TRY(gess__mixture_new(&f->better, dim, err));
     return gess__mixture_new(&f->best, dim, err);
@@ -81,6 +84,9 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
     free(f->centres);
     free(f->best_centres);
     gess__approx_free(f->prior);
+    gess__approx_free(f->metric);
+    gess__approx_free(f->standard);
+    gess__mixture_free(f->spare);
     gess__mixture_free(f->trial);
     gess__mixture_free(f->better);
     gess__mixture_free(f->best);
@@ -430,8 +436,10 @@ unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *wh
 /* ---- the number of components ---- */
 
 typedef struct choice {
-    size_t counts[2]; /* whitened points of the two halves, one after the other in f->white */
-    double nu;        /* of the single t */
+    size_t counts[2];                 /* whitened points of the two halves, one after the other in f->white */
+    double nu;                        /* of the single t */
+    double fitted[2], best_fitted[2]; /* mean log T of each half under its own fit: what was tried last, and the best */
+    double rise;                      /* of what was tried last, beside the best */
     gess__mixture_report *report;
 } choice;
 
@@ -481,46 +489,124 @@ static double mean_of(size_t n, const double *values)
     return sum / (double)n;
 }
 
+/* How much likelier draws would get under a fit to all draws instead of half of them, tried instead of the best so
+ * far. A fit to n draws costs new draws as much as it flatters the fitted ones, p/2n nats for p parameters, and all
+ * draws have half the noise of half of them: so a quarter of the rise is looked for in the fitted half. */
+static double rise(const gess__mixture_fitter *f, const choice *c, int side, double score)
+{
+    size_t others = c->counts[1 - side];
+    double held_out = score - mean_of(others, side == 0 ? f->best_logs + c->counts[0] : f->best_logs);
+    return 0.75 * held_out + 0.25 * (c->fitted[side] - c->best_fitted[side]);
+}
+
+/* f->within: the mean of the components' Σ. */
+static void set_within(gess__mixture_fitter *f, const gess__mixture *mixture)
+{
+    size_t dim = f->dim;
+    memset(f->within, 0, dim * dim * sizeof *f->within);
+    for (size_t j = 0; j < mixture->count; j++) {
+        gess__self_product(dim, dim, gess__exp(mixture->log_weight[j]), mixture->component[j]->chol, f->square);
+        for (size_t i = 0; i < dim * dim; i++) f->within[i] += f->square[i];
+    }
+}
+
+/* f->standard: |S⁻¹ L z|² is the squared distance of points in units of each coordinate's spread S, so the factor is
+ * L⁻¹ S. */
+static void set_standard(gess__mixture_fitter *f, const gess__approx *t)
+{
+    size_t dim = f->dim;
+    double *factor = f->standard->chol;
+    memset(factor, 0, dim * dim * sizeof *factor);
+    for (size_t i = 0; i < dim; i++) {
+        double variance = 0.0;
+        for (size_t k = 0; k <= i; k++) variance += t->chol[i + k * dim] * t->chol[i + k * dim];
+        factor[i + i * dim] = sqrt(variance);
+    }
+    gess__solve_lower(dim, t->chol, dim, factor);
+}
+
+static void swap_metrics(gess__mixture_fitter *f)
+{
+    gess__approx *metric = f->metric;
+    f->metric = f->standard;
+    f->standard = metric;
+}
+
+/* A start, and a few steps from it. Returns the mean log T, or -inf. */
+static double tentative(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+{
+    const gess__mixture_settings settings = {4, 0.0};
+    if (!gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side)) return -HUGE_VAL;
+    c->report->iterations += gess__mixture_climb(f, n, white, settings);
+    double mean = f->trial->count > 0 ? mean_of(n, f->distance) : -HUGE_VAL;
+    return isfinite(mean) ? mean : -HUGE_VAL;
+}
+
+/* Where EM starts. The whitening by the single t hides modes that lie apart, so as long as nothing better than the
+ * single t is known the start is the better of two: clusters of whitened points, and of points in units of each
+ * coordinate's spread. */
+static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+{
+    if (f->best->count > 1) return gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side);
+    double whitened = tentative(f, count, n, white, c, side);
+    gess__mixture *first = f->trial;
+    f->trial = f->spare;
+    swap_metrics(f);
+    double standard = tentative(f, count, n, white, c, side);
+    swap_metrics(f);
+    f->spare = first;
+    if (isinf(whitened) && isinf(standard)) return false;
+    if (whitened >= standard) {
+        f->spare = f->trial;
+        f->trial = first;
+    }
+    set_within(f, f->trial);
+    return gess__mixture_set_prior(f);
+}
+
 /* Fits `count` components to each half and scores them on the other, point by point, into f->logs. The fit with the
- * better score goes to f->better. Returns false where there is no such fit, or a half gets less likely
- * than under the best so far. */
+ * better score goes to f->better. Returns false where there is no such fit, or one of the two is worse than the best so
+ * far. */
 static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
 {
     const gess__mixture_settings settings = {20, 1e-3};
     const double *sides[2] = {f->white, f->white + c->counts[0] * f->dim};
-    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL;
-    for (uint32_t side = 0; side < 2; side++) {
+    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL, all = (double)(c->counts[0] + c->counts[1]);
+    c->rise = 0.0;
+    for (int side = 0; side < 2; side++) {
         size_t n = c->counts[side], others = c->counts[1 - side];
         if (count == 1)
             single(f, c->nu);
-        else if (!gess__mixture_seed(f, count, n, sides[side], c->nu, side))
+        else if (!start(f, count, n, sides[side], c, side))
             return false;
         c->report->iterations += gess__mixture_climb(f, n, sides[side], settings);
         if (f->trial->count == 0) return false;
+        c->fitted[side] = mean_of(n, f->distance);
         set_deltas(f, others, sides[1 - side]);
-        double score = expect(f, others, logs[1 - side]) / (double)others;
-        if (!isfinite(score) || (count > 1 && score < mean_of(others, f->best_logs + (logs[1 - side] - f->logs))))
-            return false;
-        if (score > best || side == 0) gess__mixture_copy(f->better, f->trial);
+        double score = expect(f, others, logs[1 - side]) / (double)others, more = rise(f, c, side, score);
+        if (!isfinite(score) || (count > 1 && more < 0.0)) return false;
+        c->rise += more * (double)others / all;
+        if (score > best) gess__mixture_copy(f->better, f->trial);
         best = fmax(best, score);
     }
     return true;
 }
 
-/* Is the mean of `logs` above that of `best_logs` by 0.01 and two standard errors of the difference? */
-static bool rises(const gess__mixture_fitter *f, size_t n)
+/* Does it rise by 0.01 and a standard error of the difference? */
+static bool rises(const gess__mixture_fitter *f, const choice *c)
 {
+    size_t n = c->counts[0] + c->counts[1];
     double mean = 0.0, square = 0.0;
     for (size_t k = 0; k < n; k++) mean += (f->logs[k] - f->best_logs[k]) / (double)n;
     for (size_t k = 0; k < n; k++) {
         double difference = f->logs[k] - f->best_logs[k] - mean;
         square += difference * difference;
     }
-    return mean > 0.01 + 2.0 * sqrt(square) / (double)n;
+    return c->rise > 0.01 + sqrt(square) / (double)n;
 }
 
 /* What was tried last becomes the best so far. */
-static void keep(gess__mixture_fitter *f)
+static void keep(gess__mixture_fitter *f, choice *c)
 {
     gess__mixture *better = f->better;
     double *logs = f->logs;
@@ -528,6 +614,9 @@ static void keep(gess__mixture_fitter *f)
     f->best = better;
     f->logs = f->best_logs;
     f->best_logs = logs;
+    memcpy(c->best_fitted, c->fitted, sizeof c->fitted);
+    set_within(f, f->best);
+    if (gess__mixture_set_prior(f)) gess__approx_copy(f->metric, f->prior);
 }
 
 /* f->best becomes the start of the final fit; report->score and gain are of whitened points. False: one component. */
@@ -536,15 +625,17 @@ static bool choose(gess__mixture_fitter *f, choice *c)
     static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16};
     size_t n = c->counts[0] + c->counts[1], fewer = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
     int misses = 0;
+    single(f, c->nu);
+    gess__approx_copy(f->metric, f->trial->component[0]);
     if (!try_size(f, c, 1)) return false;
-    keep(f);
+    keep(f, c);
     double alone = c->report->score = mean_of(n, f->best_logs);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && misses < 2; i++) {
         if (sizes[i] == 3 && f->best->count == 1) continue; /* where two bring nothing, four are the last try */
         if (fewer < 4 * sizes[i] * (f->dim + 2)) break;
         misses++;
-        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, n)) continue;
-        keep(f);
+        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, c)) continue;
+        keep(f, c);
         misses = 0;
     }
     c->report->score = mean_of(n, f->best_logs);
@@ -553,18 +644,6 @@ static bool choose(gess__mixture_fitter *f, choice *c)
 }
 
 /* ---- all points ---- */
-
-/* The prior of the final fit: the mean of the components of f->trial. */
-static bool prior_within(gess__mixture_fitter *f)
-{
-    size_t dim = f->dim;
-    memset(f->within, 0, dim * dim * sizeof *f->within);
-    for (size_t j = 0; j < f->trial->count; j++) {
-        gess__self_product(dim, dim, gess__exp(f->trial->log_weight[j]), f->trial->component[j]->chol, f->square);
-        for (size_t i = 0; i < dim * dim; i++) f->within[i] += f->square[i];
-    }
-    return gess__mixture_set_prior(f);
-}
 
 /* `out` gets component t of whitened points, seen from the points: μ + L μ_t and L L_t. */
 static void unwhiten(gess__mixture_fitter *f, const double *mu, const double *chol, const gess__approx *t,
@@ -592,9 +671,11 @@ static bool is_sound(const gess__approx *t)
 /* EM on all points from f->best. False where fewer than two components are left. */
 static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *report)
 {
-    const gess__mixture_settings settings = {40, 1e-4};
+    double operations = (double)f->best->count * (double)n * (double)f->dim * (double)f->dim; /* an iteration */
+    gess__mixture_settings settings = {(unsigned)fmax(10.0, fmin(40.0, 4e9 / operations)), 1e-4};
     gess__mixture_copy(f->trial, f->best);
-    if (!prior_within(f)) return false;
+    set_within(f, f->trial);
+    if (!gess__mixture_set_prior(f)) return false;
     report->iterations += gess__mixture_climb(f, n, f->white, settings);
     return f->trial->count > 1;
 }
@@ -604,11 +685,14 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *
 {
     size_t dim = f->dim, n = pool->half + pool->rest;
     const gess__approx *t = mixture->component[0];
-    choice c = {{sample_size(dim, pool->half, n), sample_size(dim, pool->rest, n)}, t->nu, report};
+    choice c = {.counts = {sample_size(dim, pool->half, n), sample_size(dim, pool->rest, n)},
+                .nu = t->nu,
+                .report = report};
     if (c.counts[0] == 0 || c.counts[1] == 0) return false;
     whiten(t, pool->half, c.counts[0], pool->points, f->white);
     whiten(t, pool->rest, c.counts[1], pool->points + pool->half * dim, f->white + c.counts[0] * dim);
     if (!all_moderate((c.counts[0] + c.counts[1]) * dim, f->white)) return false;
+    set_standard(f, t);
     bool more = choose(f, &c);
     report->score -= 0.5 * t->log_det;
     if (!more) return false;

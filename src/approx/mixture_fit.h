@@ -23,10 +23,12 @@ struct gess__mixture_fitter {
     double *square, *scales, *mean;      /* dim × dim, dim, dim: scratch */
     double *inverses, *shifts, *tile;    /* M × dim × dim, M × dim, LANES × dim: for deltas */
     double *within;                      /* dim × dim, lower: Σ within components, the prior's centre */
+    gess__approx *metric;                /* its factor is that of distances between seeds */
     gess__approx *prior;                 /* its factor */
     double *centres, *best_centres;      /* M × dim */
     unsigned *labels;                    /* points */
-    gess__mixture *trial, *better, *best;
+    gess__approx *standard;              /* its factor: distances between points, each coordinate beside its spread */
+    gess__mixture *trial, *spare, *better, *best;
     double history[GESS__MIXTURE_HISTORY]; /* of the last climb since it last dropped a component: its objective */
     size_t recorded;
 };
