@@ -606,7 +606,7 @@ static void finds_skewness_in_one_dimension(void **state)
     assert_int_equal(learn(map, 1, N, x, 'k'), 1);
     scratch = doubles(gess__learned_scratch(map, N));
     gess__learned_in(map, N, x, w, jacobian, scratch);
-    assert_true(fabs(skewness(N, 1, w, &one)) < 0.15);
+    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* tails are left to T */
     gess__learned_free(map);
     free(x);
     free(w);
