@@ -594,6 +594,26 @@ static void finds_skewed_directions(void **state)
     free(scratch);
 }
 
+static void finds_skewness_in_one_dimension(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    double *x = doubles(N), *w = doubles(N), *jacobian = doubles(N), *scratch, one = 1.0;
+    gess__learned *map = new_map(1);
+    normals(27, N, x);
+    for (size_t j = 0; j < N; j++) x[j] = exp(0.5 * x[j]);
+    assert_int_equal(learn(map, 1, N, x, 's'), 0);
+    assert_int_equal(learn(map, 1, N, x, 'k'), 1);
+    scratch = doubles(gess__learned_scratch(map, N));
+    gess__learned_in(map, N, x, w, jacobian, scratch);
+    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* tails are left to T */
+    gess__learned_free(map);
+    free(x);
+    free(w);
+    free(jacobian);
+    free(scratch);
+}
+
 /* What cannot be learned from is left alone: few points, one that is not finite, a coordinate without spread. */
 static void leaves_bad_points_alone(void **state)
 {
@@ -664,21 +684,14 @@ static void learning_is_deterministic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),
-        cmocka_unit_test(jacobians),
-        cmocka_unit_test(same_bits_in_any_batch),
-        cmocka_unit_test(extreme_points),
-        cmocka_unit_test(identity_leaves_the_bits),
-        cmocka_unit_test(archived_and_copied),
-        cmocka_unit_test(damage_is_refused),
-        cmocka_unit_test(numbers_of_layers_are_refused),
-        cmocka_unit_test(finds_a_funnel),
-        cmocka_unit_test(finds_a_hierarchy),
-        cmocka_unit_test(finds_a_banana),
-        cmocka_unit_test(adds_nothing_without_structure),
-        cmocka_unit_test(finds_skewed_directions),
-        cmocka_unit_test(leaves_bad_points_alone),
-        cmocka_unit_test(learning_is_deterministic),
+        cmocka_unit_test(there_and_back),           cmocka_unit_test(jacobians),
+        cmocka_unit_test(same_bits_in_any_batch),   cmocka_unit_test(extreme_points),
+        cmocka_unit_test(identity_leaves_the_bits), cmocka_unit_test(archived_and_copied),
+        cmocka_unit_test(damage_is_refused),        cmocka_unit_test(numbers_of_layers_are_refused),
+        cmocka_unit_test(finds_a_funnel),           cmocka_unit_test(finds_a_hierarchy),
+        cmocka_unit_test(finds_a_banana),           cmocka_unit_test(adds_nothing_without_structure),
+        cmocka_unit_test(finds_skewed_directions),  cmocka_unit_test(finds_skewness_in_one_dimension),
+        cmocka_unit_test(leaves_bad_points_alone),  cmocka_unit_test(learning_is_deterministic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
