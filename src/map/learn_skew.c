@@ -15,11 +15,20 @@
 #include "base/special.h"
 #include "base/vmath.h"
 
-enum { STARTS = 4, ITERATIONS = 20, MOST_FAILURES = 3, FEW = 3000, PARAMETERS = 4, SUMS = 1 + PARAMETERS + 10 };
+enum {
+    STARTS = 4,
+    ITERATIONS = 20,
+    MOST_FAILURES = 3,
+    FEW = 3000,
+    REFITS = 2,
+    PARAMETERS = 4,
+    SUMS = 1 + PARAMETERS + 10
+};
 
-#define LEAST_GAIN 0.005 /* nats, held out */
-#define FAR 2.0          /* times sqrt(dim) */
-#define FREE_POWER 3000  /* points from which the power is fitted too */
+#define LEAST_SKEWNESS 2.5 /* standard errors */
+#define LEAST_GAIN 0.005   /* nats, held out */
+#define FAR 2.0            /* times sqrt(dim) */
+#define FREE_POWER 3000    /* points from which the power is fitted too */
 #define MOST_TILT 2.0
 #define MOST_LOG_POWER 0.69314718055994530942
 
@@ -299,6 +308,64 @@ static double held_out_gain(const shape *from, size_t m, const double *x, const 
 
 /* ---- the layer ---- */
 
+/* Directions that are warped, of those found, and how. */
+typedef struct warps {
+    size_t count, which[GESS__MOST_DIRECTIONS];
+    shape shapes[GESS__MOST_DIRECTIONS];
+} warps;
+
+static void find_warps(gess__learner *l, size_t n, size_t m, double *found, double *lengths, double *weights, double *u,
+                       warps *w)
+{
+    size_t dim = l->dim, most = gess__most_directions(dim);
+    double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
+    int failures = 0;
+    for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
+        if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
+        shape s = {.tilts = true, .powers = n >= FREE_POWER};
+        gess__product(true, m, 1, dim, l->z, found + k * dim, u);
+        if (!(held_out_gain(&s, m, u, weights) > LEAST_GAIN)) {
+            failures++;
+            continue;
+        }
+        failures = 0;
+        (void)fit_shape(&s, m, u, weights);
+        w->which[w->count] = k;
+        w->shapes[w->count++] = s;
+    }
+}
+
+/* |z|² after the warps. */
+static void warped_lengths(const gess__learner *l, size_t m, const double *found, const warps *w, double *lengths,
+                           double *u)
+{
+    size_t dim = l->dim;
+    for (size_t j = 0; j < m; j++) lengths[j] = gess__dot(dim, l->z + j * dim, l->z + j * dim);
+    for (size_t k = 0; k < w->count; k++) {
+        const double *p = w->shapes[k].p;
+        double inverse = gess__exp(-p[1]), power = gess__exp(p[3]);
+        gess__product(true, m, 1, dim, l->z, found + w->which[k] * dim, u);
+        for (size_t j = 0; j < m; j++) {
+            double slope, v = gess__warped((u[j] - p[0]) * inverse, power, -p[2], &slope);
+            lengths[j] += v * v - u[j] * u[j];
+        }
+    }
+    for (size_t j = 0; j < m; j++) lengths[j] = fmin(fmax(lengths[j], 0.0), 1e100);
+}
+
+/* Skewness looks like tails until it is gone: tails and weights again, from the warped points, and the warps with
+ * these. */
+static void refit(const gess__learner *l, size_t m, const double *found, double *lengths, double *weights, double *u,
+                  warps *w)
+{
+    warped_lengths(l, m, found, w, lengths, u);
+    set_weights(l->dim, m, lengths, weights);
+    for (size_t k = 0; k < w->count; k++) {
+        gess__product(true, m, 1, l->dim, l->z, found + w->which[k] * l->dim, u);
+        (void)fit_shape(&w->shapes[k], m, u, weights);
+    }
+}
+
 /* row = S⁻¹ L⁻ᵀ w, column = S L w in the points' own coordinates. */
 static void add_direction(const gess__learner *l, const double *w, const shape *s, gess__layer *layer)
 {
@@ -315,30 +382,20 @@ static void add_direction(const gess__learner *l, const double *w, const shape *
 
 int gess__learn_skew(gess__learner *l, size_t n, const double *points, gess__learned *map)
 {
-    size_t m = gess__learn_points(l, n, GESS__SKEW_POINTS), dim = l->dim, most = gess__most_directions(dim);
+    size_t m = gess__learn_points(l, n, GESS__SKEW_POINTS);
     if (m == 0 || map->count == GESS__MOST_LAYERS || !gess__learn_standardise(l, n, points, m, false)) return 0;
     if (!whiten(l, m)) return 0;
     double *lengths = l->vectors, *u = l->vectors + m, *weights = l->vectors + 2 * m, *found = l->pair;
-    double threshold = 2.5 * sqrt(6.0 / gess__learn_effective(n));
+    warps w = {0};
+    pull_in(l, m, lengths, weights);
+    find_warps(l, n, m, found, lengths, weights, u, &w);
+    for (int round = 0; round < REFITS && w.count > 0; round++) refit(l, m, found, lengths, weights, u, &w);
     gess__layer *layer = &map->layers[map->count];
     layer->kind = GESS__SKEW_LAYER;
     layer->count = 0;
-    memcpy(layer->centre, l->mean, dim * sizeof *l->mean);
-    pull_in(l, m, lengths, weights);
-    int failures = 0;
-    for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
-        if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
-        shape s = {.tilts = true, .powers = n >= FREE_POWER};
-        gess__product(true, m, 1, dim, l->z, found + k * dim, u);
-        if (!(held_out_gain(&s, m, u, weights) > LEAST_GAIN)) {
-            failures++;
-            continue;
-        }
-        failures = 0;
-        (void)fit_shape(&s, m, u, weights);
-        add_direction(l, found + k * dim, &s, layer);
-    }
-    if (!gess__layer_possible(layer, dim)) return 0;
+    memcpy(layer->centre, l->mean, l->dim * sizeof *l->mean);
+    for (size_t k = 0; k < w.count; k++) add_direction(l, found + w.which[k] * l->dim, &w.shapes[k], layer);
+    if (!gess__layer_possible(layer, l->dim)) return 0;
     gess__layer_finish(layer);
     map->count++;
     return 1;

@@ -270,20 +270,6 @@ static void scale_in(const gess__layer *layer, double *restrict tile, double *re
 
 /* ---- skew ---- */
 
-/* sinh(power asinh(x) + tilt); *slope is the derivative without the factor `power`. Beyond 1e150 squares would
- * overflow, and sqrt(1 + x²) is |x|. */
-GESS__INLINE double warped(double x, double power, double tilt, double *slope)
-{
-    double size = fabs(x), root = sqrt(gess__fma(size, size, 1.0));
-    int big = size > 1e150;
-    root = gess__select(big, size, root);
-    double rest = gess__select(big, size, size * size / (1.0 + root));
-    double angle = gess__fma(power, copysign(gess__log1p(size + rest), x), tilt);
-    double e = gess__exp(fabs(angle)), inverse = 1.0 / e;
-    *slope = 0.5 * (e + inverse) / root;
-    return copysign(0.5 * (e - inverse), angle);
-}
-
 /* out_b = Σ_k matrix_b[k step] x_k for four rows at a time, so that no sum waits for itself; k ascending. */
 GESS__INLINE void four_sums(size_t count, size_t step, const double *restrict m0, const double *restrict m1,
                             const double *restrict m2, const double *restrict m3, const double *restrict x,
@@ -343,7 +329,7 @@ static void skew_out(const gess__layer *layer, size_t dim, double *restrict tile
         gess__warp w = layer->warps[j];
         double power = 1.0 / w.power, tilt = w.tilt / w.power;
         for (size_t l = 0; l < W; l++) {
-            double slope, t = warped(v[j * W + l], power, tilt, &slope);
+            double slope, t = gess__warped(v[j * W + l], power, tilt, &slope);
             v[j * W + l] = gess__fma(w.spread, t, w.shift) - v[j * W + l];
             sums[l] += gess__log(slope);
         }
@@ -359,7 +345,7 @@ static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile,
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
         for (size_t l = 0; l < W; l++) {
-            double slope, v = warped((u[j * W + l] - w.shift) / w.spread, w.power, -w.tilt, &slope);
+            double slope, v = gess__warped((u[j * W + l] - w.shift) / w.spread, w.power, -w.tilt, &slope);
             u[j * W + l] = v - u[j * W + l];
             sums[l] += gess__log(slope);
         }
