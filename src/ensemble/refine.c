@@ -105,7 +105,7 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
 
 typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
 
-static learn_fn *const learn[] = {gess__learn_scale, gess__learn_skew, gess__learn_skew};
+static learn_fn *const learn[] = {gess__learn_scale, gess__learn_warp, gess__learn_skew, gess__learn_skew};
 enum { CANDIDATES = sizeof learn / sizeof *learn };
 
 /* Layer by layer, each kept where it is worth it. The first `half` of y is learned from, all of it is judged by.
@@ -200,64 +200,7 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const int *kept)
     gess__fit_student_t(e->fitter, e->target.dim, points, pool->points, cold, e->approx, &e->fit);
 }
 
-/* ---- all of it ---- */
-
-/* The mixture in the present space; returns its gain over the one t. */
-static double mix(gess__ensemble *e, const gess__pool *pool)
-{
-    gess__mixture_report mixed = {0};
-    e->mixture->count = 1;
-    e->mixture->log_weight[0] = 0.0;
-    gess__approx_copy(e->mixture->component[0], e->approx);
-    gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
-    if (mixed.gain > WORTH) return mixed.gain;
-    e->mixture->count = 1;
-    return 0.0;
-}
-
-/* A map, and a mixture behind it. Both describe a target that is not a t: skewed layers bend several modes together
- * that a mixture keeps apart, so what the mixture does without them is asked too. */
-static void choose(gess__ensemble *e, gess__pool *pool)
-{
-    gess__warmup *u = &e->warmup;
-    int kept[CANDIDATES], bare[CANDIDATES] = {0};
-    double scale = 0.0, gain = choose_layers(e, pool, kept, &scale), without = 0.0;
-    bare[0] = kept[0];
-    if (kept[1] || kept[2]) {
-        adopt(e, pool, bare);
-        without = mix(e, pool);
-    }
-    adopt(e, pool, kept);
-    u->map_gain = gain;
-    u->mixture_gain = mix(e, pool);
-    if (!(without > 0.0 && scale + without > gain + u->mixture_gain)) return;
-    adopt(e, pool, bare);
-    u->map_gain = scale;
-    u->mixture_gain = mix(e, pool);
-}
-
-void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
-{
-    gess__warmup *u = &e->warmup;
-    double before = u->map_gain + u->mixture_gain;
-    u->refines++;
-    u->refined_at = e->tally.evals;
-    if (e->target.learned != NULL) {
-        gess__blas_begin();
-        choose(e, pool);
-        gess__blas_end();
-        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
-    } else {
-        u->mixture_gain = mix(e, pool);
-    }
-    if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
-    gess__refine_share(e);
-    double drawn = u->drawn;
-    u->drawn = u->independence;
-    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.25 * drawn;
-}
-
-/* ---- independence moves ---- */
+/* ---- what independence moves are worth ---- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -284,6 +227,98 @@ static double independence(size_t n, double *level, double *accepted)
     }
     return 1.0 / time;
 }
+
+/* Draws an evaluation that are expected of moves with the present T; e->approx's tails are made heavier where that
+ * leaves fewer points behind that are hard to leave. *acceptance: the share that is accepted. */
+static double expect_with(gess__ensemble *e, double *acceptance)
+{
+    static const double lighter[] = {1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
+    enum { MOST = 4000 };
+    gess__refiner *r = e->refiner;
+    const gess__window *w = &e->window;
+    size_t points = w->draws * e->chains.count, dim = e->target.dim, n = take_some(dim, points, w->points, MOST, r->w);
+    double fitted = e->approx->nu, chosen = fitted, best = 0.0;
+    for (size_t k = 0; k < sizeof lighter / sizeof *lighter && (k == 0 || e->mixture->count == 1); k++) {
+        double accepted, nu = k == 0 ? fitted : lighter[k] * fmin(fitted, GESS__NU_CAP);
+        if (e->mixture->count == 1) e->mixture->component[0]->nu = nu;
+        gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
+        for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
+        double draws = independence(n, r->level, &accepted);
+        if (!(draws > best)) continue;
+        best = draws;
+        *acceptance = accepted;
+        chosen = nu;
+    }
+    if (e->mixture->count == 1) e->mixture->component[0]->nu = chosen;
+    return best;
+}
+
+static double expect(gess__ensemble *e)
+{
+    double unused;
+    return expect_with(e, &unused);
+}
+
+/* ---- all of it ---- */
+
+/* The mixture in the present space; returns its gain over the one t. */
+static double mix(gess__ensemble *e, const gess__pool *pool)
+{
+    gess__mixture_report mixed = {0};
+    e->mixture->count = 1;
+    e->mixture->log_weight[0] = 0.0;
+    gess__approx_copy(e->mixture->component[0], e->approx);
+    gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
+    if (mixed.gain > WORTH) return mixed.gain;
+    e->mixture->count = 1;
+    return 0.0;
+}
+
+/* A map, and a mixture behind it. Both describe a target that is not a t: warps bend several modes together that a
+ * mixture keeps apart, a mixture leaves tails to wait in that a warp follows. So a mixture without warps is asked too,
+ * and what independence moves would make of either decides, since that counts the tails. */
+static void choose(gess__ensemble *e, gess__pool *pool)
+{
+    gess__warmup *u = &e->warmup;
+    int kept[CANDIDATES], bare[CANDIDATES] = {0};
+    double scale = 0.0, gain = choose_layers(e, pool, kept, &scale), without = 0.0, drawn = 0.0;
+    bare[0] = kept[0];
+    if (kept[1] || kept[2] || kept[3]) {
+        adopt(e, pool, bare);
+        without = mix(e, pool);
+        drawn = expect(e);
+    }
+    adopt(e, pool, kept);
+    u->map_gain = gain;
+    u->mixture_gain = mix(e, pool);
+    if (!(without > 0.0 && drawn > expect(e))) return;
+    adopt(e, pool, bare);
+    u->map_gain = scale;
+    u->mixture_gain = mix(e, pool);
+}
+
+void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+{
+    gess__warmup *u = &e->warmup;
+    double before = u->map_gain + u->mixture_gain;
+    u->refines++;
+    u->refined_at = e->tally.evals;
+    if (e->target.learned != NULL) {
+        gess__blas_begin();
+        choose(e, pool);
+        gess__blas_end();
+        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+    } else {
+        u->mixture_gain = mix(e, pool);
+    }
+    if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
+    gess__refine_share(e);
+    double drawn = u->drawn;
+    u->drawn = u->independence;
+    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.25 * drawn;
+}
+
+/* ---- the share of independence moves ---- */
 
 /* What updates around ellipses brought in the last stage. A coordinate's deviation from the centre is multiplied by the
  * cosine of the accepted angle, so the mean cosine is the autocorrelation of an update. */
@@ -345,35 +380,16 @@ static void choose_share(gess__ensemble *e)
 
 void gess__refine_share(gess__ensemble *e)
 {
-    gess__refiner *r = e->refiner;
     gess__warmup *u = &e->warmup;
-    const gess__window *w = &e->window;
-    static const double lighter[] = {1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
-    enum { MOST = 4000 };
-    size_t points = w->draws * e->chains.count, dim = e->target.dim;
     /* what the last stage's moves did, against what was expected of them */
     double trust = 1.0, expected = u->acceptance;
     uint64_t tried = e->tally.globals - u->before.globals;
     if (tried > 0 && expected > 0.0)
         trust = fmin(1.0, (double)(e->tally.accepted - u->before.accepted) / (double)tried / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
-    size_t n = take_some(dim, points, w->points, MOST, r->w);
-    u->independence = 0.0;
-    /* a T with heavier tails than the fitted one's leaves fewer points behind that are hard to leave */
-    double fitted = u->fitted_nu = e->approx->nu, chosen = fitted;
-    for (size_t k = 0; k < sizeof lighter / sizeof *lighter && (k == 0 || e->mixture->count == 1); k++) {
-        double acceptance, nu = k == 0 ? fitted : lighter[k] * fmin(fitted, GESS__NU_CAP);
-        if (e->mixture->count == 1) e->mixture->component[0]->nu = nu;
-        gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
-        for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
-        double draws = independence(n, r->level, &acceptance);
-        if (!(draws > u->independence)) continue;
-        u->independence = draws;
-        u->acceptance = acceptance;
-        chosen = nu;
-    }
-    u->independence *= trust;
-    if (e->mixture->count == 1) e->approx->nu = e->mixture->component[0]->nu = chosen;
+    u->fitted_nu = e->approx->nu;
+    u->independence = expect_with(e, &u->acceptance) * trust;
+    if (e->mixture->count == 1) e->approx->nu = e->mixture->component[0]->nu;
     choose_share(e);
     e->period = e->globals + 1;
 }

@@ -1,19 +1,22 @@
 /* What a learned map is made of: shared by learned.c, which applies it, and learn.c, which finds it.
  *
- * Both kinds of layer leave what they have nothing to say about as it is, to the bit: coordinates without a step,
- * directions without a warp. */
+ * All kinds of layer leave what they have nothing to say about as it is, to the bit: coordinates without a step or
+ * warp, directions without a warp. */
 #ifndef GESS_MAP_LAYERS_H
 #define GESS_MAP_LAYERS_H
 
 #include "base/vmath.h"
 #include "map/learned.h"
 
-enum gess__layer_kind { GESS__SCALE_LAYER = 1, GESS__SKEW_LAYER = 2 };
+enum gess__layer_kind { GESS__SCALE_LAYER = 1, GESS__SKEW_LAYER = 2, GESS__WARP_LAYER = 3 };
 
 enum { GESS__MOST_DRIVERS = 3, GESS__MOST_DIRECTIONS = 64 };
 
 /* |h| at most; a step stays invertible since h depends on other coordinates only. */
 #define GESS__MOST_LOG_SCALE 60.0
+
+/* |lean| / power at most. */
+#define GESS__MOST_LEAN 0.9
 
 /* One coordinate of a scale layer, t_k = y_k − centre_k:
  *   a = shift + Σ mean_j t_(mean_from j) + bend t_(bend_from)²,  h = Σ scale_j t_(scale_from j),
@@ -29,13 +32,15 @@ typedef struct gess__scale_step {
     double mean[GESS__MOST_DRIVERS], scale[GESS__MOST_DRIVERS];
 } gess__scale_step;
 
-/* One direction of a skew layer: v = sinh(power asinh((u − shift) / spread) − tilt). */
+/* What happens to one direction of a skew layer, or to one coordinate of a warp layer:
+ *   v = sinh(power a + lean (sqrt(1 + a²) − 1) − tilt), a = asinh((u − shift) / spread),
+ * which far out goes like |u|^(power − lean) on the left and u^(power + lean) on the right. */
 typedef struct gess__warp {
-    double shift, spread, tilt, power;
+    double shift, spread, tilt, power, lean;
 } gess__warp;
 
 typedef struct gess__layer {
-    uint32_t kind, count; /* count: steps or directions */
+    uint32_t kind, count; /* count: steps, directions or coordinates */
     double constant;      /* what does not depend on the point in log |dy/dw| */
     double *centre;       /* dim */
 
@@ -44,7 +49,10 @@ typedef struct gess__layer {
 
     /* skew: u_j = row_j · (y − centre), w = y + Σ column_j (v_j − u_j); row_j · column_k is 1 where j = k, else 0 */
     double *rows, *columns; /* room for gess__most_directions(dim), each dim long */
-    gess__warp *warps;
+    gess__warp *warps;      /* room for dim */
+
+    /* warp: w_i = v of y_i for the coordinates `at`, ascending, which have warps[0], warps[1], … */
+    uint32_t *at; /* room for dim */
 } gess__layer;
 
 struct gess__learned {
@@ -54,21 +62,48 @@ struct gess__learned {
 
 size_t gess__most_directions(size_t dim);
 
-/* Whether a layer can be what it says: indices, order, finite numbers, positive scales, rows that invert columns. */
+/* Whether a layer can be what it says: indices, order, finite numbers, positive scales, rows that
+ * invert columns. */
 bool gess__layer_possible(const gess__layer *layer, size_t dim);
 
-/* sinh(power asinh(x) + tilt); *slope is the derivative without the factor `power`. Beyond 1e150 squares would
- * overflow, and sqrt(1 + x²) is |x|. */
-GESS__INLINE double gess__warped(double x, double power, double tilt, double *slope)
+/* asinh x; *root becomes sqrt(1 + x²). Beyond 1e150 squares would overflow, and the root is |x|. */
+GESS__INLINE double gess__asinh(double x, double *root)
 {
-    double size = fabs(x), root = sqrt(gess__fma(size, size, 1.0));
+    double size = fabs(x), r = sqrt(gess__fma(size, size, 1.0));
     int big = size > 1e150;
-    root = gess__select(big, size, root);
-    double rest = gess__select(big, size, size * size / (1.0 + root));
-    double angle = gess__fma(power, copysign(gess__log1p(size + rest), x), tilt);
-    double e = gess__exp(fabs(angle)), inverse = 1.0 / e;
-    *slope = 0.5 * (e + inverse) / root;
-    return copysign(0.5 * (e - inverse), angle);
+    *root = r = gess__select(big, size, r);
+    double rest = gess__select(big, size, size * size / (1.0 + r));
+    return copysign(gess__log1p(size + rest), x);
+}
+
+/* sinh x; *cosine becomes cosh x. */
+GESS__INLINE double gess__sinh(double x, double *cosine)
+{
+    double e = gess__exp(fabs(x)), inverse = 1.0 / e;
+    *cosine = 0.5 * (e + inverse);
+    return copysign(0.5 * (e - inverse), x);
+}
+
+/* The warp of x = (u − shift) / spread; *slope is dv/dx without the factor `power`. */
+GESS__INLINE double gess__warp_in(double x, double power, double lean, double tilt, double *slope)
+{
+    double root, cosine, a = gess__asinh(x, &root), s = sqrt(gess__fma(a, a, 1.0));
+    double v = gess__sinh(gess__fma(lean, a * a / (1.0 + s), gess__fma(power, a, -tilt)), &cosine);
+    *slope = gess__fma(lean / power, a / s, 1.0) * cosine / root;
+    return v;
+}
+
+/* Its inverse, x of v; *slope is dx/dv without the factor 1 / power. With Q = asinh v + tilt and c = Q + lean, a is
+ * the root (power c − lean r) / (power² − lean²), r² = c² + power² − lean², of a quadratic; where that is a difference
+ * of numbers of one sign, a is the product of both roots divided by the other. */
+GESS__INLINE double gess__warp_out(double v, double power, double lean, double tilt, double *slope)
+{
+    double root, cosine, q = gess__asinh(v, &root) + tilt, c = q + lean, gap = (power - lean) * (power + lean);
+    double r = sqrt(gess__fma(c, c, gap)), along = power * c, across = lean * r;
+    double a = gess__select(c * lean > 0.0, q * gess__fma(2.0, lean, q) / (along + across), (along - across) / gap);
+    double x = gess__sinh(a, &cosine), s = sqrt(gess__fma(a, a, 1.0));
+    *slope = cosine / (root * gess__fma(lean / power, a / s, 1.0));
+    return x;
 }
 
 /* Sets the constant, when all else is set. */

@@ -25,6 +25,7 @@ static int allocate(gess__learner *l, gess_error *err)
     GESS_ALLOC(&l->order, dim, err);
     GESS_ALLOC(&l->marks, 2 * dim, err);
     GESS_ALLOC(&l->stack, dim, err);
+    GESS_ALLOC(&l->shapes, dim, err);
     return GESS_OK;
 }
 
@@ -69,6 +70,7 @@ void gess__learner_free(gess__learner *l)
     free(l->order);
     free(l->marks);
     free(l->stack);
+    free(l->shapes);
     free(l);
 }
 

@@ -1,4 +1,4 @@
-/* What learning a layer works with: shared by learn.c, learn_scale.c and learn_skew.c. */
+/* What learning a layer works with: shared by learn.c and learn_*.c. */
 #ifndef GESS_MAP_LEARN_H
 #define GESS_MAP_LEARN_H
 
@@ -9,7 +9,8 @@ enum {
     GESS__MOST_EDGES = GESS__MOST_DRIVERS + 2,
     GESS__SCALE_POINTS = 8000,
     GESS__SKEW_POINTS = 16000,
-    GESS__LEARN_VECTORS = 8
+    GESS__LEARN_VECTORS = 8,
+    GESS__SHAPE_PARAMETERS = 5
 };
 
 /* Who drives whom: `from` the spread of `to`, or, with its square, the mean of `to`. */
@@ -18,6 +19,13 @@ typedef struct gess__edge {
     int bend, kept;
     double gain; /* nats a point, where it is the only one */
 } gess__edge;
+
+/* Shift, log spread, and what tilt, log power and lean / power come from (learn_shape.c); which of these three are
+ * fitted. */
+typedef struct gess__shape {
+    double p[GESS__SHAPE_PARAMETERS];
+    bool tilts, powers, leans;
+} gess__shape;
 
 struct gess__learner {
     size_t dim, most;     /* most: points that any step looks at */
@@ -36,6 +44,7 @@ struct gess__learner {
     uint32_t *order;      /* dim */
     unsigned char *marks; /* 2 × dim */
     uint32_t *stack;      /* dim */
+    gess__shape *shapes;  /* dim */
 };
 
 /* How many points a step looks at, of n; 0: too few to learn anything from. */
@@ -50,5 +59,22 @@ double gess__learn_effective(size_t n);
 
 /* The p × p system a x = b, a positive definite (a ridge of 1e-10 of its trace helps it); b becomes x. */
 void gess__learn_solve(size_t p, double *a, double *b);
+
+/* z (by point) becomes L⁻¹ z, L in `a` and L⁻¹ in `b`, so that its covariance is I; false where it has none. */
+bool gess__learn_whiten(gess__learner *learner, size_t m, double *z);
+
+/* What m points of these squared lengths, whitened, count in the t that suits them best: (ν + D) / (ν − 2 + |z|²), so
+ * that they have mean square 1. */
+void gess__learn_weights(size_t dim, size_t m, const double *lengths, double *weights);
+
+/* ---- warps of one direction or coordinate (learn_shape.c) ---- */
+
+gess__warp gess__shape_warp(const gess__shape *shape);
+
+/* Maximum likelihood from where the shape is. */
+void gess__shape_fit(gess__shape *shape, size_t n, const double *x, const double *weights);
+
+/* What tilt and lean gain over the same without, nats a point, each half of the points under the fit to the other. */
+double gess__shape_gain(const gess__shape *from, size_t n, const double *x, const double *weights);
 
 #endif

@@ -24,7 +24,8 @@ static int layer_new(gess__layer *layer, size_t dim, gess_error *err)
     GESS_ALLOC(&layer->steps, dim, err);
     GESS_ALLOC(&layer->rows, most * dim, err);
     GESS_ALLOC(&layer->columns, most * dim, err);
-    GESS_ALLOC(&layer->warps, most, err);
+    GESS_ALLOC(&layer->warps, dim, err);
+    GESS_ALLOC(&layer->at, dim, err);
     return GESS_OK;
 }
 
@@ -53,6 +54,7 @@ void gess__learned_free(gess__learned *map)
         free(layer->rows);
         free(layer->columns);
         free(layer->warps);
+        free(layer->at);
     }
     free(map);
 }
@@ -67,9 +69,13 @@ static void copy_layer(gess__layer *to, const gess__layer *from, size_t dim)
         memcpy(to->steps, from->steps, from->count * sizeof *to->steps);
         return;
     }
+    memcpy(to->warps, from->warps, from->count * sizeof *to->warps);
+    if (from->kind == GESS__WARP_LAYER) {
+        memcpy(to->at, from->at, from->count * sizeof *to->at);
+        return;
+    }
     memcpy(to->rows, from->rows, from->count * dim * sizeof *to->rows);
     memcpy(to->columns, from->columns, from->count * dim * sizeof *to->columns);
-    memcpy(to->warps, from->warps, from->count * sizeof *to->warps);
 }
 
 void gess__learned_copy(gess__learned *to, const gess__learned *from)
@@ -85,13 +91,15 @@ size_t gess__learned_layers(const gess__learned *map)
 
 void gess__learned_describe(const gess__learned *map, char *text, size_t size)
 {
+    static const char *const names[] =
+        {[GESS__SCALE_LAYER] = "scale", [GESS__SKEW_LAYER] = "skew", [GESS__WARP_LAYER] = "warp"};
     size_t at = 0;
     (void)snprintf(text, size, "none");
     for (size_t i = 0; i < map->count && at < size; i++) {
         const gess__layer *layer = &map->layers[i];
-        int scale = layer->kind == GESS__SCALE_LAYER;
-        int wrote = snprintf(text + at, size - at, "%s%s (%u %s%s)", i == 0 ? "" : ", ", scale ? "scale" : "skew",
-                             layer->count, scale ? "coordinate" : "direction", layer->count == 1 ? "" : "s");
+        const char *of = layer->kind == GESS__SKEW_LAYER ? "direction" : "coordinate";
+        int wrote = snprintf(text + at, size - at, "%s%s (%u %s%s)", i == 0 ? "" : ", ", names[layer->kind],
+                             layer->count, of, layer->count == 1 ? "" : "s");
         if (wrote < 0) return;
         at += (size_t)wrote;
     }
@@ -135,7 +143,7 @@ static bool step_possible(const gess__layer *layer, size_t p, size_t dim)
 static bool warp_possible(const gess__warp *w)
 {
     return isfinite(w->shift) && isfinite(w->spread) && w->spread >= DBL_MIN && fabs(w->tilt) <= 100.0 &&
-           w->power >= 0.01 && w->power <= 100.0;
+           w->power >= 0.01 && w->power <= 100.0 && fabs(w->lean) <= GESS__MOST_LEAN * w->power;
 }
 
 static bool directions_possible(const gess__layer *layer, size_t dim)
@@ -151,12 +159,23 @@ static bool directions_possible(const gess__layer *layer, size_t dim)
     return true;
 }
 
+static bool coordinates_possible(const gess__layer *layer, size_t dim)
+{
+    for (size_t j = 0; j < layer->count; j++) {
+        if (layer->at[j] >= dim || !warp_possible(&layer->warps[j])) return false;
+        if (j > 0 && layer->at[j] <= layer->at[j - 1]) return false;
+    }
+    return true;
+}
+
 bool gess__layer_possible(const gess__layer *layer, size_t dim)
 {
     if (layer->count == 0 || !all_finite(dim, layer->centre)) return false;
     if (layer->kind == GESS__SKEW_LAYER)
         return layer->count <= gess__most_directions(dim) && directions_possible(layer, dim);
-    if (layer->kind != GESS__SCALE_LAYER || layer->count > dim) return false;
+    if (layer->count > dim) return false;
+    if (layer->kind == GESS__WARP_LAYER) return coordinates_possible(layer, dim);
+    if (layer->kind != GESS__SCALE_LAYER) return false;
     for (size_t p = 0; p < layer->count; p++)
         if (!step_possible(layer, p, dim)) return false;
     return true;
@@ -179,13 +198,16 @@ static void archive_layer(gess__layer *layer, size_t dim, gess__archive *archive
     GESS_ARCHIVE(archive, &layer->count);
     gess__archive_bytes(archive, layer->centre, dim * sizeof *layer->centre);
     if (archive->bad) return;
-    size_t room = layer->kind == GESS__SCALE_LAYER ? dim : gess__most_directions(dim);
+    size_t room = layer->kind == GESS__SKEW_LAYER ? gess__most_directions(dim) : dim;
     if (layer->count > room) {
         archive->bad = 1;
         return;
     }
     if (layer->kind == GESS__SCALE_LAYER) {
         gess__archive_bytes(archive, layer->steps, layer->count * sizeof *layer->steps);
+    } else if (layer->kind == GESS__WARP_LAYER) {
+        gess__archive_bytes(archive, layer->at, layer->count * sizeof *layer->at);
+        gess__archive_bytes(archive, layer->warps, layer->count * sizeof *layer->warps);
     } else {
         gess__archive_bytes(archive, layer->rows, layer->count * dim * sizeof *layer->rows);
         gess__archive_bytes(archive, layer->columns, layer->count * dim * sizeof *layer->columns);
@@ -327,9 +349,8 @@ static void skew_out(const gess__layer *layer, size_t dim, double *restrict tile
     directions(layer, dim, tile, v + layer->count * W, v);
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
-        double power = 1.0 / w.power, tilt = w.tilt / w.power;
         for (size_t l = 0; l < W; l++) {
-            double slope, t = gess__warped(v[j * W + l], power, tilt, &slope);
+            double slope, t = gess__warp_out(v[j * W + l], w.power, w.lean, w.tilt, &slope);
             v[j * W + l] = gess__fma(w.spread, t, w.shift) - v[j * W + l];
             sums[l] += gess__log(slope);
         }
@@ -345,12 +366,42 @@ static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile,
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
         for (size_t l = 0; l < W; l++) {
-            double slope, v = gess__warped((u[j * W + l] - w.shift) / w.spread, w.power, -w.tilt, &slope);
+            double slope, v = gess__warp_in((u[j * W + l] - w.shift) / w.spread, w.power, w.lean, w.tilt, &slope);
             u[j * W + l] = v - u[j * W + l];
             sums[l] += gess__log(slope);
         }
     }
     move(layer, dim, u, tile);
+}
+
+/* ---- warp ---- */
+
+GESS__VECTOR
+static void warp_out(const gess__layer *layer, double *restrict tile, double *restrict sums)
+{
+    for (size_t j = 0; j < layer->count; j++) {
+        gess__warp w = layer->warps[j];
+        double *restrict x = tile + (size_t)layer->at[j] * W;
+        for (size_t l = 0; l < W; l++) {
+            double slope, t = gess__warp_out(x[l], w.power, w.lean, w.tilt, &slope);
+            x[l] = gess__fma(w.spread, t, w.shift);
+            sums[l] += gess__log(slope);
+        }
+    }
+}
+
+GESS__VECTOR
+static void warp_in(const gess__layer *layer, double *restrict tile, double *restrict sums)
+{
+    for (size_t j = 0; j < layer->count; j++) {
+        gess__warp w = layer->warps[j];
+        double *restrict x = tile + (size_t)layer->at[j] * W;
+        for (size_t l = 0; l < W; l++) {
+            double slope;
+            x[l] = gess__warp_in((x[l] - w.shift) / w.spread, w.power, w.lean, w.tilt, &slope);
+            sums[l] += gess__log(slope);
+        }
+    }
 }
 
 /* ---- the whole map ---- */
@@ -403,6 +454,8 @@ void gess__learned_out(const gess__learned *map, size_t n, const double *w, doub
             const gess__layer *layer = &map->layers[i];
             if (layer->kind == GESS__SCALE_LAYER)
                 scale_out(layer, scratch, sums);
+            else if (layer->kind == GESS__WARP_LAYER)
+                warp_out(layer, scratch, sums);
             else
                 skew_out(layer, dim, scratch, sums, scratch + W * dim);
             for (size_t l = 0; l < W; l++) sums[l] += layer->constant;
@@ -426,6 +479,8 @@ void gess__learned_in(const gess__learned *map, size_t n, const double *y, doubl
             const gess__layer *layer = &map->layers[i];
             if (layer->kind == GESS__SCALE_LAYER)
                 scale_in(layer, scratch, sums);
+            else if (layer->kind == GESS__WARP_LAYER)
+                warp_in(layer, scratch, sums);
             else
                 skew_in(layer, dim, scratch, sums, scratch + W * dim);
             for (size_t l = 0; l < W; l++) sums[l] -= layer->constant;

@@ -5,8 +5,10 @@
  * A map is a sequence of layers, applied from y to w in the order in which they were learned. None: the identity.
  *   scale   y_i ↦ (y_i − a_i(y_<i)) exp(−h_i(y_<i)/2), a and h linear in a few earlier coordinates (of an order of its
  *           own), a with a square of one of them where that helps: a learned non-centring
- *   skew    u = W (y − m) in skewed directions of the whitened points, u_i ↦ sinh(d_i asinh((u_i − l_i)/s_i) − e_i);
- *           back in the coordinates of y, whatever is orthogonal (in the points' covariance) stays as it is
+ *   warp    y_i ↦ sinh(p_i a + k_i (sqrt(1 + a²) − 1) − e_i), a = asinh((y_i − l_i)/s_i), in coordinates with tails
+ *           that differ from each other, as the logarithms of scale parameters often have
+ *   skew    u = W (y − m) in skewed directions of the whitened points, which are warped as above; back in the
+ *           coordinates of y, whatever is orthogonal (in the points' covariance) stays as it is
  * Per point and in fixed order: a point has the same bits in any batch. Allocates nothing outside _new. */
 #ifndef GESS_MAP_LEARNED_H
 #define GESS_MAP_LEARNED_H
@@ -36,7 +38,7 @@ void gess__learned_out(const gess__learned *map, size_t n, const double *w, doub
 void gess__learned_in(const gess__learned *map, size_t n, const double *y, double *w, double *jacobians,
                       double *scratch);
 
-/* ---- learning: a layer more, from points that have gone through the layers before it (learn.c) ---- */
+/* ---- learning: a layer more, from points that have gone through the layers before it (learn.c, learn_*.c) ---- */
 typedef struct gess__learner gess__learner;
 int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess_error *err);
 void gess__learner_free(gess__learner *learner);
@@ -45,6 +47,7 @@ void gess__learner_free(gess__learner *learner);
  * n × dim in the space behind the map's present layers. Deterministic; uses the BLAS through base/linalg.h between
  * gess__blas_begin() and gess__blas_end(), which the caller does. */
 int gess__learn_scale(gess__learner *learner, size_t n, const double *points, gess__learned *map);
+int gess__learn_warp(gess__learner *learner, size_t n, const double *points, gess__learned *map);
 int gess__learn_skew(gess__learner *learner, size_t n, const double *points, gess__learned *map);
 
 #endif

@@ -72,6 +72,13 @@ static void random_scale(gess__layer *layer, size_t dim, const double *r)
     }
 }
 
+static gess__warp random_warp(const double *r)
+{
+    gess__warp w = {.shift = 0.3 * r[0], .spread = exp(0.3 * r[1]), .tilt = 0.5 * r[2], .power = exp(0.3 * r[3])};
+    w.lean = 0.5 * w.power * tanh(r[4]);
+    return w;
+}
+
 /* Directions of a random orthogonal frame, stretched. */
 static void random_skew(gess__layer *layer, size_t dim, size_t count, const double *r)
 {
@@ -92,13 +99,25 @@ static void random_skew(gess__layer *layer, size_t dim, size_t count, const doub
         for (size_t i = 0; i < dim; i++) size += row[i] * row[i];
         for (size_t i = 0; i < dim; i++) column[i] = row[i] / sqrt(size) * factor;
         for (size_t i = 0; i < dim; i++) row[i] /= sqrt(size) * factor;
-        layer->warps[j] = (gess__warp){.shift = 0.3 * r[0], .spread = exp(0.3 * r[1]), .tilt = 0.5 * r[2]};
-        layer->warps[j].power = exp(0.3 * r[3]);
-        r += 4;
+        layer->warps[j] = random_warp(r);
+        r += 5;
     }
 }
 
-/* kinds: a letter for each layer, 's' or 'k'. */
+/* Every second or third coordinate. */
+static void random_coordinates(gess__layer *layer, size_t dim, const double *r)
+{
+    layer->kind = GESS__WARP_LAYER;
+    layer->count = 0;
+    for (size_t i = 0; i < dim; i++) layer->centre[i] = *r++;
+    for (size_t i = 0; i < dim; i += 2 + below(&r, 2)) {
+        layer->at[layer->count] = (uint32_t)i;
+        layer->warps[layer->count++] = random_warp(r);
+        r += 5;
+    }
+}
+
+/* kinds: a letter for each layer, 's' (scale), 'k' (skew) or 'w' (warp). */
 static gess__learned *random_map(size_t dim, const char *kinds, uint32_t seed)
 {
     gess__learned *map = new_map(dim);
@@ -108,6 +127,8 @@ static gess__learned *random_map(size_t dim, const char *kinds, uint32_t seed)
         normals(1000 * seed + (uint32_t)i, 2000 + 2 * dim * dim, r);
         if (kinds[i] == 's')
             random_scale(layer, dim, r);
+        else if (kinds[i] == 'w')
+            random_coordinates(layer, dim, r);
         else
             random_skew(layer, dim, dim < 6 ? dim : 5, r);
         assert_true(gess__layer_possible(layer, dim));
@@ -118,7 +139,7 @@ static gess__learned *random_map(size_t dim, const char *kinds, uint32_t seed)
     return map;
 }
 
-static const char *const mixtures[] = {"", "s", "k", "sk", "ks", "skks"};
+static const char *const mixtures[] = {"", "s", "k", "w", "sk", "ks", "sw", "swk", "skks", "wksw"};
 enum { MIXTURES = sizeof mixtures / sizeof *mixtures };
 
 /* ---- applying ---- */
@@ -130,20 +151,28 @@ static void there_and_back(void **state)
     for (size_t m = 0; m < MIXTURES; m++)
         for (size_t dim = 2; dim < 40; dim += 7) {
             gess__learned *map = random_map(dim, mixtures[m], (uint32_t)(10 * m + dim));
-            double *y = doubles(N * dim), *w = doubles(N * dim), *back = doubles(N * dim), in[N], out[N];
-            double *scratch = doubles(gess__learned_scratch(map, N));
+            double *y = doubles(N * dim), *w = doubles(N * dim), *back = doubles(N * dim), *near = doubles(N * dim);
+            double *scratch = doubles(gess__learned_scratch(map, N)), size[N] = {0}, in[N], out[N], moved[N];
             normals(5, N * dim, y);
-            gess__learned_in(map, N, y, w, in, scratch);
-            gess__learned_out(map, N, w, back, out, scratch);
-            for (size_t j = 0; j < N; j++) {
-                double size = 0.0, error = 0.0;
-                for (size_t i = 0; i < dim; i++) {
-                    size = fmax(size, fmax(fabs(y[j * dim + i]), fabs(w[j * dim + i])));
-                    error = fmax(error, fabs(back[j * dim + i] - y[j * dim + i]));
-                }
-                assert_true(error <= 1e-10 * size);
-                assert_true(fabs(in[j] + out[j]) <= 1e-10 * (size + fabs(in[j])));
+            size_t layers = map->count;
+            for (map->count = 0; map->count <= layers; map->count++) { /* the largest number on the way */
+                gess__learned_in(map, N, y, w, in, scratch);
+                for (size_t i = 0; i < N * dim; i++) size[i / dim] = fmax(size[i / dim], fabs(w[i]));
             }
+            map->count = layers;
+            gess__learned_out(map, N, w, back, out, scratch);
+            for (size_t i = 0; i < N * dim; i++) w[i] *= 1.0 + 1e-12;
+            gess__learned_out(map, N, w, near, moved, scratch);
+            for (size_t j = 0; j < N; j++) { /* to 1e-10, or as well as w to 12 digits determines it */
+                double error = 0.0, loose = 0.0;
+                for (size_t i = j * dim; i < (j + 1) * dim; i++) {
+                    error = fmax(error, fabs(back[i] - y[i]));
+                    loose = fmax(loose, fabs(near[i] - back[i]));
+                }
+                assert_true(error <= 1e-10 * size[j] + loose);
+                assert_true(fabs(in[j] + out[j]) <= 1e-10 * (size[j] + fabs(in[j])) + fabs(moved[j] - out[j]));
+            }
+            free(near);
             free(y);
             free(w);
             free(back);
@@ -194,6 +223,53 @@ static void jacobians(void **state)
             }
             gess__learned_free(map);
         }
+}
+
+/* One warp at a time, on a grid that reaches far out and with all the lean there may be: inverse to 1e-10, slopes those
+ * of differences. */
+static void check_warp(const gess__warp *w)
+{
+    for (double a = -30.0; a <= 30.0; a += 0.37) {
+        double x = sinh(a), in, out, h = 1e-6 * (1.0 + fabs(x)), unused;
+        double v = gess__warp_in(x, w->power, w->lean, w->tilt, &in);
+        assert_true(isfinite(v) && in > 0.0);
+        double back = gess__warp_out(v, w->power, w->lean, w->tilt, &out);
+        assert_true(fabs(asinh(back) - a) <= 1e-10 * (1.0 + fabs(a)));
+        assert_true(fabs(log(in * out)) < 1e-9);
+        double up = gess__warp_in(x + h, w->power, w->lean, w->tilt, &unused);
+        double down = gess__warp_in(x - h, w->power, w->lean, w->tilt, &unused);
+        if (fabs(v) > 1e-3 * in * (1.0 + fabs(x))) /* differences have digits */
+            assert_true(fabs(log((up - down) / (2.0 * h) / (w->power * in))) < 1e-4);
+    }
+}
+
+static void single_warps(void **state)
+{
+    (void)state;
+    const double powers[] = {0.25, 0.7, 1.0, 2.0}, tilts[] = {-3.0, 0.0, 0.01, 2.0};
+    const double leans[] = {-0.9, -0.3, -1e-9, 0.0, 1e-9, 0.3, 0.9};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 4; j++)
+            for (size_t k = 0; k < 7; k++)
+                check_warp(
+                    &(gess__warp){.spread = 1.0, .tilt = tilts[j], .power = powers[i], .lean = leans[k] * powers[i]});
+}
+
+/* Without lean: the sinh-arcsinh warp. With it: other powers far out. */
+static void powers_of_the_sides(void **state)
+{
+    (void)state;
+    double slope;
+    for (double x = -9.5; x < 10.0; x += 1.0) {
+        double v = gess__warp_in(x, 0.8, 0.0, 0.3, &slope), expected = sinh(0.8 * asinh(x) - 0.3);
+        assert_true(fabs(v - expected) < 1e-13 * (1.0 + fabs(expected)));
+        assert_true(fabs(slope - cosh(0.8 * asinh(x) - 0.3) / sqrt(1.0 + x * x)) < 1e-13);
+    }
+    for (int side = -1; side <= 1; side += 2) {
+        double far = gess__warp_in(side * 1e120, 0.8, 0.3, 0.0, &slope);
+        double near = gess__warp_in(side * 1e100, 0.8, 0.3, 0.0, &slope);
+        assert_true(fabs(log10(far / near) / 20.0 - (0.8 + side * 0.3)) < 1e-3);
+    }
 }
 
 static void same_bits_in_any_batch(void **state)
@@ -349,7 +425,7 @@ static void refused(gess__learned *map)
 static void damage_is_refused(void **state)
 {
     (void)state;
-    REFUSED("s", layer->kind = 3);
+    REFUSED("s", layer->kind = 4);
     REFUSED("s", layer->kind = 0);
     REFUSED("s", layer->count = 0);
     REFUSED("s", layer->centre[2] = NAN);
@@ -371,6 +447,16 @@ static void damage_is_refused(void **state)
     REFUSED("k", layer->warps[0].power = -1.0);
     REFUSED("k", layer->warps[1].power = NAN);
     REFUSED("k", layer->warps[1].tilt = NAN);
+    REFUSED("k", layer->warps[1].lean = NAN);
+    REFUSED("k", layer->warps[1].lean = 0.95 * layer->warps[1].power);
+    REFUSED("w", layer->warps[1].lean = -0.95 * layer->warps[1].power);
+    REFUSED("w", layer->warps[0].spread = -1.0);
+    REFUSED("w", layer->warps[1].power = INFINITY);
+    REFUSED("w", layer->at[1] = 4);
+    REFUSED("w", layer->at[1] = layer->at[0]);
+    REFUSED("w", layer->count = 0);
+    REFUSED("w", layer->count = 4);
+    REFUSED("sw", layer->centre[0] = NAN);
     REFUSED("k", layer->warps[1].shift = INFINITY);
     REFUSED("k", layer->rows[5] = NAN);
     REFUSED("k", layer->rows[5] += 1e-3);
@@ -395,14 +481,18 @@ static void numbers_of_layers_are_refused(void **state)
 
 /* ---- learning ---- */
 
-/* Learns a layer from the points: 's' or 'k'. Returns what learning returned. */
+/* Learns a layer from the points: 's', 'k' or 'w'. Returns what learning returned. */
 static int learn(gess__learned *map, size_t dim, size_t n, const double *points, char kind)
 {
     gess_error err = {0};
     gess__learner *learner;
+    int found;
     assert_int_equal(gess__learner_new(&learner, dim, n, &err), GESS_OK);
     gess__blas_begin();
-    int found = kind == 's' ? gess__learn_scale(learner, n, points, map) : gess__learn_skew(learner, n, points, map);
+    if (kind == 's')
+        found = gess__learn_scale(learner, n, points, map);
+    else
+        found = kind == 'w' ? gess__learn_warp(learner, n, points, map) : gess__learn_skew(learner, n, points, map);
     gess__blas_end();
     gess__learner_free(learner);
     assert_int_equal(gess__learned_layers(map), found);
@@ -529,8 +619,11 @@ static void adds_nothing_to(unsigned nu)
     }
     assert_int_equal(learn(map, DIM, N, x, 's'), 0);
     assert_int_equal(learn(map, DIM, N, x, 'k'), 0);
+    assert_int_equal(learn(map, DIM, N, x, 'w'), 0);
     assert_int_equal(learn(map, DIM, 1000, x, 's'), 0);
     assert_int_equal(learn(map, DIM, 1000, x, 'k'), 0);
+    assert_int_equal(learn(map, DIM, 1000, x, 'w'), 0);
+    assert_int_equal(learn(map, DIM, 400, x, 'w'), 0);
     gess__learned_free(map);
     free(x);
     free(z);
@@ -541,7 +634,9 @@ static void adds_nothing_without_structure(void **state)
 {
     (void)state;
     adds_nothing_to(0);
+    adds_nothing_to(8);
     adds_nothing_to(5);
+    adds_nothing_to(4);
     adds_nothing_to(3);
 }
 
@@ -594,24 +689,51 @@ static void finds_skewed_directions(void **state)
     free(scratch);
 }
 
-static void finds_skewness_in_one_dimension(void **state)
+/* Mean log-likelihood of x, the mapped points being standard normal. */
+static double under_the_map(gess__learned *map, size_t dim, size_t n, const double *x, double *w, double *jacobian)
+{
+    double *scratch = doubles(gess__learned_scratch(map, n)), sum = 0.0;
+    gess__learned_in(map, n, x, w, jacobian, scratch);
+    free(scratch);
+    for (size_t j = 0; j < n; j++) {
+        sum += jacobian[j] / (double)n;
+        for (size_t i = 0; i < dim; i++)
+            sum -= (0.5 * w[j * dim + i] * w[j * dim + i] + 0.5 * log(2.0 * acos(-1.0))) / (double)n;
+    }
+    return sum;
+}
+
+/* Two coordinates with an exponential left tail and a right tail lighter than a Gaussian's (log of an exponential), one
+ * the other way round, two normal. Under the map all are nearly normal: the likelihood of fresh points comes within
+ * 0.02 nats a coordinate of the true one, −1 − γ for log-exponential ones. */
+static void finds_warped_coordinates(void **state)
 {
     (void)state;
-    enum { N = 4000 };
-    double *x = doubles(N), *w = doubles(N), *jacobian = doubles(N), *scratch, one = 1.0;
-    gess__learned *map = new_map(1);
-    normals(27, N, x);
-    for (size_t j = 0; j < N; j++) x[j] = exp(0.5 * x[j]);
-    assert_int_equal(learn(map, 1, N, x, 's'), 0);
-    assert_int_equal(learn(map, 1, N, x, 'k'), 1);
-    scratch = doubles(gess__learned_scratch(map, N));
-    gess__learned_in(map, N, x, w, jacobian, scratch);
-    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* tails are left to T */
+    enum { DIM = 5, N = 12000 };
+    double *x = doubles((size_t)2 * N * DIM), *w = doubles((size_t)N * DIM), *jacobian = doubles(N);
+    gess__learned *map = new_map(DIM);
+    char text[64];
+    normals(27, (size_t)2 * N * DIM, x);
+    for (size_t j = 0; j < (size_t)2 * N; j++) {
+        double *p = x + j * DIM;
+        for (size_t i = 0; i < 3; i++) p[i] = (i == 1 ? -1.0 : 1.0) * log(-log(0.5 * erfc(p[i] / sqrt(2.0))));
+    }
+    assert_int_equal(learn(map, DIM, N, x, 'w'), 1);
+    gess__learned_describe(map, text, sizeof text);
+    assert_string_equal(text, "warp (3 coordinates)");
+    for (uint32_t i = 0; i < 3; i++) {
+        const gess__warp *warp = &map->layers[0].warps[i];
+        assert_int_equal(map->layers[0].at[i], i);
+        assert_true((i == 1 ? -1.0 : 1.0) * warp->lean > 0.1);
+    }
+    double normal = 0.5 * log(2.0 * acos(-1.0)) + 0.5, euler = 0.57721566490153286061;
+    double best = -3.0 * (1.0 + euler) - 2.0 * normal;
+    double got = under_the_map(map, DIM, N, x + (size_t)N * DIM, w, jacobian);
+    assert_true(fabs(got - best) < 0.06);
     gess__learned_free(map);
     free(x);
     free(w);
     free(jacobian);
-    free(scratch);
 }
 
 /* What cannot be learned from is left alone: few points, one that is not finite, a coordinate without spread. */
@@ -630,15 +752,19 @@ static void leaves_bad_points_alone(void **state)
         x[777] = bad[k];
         if (k < 2) assert_int_equal(learn(map, DIM, N, x, 's'), 0);
         assert_int_equal(learn(map, DIM, N, x, 'k'), 0);
+        assert_int_equal(learn(map, DIM, N, x, 'w'), 0);
     }
     x[777] = kept;
     for (size_t j = 0; j < N; j++) x[j * DIM + 4] = 7.0;
     assert_int_equal(learn(map, DIM, N, x, 's'), 0);
     assert_int_equal(learn(map, DIM, N, x, 'k'), 0);
+    assert_int_equal(learn(map, DIM, N, x, 'w'), 0);
     for (size_t j = 0; j < N; j++) x[j * DIM + 4] = x[j * DIM + 3]; /* a copy */
     (void)learn(map, DIM, N, x, 's');
     map->count = 0;
     (void)learn(map, DIM, N, x, 'k');
+    map->count = 0;
+    (void)learn(map, DIM, N, x, 'w');
     gess__learned_free(map);
     free(x);
 }
@@ -661,11 +787,13 @@ static void learning_is_deterministic(void **state)
     for (size_t k = 0; k < 2; k++) {
         assert_int_equal(gess__learn_scale(learner, N, x, maps[k]), 1);
         gess__learned_in(maps[k], N, x, w, jacobian, scratch);
+        (void)gess__learn_warp(learner, N, w, maps[k]);
         (void)gess__learn_skew(learner, N, w, maps[k]);
         gess__learned_archive(maps[k], &archives[k]);
     }
     maps[0]->count = GESS__MOST_LAYERS;
     assert_int_equal(gess__learn_scale(learner, N, x, maps[0]), 0);
+    assert_int_equal(gess__learn_warp(learner, N, x, maps[0]), 0);
     assert_int_equal(gess__learn_skew(learner, N, x, maps[0]), 0);
     gess__blas_end();
     assert_int_equal(archives[0].size, archives[1].size);
@@ -684,14 +812,24 @@ static void learning_is_deterministic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),           cmocka_unit_test(jacobians),
-        cmocka_unit_test(same_bits_in_any_batch),   cmocka_unit_test(extreme_points),
-        cmocka_unit_test(identity_leaves_the_bits), cmocka_unit_test(archived_and_copied),
-        cmocka_unit_test(damage_is_refused),        cmocka_unit_test(numbers_of_layers_are_refused),
-        cmocka_unit_test(finds_a_funnel),           cmocka_unit_test(finds_a_hierarchy),
-        cmocka_unit_test(finds_a_banana),           cmocka_unit_test(adds_nothing_without_structure),
-        cmocka_unit_test(finds_skewed_directions),  cmocka_unit_test(finds_skewness_in_one_dimension),
-        cmocka_unit_test(leaves_bad_points_alone),  cmocka_unit_test(learning_is_deterministic),
+        cmocka_unit_test(there_and_back),
+        cmocka_unit_test(jacobians),
+        cmocka_unit_test(single_warps),
+        cmocka_unit_test(powers_of_the_sides),
+        cmocka_unit_test(same_bits_in_any_batch),
+        cmocka_unit_test(extreme_points),
+        cmocka_unit_test(identity_leaves_the_bits),
+        cmocka_unit_test(archived_and_copied),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(numbers_of_layers_are_refused),
+        cmocka_unit_test(finds_a_funnel),
+        cmocka_unit_test(finds_a_hierarchy),
+        cmocka_unit_test(finds_a_banana),
+        cmocka_unit_test(adds_nothing_without_structure),
+        cmocka_unit_test(finds_skewed_directions),
+        cmocka_unit_test(finds_warped_coordinates),
+        cmocka_unit_test(leaves_bad_points_alone),
+        cmocka_unit_test(learning_is_deterministic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,203 @@
+/* How one direction or coordinate is warped: the warp of map/layers.h (without lean that of M. C. Jones and A. Pewsey,
+ * Biometrika 96, 2009) by maximum likelihood, for v normal with variance 1 / weight. */
+#include "map/learn.h"
+
+#include "base/lanes.h"
+#include "base/linalg.h"
+#include "base/special.h"
+
+enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, ITERATIONS = 60 };
+
+#define LONGEST 0.7
+
+/* |tilt|, |log power| and |lean / power| stay below these. */
+static const double bound[PARAMETERS] = {[TILT] = 2.0, [POWER] = 0.69314718055994530942, [LEAN] = 0.75};
+
+/* ---- tails of all coordinates together ---- */
+
+/* ν of a t with covariance I for points of these squared lengths, the best of a few; INFINITY: a Gaussian. */
+static double tails(size_t dim, size_t m, const double *lengths)
+{
+    static const double tried[] = {3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, 100.0, 300.0, INFINITY};
+    double d = (double)dim, best = INFINITY, most = -INFINITY;
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
+        double nu = tried[k], sum = 0.0;
+        if (isinf(nu)) {
+            for (size_t j = 0; j < m; j++) sum -= 0.5 * lengths[j];
+            sum -= 0.5 * d * gess__log(2.0) * (double)m;
+        } else {
+            double norm = gess__log_gamma(0.5 * (nu + d)) - gess__log_gamma(0.5 * nu) - 0.5 * d * gess__log(nu - 2.0);
+            for (size_t j = 0; j < m; j++) sum -= 0.5 * (nu + d) * gess__log1p(lengths[j] / (nu - 2.0));
+            sum += norm * (double)m;
+        }
+        if (!(sum > most)) continue;
+        most = sum;
+        best = nu;
+    }
+    return best;
+}
+
+/* What a point counts in a t with that ν: (ν + D) / (ν − 2 + |z|²), so that whitened points have mean square 1. */
+void gess__learn_weights(size_t dim, size_t m, const double *lengths, double *weights)
+{
+    double nu = tails(dim, m, lengths);
+    for (size_t j = 0; j < m; j++) weights[j] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu - 2.0 + lengths[j]);
+}
+
+/* R = L Lᵀ the correlation matrix of z; L in a, L⁻¹ in b. */
+bool gess__learn_whiten(gess__learner *l, size_t m, double *z)
+{
+    size_t dim = l->dim;
+    gess__self_product(dim, m, 1.0 / (double)m, z, l->a);
+    for (size_t i = 0; i < dim; i++) l->a[i * dim + i] += 1e-9;
+    if (!gess__cholesky(dim, l->a)) return false;
+    for (size_t i = 0; i < dim * dim; i++) l->b[i] = i % (dim + 1) == 0 ? 1.0 : 0.0;
+    gess__solve_lower(dim, l->a, dim, l->b);
+    gess__solve_lower(dim, l->a, m, z);
+    return true;
+}
+
+/* ---- one coordinate ---- */
+
+/* Parameters within bounds, from those that the fit moves freely: most tanh(x / most). */
+static void bounded(const double *p, double *b, double *slopes)
+{
+    for (size_t u = 0; u < PARAMETERS; u++) {
+        double share = u < TILT ? 0.0 : p[u] / bound[u], factor = 1.0 / sqrt(1.0 + share * share);
+        b[u] = p[u] * factor;
+        slopes[u] = factor * factor * factor;
+    }
+}
+
+gess__warp gess__shape_warp(const gess__shape *s)
+{
+    double b[PARAMETERS], slopes[PARAMETERS];
+    bounded(s->p, b, slopes);
+    double power = gess__exp(b[POWER]);
+    return (gess__warp){b[SHIFT], gess__exp(b[SPREAD]), b[TILT], power, power * b[LEAN]};
+}
+
+/* Means over points of minus the log-likelihood and its gradient in the bounded parameters. */
+GESS__VECTOR
+static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const double *restrict p,
+                       double *restrict out)
+{
+    double s[1 + PARAMETERS][GESS__LANES] = {{0}}, shift = p[SHIFT], inverse = gess__exp(-p[SPREAD]), tilt = p[TILT];
+    double power = gess__exp(p[POWER]), lean = p[LEAN];
+    for (size_t j = 0; j + GESS__LANES <= n; j += GESS__LANES)
+        for (size_t l = 0; l < GESS__LANES; l++) {
+            double t = (x[j + l] - shift) * inverse, root, a = gess__asinh(t, &root), side = sqrt(1.0 + a * a);
+            double bend = a * a / (1.0 + side), along = gess__fma(lean, a / side, 1.0);
+            double bent = power * gess__fma(lean, bend, a), q = bent - tilt, c;
+            q = copysign(gess__select(fabs(q) > 300.0, 300.0, fabs(q)), q);
+            double v = gess__sinh(q, &c), w = weights[j + l], by_q = w * v * c - v / c;
+            double by_a = by_q * power * along - lean / (side * side * side * along);
+            double by_t = by_a / root + t / root / root;
+            s[0][l] += 0.5 * w * v * v - gess__log(c * along / root);
+            s[1 + SHIFT][l] -= by_t * inverse;
+            s[1 + SPREAD][l] += 1.0 - by_t * t;
+            s[1 + TILT][l] -= by_q;
+            s[1 + POWER][l] += by_q * bent - 1.0;
+            s[1 + LEAN][l] += by_q * power * bend - a / (side * along);
+        }
+    size_t used = n / GESS__LANES * GESS__LANES;
+    for (size_t u = 0; u <= PARAMETERS; u++) {
+        out[u] = 0.0;
+        for (size_t l = 0; l < GESS__LANES; l++) out[u] += s[u][l];
+        out[u] /= (double)used;
+    }
+    out[0] += p[SPREAD] - p[POWER];
+}
+
+/* The loss at s, and its gradient in what s lets free. */
+static double loss_at(const gess__shape *s, size_t n, const double *x, const double *weights, double *gradient)
+{
+    double b[PARAMETERS], slopes[PARAMETERS], sums[1 + PARAMETERS];
+    const bool fitted[PARAMETERS] = {true, true, s->tilts, s->powers, s->leans};
+    bounded(s->p, b, slopes);
+    add_losses(n, x, weights, b, sums);
+    for (size_t u = 0; u < PARAMETERS; u++) gradient[u] = fitted[u] ? sums[1 + u] * slopes[u] : 0.0;
+    return sums[0];
+}
+
+/* The inverse Hessian after a step s that changed the gradient by y, if that says anything. */
+static void update_hessian(double *h, const double *s, const double *y)
+{
+    double hy[PARAMETERS] = {0}, sy = 0.0, yhy = 0.0;
+    for (size_t u = 0; u < PARAMETERS; u++) {
+        for (size_t v = 0; v < PARAMETERS; v++) hy[u] += h[u * PARAMETERS + v] * y[v];
+        sy += s[u] * y[u];
+        yhy += y[u] * hy[u];
+    }
+    if (!(sy > 1e-12)) return;
+    for (size_t u = 0; u < PARAMETERS; u++)
+        for (size_t v = 0; v < PARAMETERS; v++)
+            h[u * PARAMETERS + v] += (1.0 + yhy / sy) * s[u] * s[v] / sy - (hy[u] * s[v] + s[u] * hy[v]) / sy;
+}
+
+/* Where the quasi-Newton step leads, no parameter by more than LONGEST; returns the slope along it, < 0. */
+static double direction(const double *h, const double *g, double *step)
+{
+    double slope = 0.0, longest = 0.0;
+    for (size_t u = 0; u < PARAMETERS; u++) {
+        step[u] = 0.0;
+        for (size_t v = 0; v < PARAMETERS; v++) step[u] -= h[u * PARAMETERS + v] * g[v];
+        slope += step[u] * g[u];
+        longest = fmax(longest, fabs(step[u]));
+    }
+    double factor = longest > LONGEST ? LONGEST / longest : 1.0;
+    for (size_t u = 0; u < PARAMETERS; u++) step[u] *= factor;
+    return slope * factor;
+}
+
+/* BFGS with a line search that halves. */
+void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *weights)
+{
+    double h[PARAMETERS * PARAMETERS] = {0}, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS];
+    double loss = loss_at(s, n, x, weights, g), fraction = 1.0;
+    for (size_t u = 0; u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
+    for (int iteration = 0, small = 0; iteration < ITERATIONS && fraction > 0.0 && small < 2; iteration++) {
+        double slope = direction(h, g, step), trial = INFINITY;
+        gess__shape to = *s;
+        for (fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
+            for (size_t u = 0; u < PARAMETERS; u++) to.p[u] = s->p[u] + fraction * step[u];
+            trial = loss_at(&to, n, x, weights, next);
+            if (trial <= loss + 1e-4 * fraction * slope) break;
+        }
+        if (!(trial <= loss)) return;
+        for (size_t u = 0; u < PARAMETERS; u++) {
+            step[u] *= fraction;
+            g[u] = next[u] - g[u];
+        }
+        update_hessian(h, step, g);
+        memcpy(g, next, sizeof g);
+        small = loss - trial < 1e-6 ? small + 1 : 0;
+        *s = to;
+        loss = trial;
+    }
+}
+
+static double loss_of(const gess__shape *s, size_t n, const double *x, const double *weights)
+{
+    double unused[PARAMETERS];
+    return loss_at(s, n, x, weights, unused);
+}
+
+double gess__shape_gain(const gess__shape *from, size_t m, const double *x, const double *weights)
+{
+    size_t half = m / 2;
+    double gain = 0.0;
+    for (int side = 0; side < 2; side++) {
+        const double *mine = side ? x + half : x, *other = side ? x : x + half;
+        const double *my_weights = side ? weights + half : weights, *other_weights = side ? weights : weights + half;
+        size_t n = side ? m - half : half;
+        gess__shape full = *from, plain = *from;
+        plain.tilts = plain.leans = false;
+        plain.p[TILT] = plain.p[LEAN] = 0.0;
+        gess__shape_fit(&plain, n, mine, my_weights);
+        memcpy(full.p, plain.p, sizeof full.p);
+        gess__shape_fit(&full, n, mine, my_weights);
+        gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(&full, m - n, other, other_weights));
+    }
+    return gain;
+}
