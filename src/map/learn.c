@@ -82,11 +82,11 @@ double gess__learn_effective(size_t n)
 /* Covariances cost dim² a point: 2^31 in all. Fewer than 4 points a dimension say little about directions. */
 size_t gess__learn_points(const gess__learner *l, size_t n, size_t most)
 {
-    size_t m = n, affordable = ((size_t)1 << 31) / (l->dim * l->dim);
+    size_t m = n, affordable = ((size_t)1 << 31) / (l->dim > 0 ? l->dim * l->dim : 1);
     if (m > most) m = most;
     if (m > l->most) m = l->most;
     if (m > affordable) m = affordable;
-    return m < 200 || m < 4 * l->dim || l->dim < 2 ? 0 : m;
+    return m < 200 || m < 4 * l->dim ? 0 : m;
 }
 
 static bool moments(gess__learner *l, size_t n, const double *points, size_t m)
