@@ -20,7 +20,7 @@ typedef struct gess__edge {
     double gain; /* nats a point, where it is the only one */
 } gess__edge;
 
-/* Shift, log spread, and what tilt, log power and lean / power come from (learn_shape.c); which of these three are
+/* Shift, log spread, and what tilt, power and lean come from (learn_shape.c); which of these three are
  * fitted. */
 typedef struct gess__shape {
     double p[GESS__SHAPE_PARAMETERS];

@@ -6,12 +6,17 @@
 #include "base/linalg.h"
 #include "base/special.h"
 
+/* POWER and LEAN are half the sum and half the difference of what the logarithms of the powers of the right and of the
+ * left side come from. */
 enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, ITERATIONS = 60 };
 
 #define LONGEST 0.7
 
-/* |tilt|, |log power| and |lean / power| stay below these. */
-static const double bound[PARAMETERS] = {[TILT] = 2.0, [POWER] = 0.69314718055994530942, [LEAN] = 0.75};
+/* A side whose power is much above 1 gives T a tail much lighter than a Gaussian's: what lies there all the same is
+ * hard to leave. So is what lies on the steep side of a large tilt. */
+#define MOST_TILT 1.5
+#define LEAST_POWER 0.25
+#define MOST_POWER 1.25
 
 /* ---- tails of all coordinates together ---- */
 
@@ -59,31 +64,57 @@ bool gess__learn_whiten(gess__learner *l, size_t m, double *z)
 
 /* ---- one coordinate ---- */
 
-/* Parameters within bounds, from those that the fit moves freely: most tanh(x / most). */
-static void bounded(const double *p, double *b, double *slopes)
+/* The parameters of the warp, lean as a share of the power, and how they change with what the fit moves. */
+typedef struct bounded {
+    double shift, spread, tilt, power, lean; /* logarithms of spread and power */
+    double tilt_slope;
+    double power_by[2], lean_by[2]; /* by POWER and LEAN */
+} bounded;
+
+/* x / sqrt(1 + (x / most)²), between −most and most. */
+static double squashed(double x, double most, double *slope)
 {
-    for (size_t u = 0; u < PARAMETERS; u++) {
-        double share = u < TILT ? 0.0 : p[u] / bound[u], factor = 1.0 / sqrt(1.0 + share * share);
-        b[u] = p[u] * factor;
-        slopes[u] = factor * factor * factor;
-    }
+    double factor = 1.0 / sqrt(1.0 + (x / most) * (x / most));
+    *slope = factor * factor * factor;
+    return x * factor;
+}
+
+/* The power of a side, 1 where x is 0. */
+static double side_power(double x, double *slope)
+{
+    double low = gess__log(LEAST_POWER), high = gess__log(MOST_POWER), centre = 0.5 * (low + high);
+    double half = 0.5 * (high - low), share = -centre / half, start = half * share / sqrt(1.0 - share * share);
+    return gess__exp(centre + squashed(start + x, half, slope));
+}
+
+static bounded bound(const double *p)
+{
+    double right_slope, left_slope, right = side_power(p[POWER] + p[LEAN], &right_slope);
+    double left = side_power(p[POWER] - p[LEAN], &left_slope), sum = left + right;
+    double across = 2.0 * left * right / (sum * sum);
+    bounded b = {.shift = p[SHIFT], .spread = p[SPREAD], .power = gess__log(0.5 * sum), .lean = (right - left) / sum};
+    b.tilt = squashed(p[TILT], MOST_TILT, &b.tilt_slope);
+    b.power_by[0] = (right * right_slope + left * left_slope) / sum;
+    b.power_by[1] = (right * right_slope - left * left_slope) / sum;
+    b.lean_by[0] = across * (right_slope - left_slope);
+    b.lean_by[1] = across * (right_slope + left_slope);
+    return b;
 }
 
 gess__warp gess__shape_warp(const gess__shape *s)
 {
-    double b[PARAMETERS], slopes[PARAMETERS];
-    bounded(s->p, b, slopes);
-    double power = gess__exp(b[POWER]);
-    return (gess__warp){b[SHIFT], gess__exp(b[SPREAD]), b[TILT], power, power * b[LEAN]};
+    bounded b = bound(s->p);
+    double power = gess__exp(b.power);
+    return (gess__warp){b.shift, gess__exp(b.spread), b.tilt, power, power * b.lean};
 }
 
-/* Means over points of minus the log-likelihood and its gradient in the bounded parameters. */
+/* Means over points of minus the log-likelihood and its gradient in the parameters of the warp. */
 GESS__VECTOR
-static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const double *restrict p,
+static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const bounded *b,
                        double *restrict out)
 {
-    double s[1 + PARAMETERS][GESS__LANES] = {{0}}, shift = p[SHIFT], inverse = gess__exp(-p[SPREAD]), tilt = p[TILT];
-    double power = gess__exp(p[POWER]), lean = p[LEAN];
+    double s[1 + PARAMETERS][GESS__LANES] = {{0}}, shift = b->shift, inverse = gess__exp(-b->spread), tilt = b->tilt;
+    double power = gess__exp(b->power), lean = b->lean;
     for (size_t j = 0; j + GESS__LANES <= n; j += GESS__LANES)
         for (size_t l = 0; l < GESS__LANES; l++) {
             double t = (x[j + l] - shift) * inverse, root, a = gess__asinh(t, &root), side = sqrt(1.0 + a * a);
@@ -106,17 +137,22 @@ static void add_losses(size_t n, const double *restrict x, const double *restric
         for (size_t l = 0; l < GESS__LANES; l++) out[u] += s[u][l];
         out[u] /= (double)used;
     }
-    out[0] += p[SPREAD] - p[POWER];
+    out[0] += b->spread - b->power;
 }
 
 /* The loss at s, and its gradient in what s lets free. */
 static double loss_at(const gess__shape *s, size_t n, const double *x, const double *weights, double *gradient)
 {
-    double b[PARAMETERS], slopes[PARAMETERS], sums[1 + PARAMETERS];
-    const bool fitted[PARAMETERS] = {true, true, s->tilts, s->powers, s->leans};
-    bounded(s->p, b, slopes);
-    add_losses(n, x, weights, b, sums);
-    for (size_t u = 0; u < PARAMETERS; u++) gradient[u] = fitted[u] ? sums[1 + u] * slopes[u] : 0.0;
+    double sums[1 + PARAMETERS], *by = sums + 1;
+    bounded b = bound(s->p);
+    add_losses(n, x, weights, &b, sums);
+    double power = b.power_by[0] * by[POWER] + b.lean_by[0] * by[LEAN];
+    double lean = b.power_by[1] * by[POWER] + b.lean_by[1] * by[LEAN];
+    gradient[SHIFT] = by[SHIFT];
+    gradient[SPREAD] = by[SPREAD];
+    gradient[TILT] = s->tilts ? by[TILT] * b.tilt_slope : 0.0;
+    gradient[POWER] = s->powers ? power : 0.0;
+    gradient[LEAN] = s->leans ? lean : 0.0;
     return sums[0];
 }
 

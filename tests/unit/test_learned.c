@@ -736,6 +736,26 @@ static void finds_warped_coordinates(void **state)
     free(jacobian);
 }
 
+static void finds_skewness_in_one_dimension(void **state)
+{
+    (void)state;
+    enum { N = 4000 };
+    double *x = doubles(N), *w = doubles(N), *jacobian = doubles(N), *scratch, one = 1.0;
+    gess__learned *map = new_map(1);
+    normals(27, N, x);
+    for (size_t j = 0; j < N; j++) x[j] = exp(0.5 * x[j]);
+    assert_int_equal(learn(map, 1, N, x, 's'), 0);
+    assert_int_equal(learn(map, 1, N, x, 'k'), 1);
+    scratch = doubles(gess__learned_scratch(map, N));
+    gess__learned_in(map, N, x, w, jacobian, scratch);
+    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* tails are left to T */
+    gess__learned_free(map);
+    free(x);
+    free(w);
+    free(jacobian);
+    free(scratch);
+}
+
 /* What cannot be learned from is left alone: few points, one that is not finite, a coordinate without spread. */
 static void leaves_bad_points_alone(void **state)
 {
@@ -827,6 +847,7 @@ int main(void)
         cmocka_unit_test(finds_a_banana),
         cmocka_unit_test(adds_nothing_without_structure),
         cmocka_unit_test(finds_skewed_directions),
+        cmocka_unit_test(finds_skewness_in_one_dimension),
         cmocka_unit_test(finds_warped_coordinates),
         cmocka_unit_test(leaves_bad_points_alone),
         cmocka_unit_test(learning_is_deterministic),
