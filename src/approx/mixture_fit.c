@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 64 };
+enum { CHUNK = 64, W = GESS__LANES };
 
 /* Shares below this are passed over in the M step. */
 static const double negligible = 1e-10;
@@ -47,9 +47,15 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     GESS_ALLOC(&f->scales, dim, err);
     GESS_ALLOC(&f->mean, dim, err);
     GESS_ALLOC(&f->within, dim * dim, err);
+    GESS_ALLOC(&f->inverses, dim * dim * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->shifts, dim * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->tile, dim * W, err);
     GESS_ALLOC(&f->centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_ALLOC(&f->best_centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_TRY(gess__approx_new(&f->prior, dim, err));
+    GESS_TRY(gess__approx_new(&f->metric, dim, err));
+    GESS_TRY(gess__approx_new(&f->standard, dim, err));
+    GESS_TRY(gess__mixture_new(&f->spare, dim, err));
     GESS_TRY(gess__mixture_new(&f->trial, dim, err));
     GESS_TRY(gess__mixture_new(&f->better, dim, err));
     return gess__mixture_new(&f->best, dim, err);
@@ -72,9 +78,15 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
     free(f->scales);
     free(f->mean);
     free(f->within);
+    free(f->inverses);
+    free(f->shifts);
+    free(f->tile);
     free(f->centres);
     free(f->best_centres);
     gess__approx_free(f->prior);
+    gess__approx_free(f->metric);
+    gess__approx_free(f->standard);
+    gess__mixture_free(f->spare);
     gess__mixture_free(f->trial);
     gess__mixture_free(f->better);
     gess__mixture_free(f->best);
@@ -83,25 +95,65 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
 
 /* ---- the E step ---- */
 
-/* out_k = points_k − middle. */
+/* δ = |L⁻¹ z − L⁻¹ μ|² of a tile of points; four rows at a time, so that their sums do not wait for each other. */
 GESS__VECTOR
-static void centre(size_t dim, size_t n, const double *restrict points, const double *restrict middle,
-                   double *restrict out)
+static void tile_deltas(size_t dim, const double *restrict inverse, const double *restrict shift,
+                        const double *restrict tile, double *restrict deltas)
 {
-    for (size_t k = 0; k < n; k++)
-        for (size_t i = 0; i < dim; i++) out[k * dim + i] = points[k * dim + i] - middle[i];
+    double sums[W] = {0};
+    size_t i = 0;
+    for (; i + 4 <= dim; i += 4) {
+        double r0[W] = {0}, r1[W] = {0}, r2[W] = {0}, r3[W] = {0};
+        for (size_t k = 0; k < i + 4; k++) { /* above the diagonal the inverse is 0 */
+            const double *column = inverse + k * dim + i, *x = tile + k * W;
+            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(column[0], x[l], r0[l]);
+            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(column[1], x[l], r1[l]);
+            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(column[2], x[l], r2[l]);
+            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(column[3], x[l], r3[l]);
+        }
+        for (size_t l = 0; l < W; l++) {
+            double a = r0[l] - shift[i], b = r1[l] - shift[i + 1], c = r2[l] - shift[i + 2], d = r3[l] - shift[i + 3];
+            sums[l] = gess__fma(a, a, gess__fma(b, b, gess__fma(c, c, gess__fma(d, d, sums[l]))));
+        }
+    }
+    for (; i < dim; i++) {
+        double r[W] = {0};
+        for (size_t k = 0; k <= i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(inverse[k * dim + i], tile[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) sums[l] = gess__fma(r[l] - shift[i], r[l] - shift[i], sums[l]);
+    }
+    for (size_t l = 0; l < W; l++) deltas[l] = sums[l];
 }
 
-static void set_deltas(gess__mixture_fitter *f, const gess__approx *t, size_t n, const double *white, double *deltas)
+/* f->inverses and f->shifts: L_j⁻¹ and L_j⁻¹ μ_j. */
+static void invert(gess__mixture_fitter *f)
 {
-    centre(f->dim, n, white, t->mu, f->rows);
-    gess__solve_lower(f->dim, t->chol, n, f->rows);
-    for (size_t k = 0; k < n; k++) deltas[k] = gess__dot(f->dim, f->rows + k * f->dim, f->rows + k * f->dim);
+    size_t dim = f->dim;
+    for (size_t j = 0; j < f->trial->count; j++) {
+        const gess__approx *t = f->trial->component[j];
+        double *inverse = f->inverses + j * dim * dim, *shift = f->shifts + j * dim;
+        memset(inverse, 0, dim * dim * sizeof *inverse);
+        for (size_t i = 0; i < dim; i++) inverse[i + i * dim] = 1.0;
+        gess__solve_lower(dim, t->chol, dim, inverse);
+        memcpy(shift, t->mu, dim * sizeof *shift);
+        gess__solve_lower(dim, t->chol, 1, shift);
+    }
 }
 
-static void set_all_deltas(gess__mixture_fitter *f, size_t n, const double *white)
+/* δ of every point in every component. */
+static void set_deltas(gess__mixture_fitter *f, size_t n, const double *white)
 {
-    for (size_t j = 0; j < f->trial->count; j++) set_deltas(f, f->trial->component[j], n, white, f->deltas + j * n);
+    size_t dim = f->dim;
+    double deltas[W];
+    invert(f);
+    for (size_t k = 0; k < n; k += W) {
+        size_t some = n - k < W ? n - k : W;
+        gess__to_tile(dim, some, white + k * dim, f->tile);
+        for (size_t j = 0; j < f->trial->count; j++) {
+            tile_deltas(dim, f->inverses + j * dim * dim, f->shifts + j * dim, f->tile, deltas);
+            memcpy(f->deltas + j * n + k, deltas, some * sizeof *deltas);
+        }
+    }
 }
 
 /* Up to CHUNK points: their log w_j t_j, `stride` apart for the next j, become shares; the log of the sum goes to
@@ -242,18 +294,51 @@ static double sum_score(size_t n, const double *restrict shares, const double *r
 }
 
 /* Derivative by ν of the mean of log t_j, weighted by shares, times 2, at ν = exp(log_nu). */
-static double nu_score(double log_nu, void *data)
+static double nu_score(double log_nu, const struct score *s)
 {
-    const struct score *s = data;
     double nu = gess__exp(log_nu), sum = sum_score(s->n, s->shares, s->deltas, nu, nu + s->dim);
     return gess__digamma(0.5 * (nu + s->dim)) - gess__digamma(0.5 * nu) - gess__log((nu + s->dim) / nu) + 1.0 +
            sum / s->total;
 }
 
+/* The root between a and b, where the score has the values of different sign `at_a` and `at_b`: regula falsi, halving
+ * the value of an end that stays (Illinois). */
+static double bracketed(const struct score *s, double a, double at_a, double b, double at_b)
+{
+    for (int i = 0; i < 60 && fabs(b - a) > 1e-6; i++) {
+        double x = b - at_b * (b - a) / (at_b - at_a), value = nu_score(x, s);
+        if (fabs(x - b) < 1e-7 || value == 0.0) return x;
+        if ((value > 0.0) != (at_b > 0.0)) {
+            a = b;
+            at_a = at_b;
+        } else {
+            at_a *= 0.5;
+        }
+        b = x;
+        at_b = value;
+    }
+    return b;
+}
+
+/* The best ν, looked for from the present one on, in steps that double. */
+static double search_nu(const struct score *s, double nu)
+{
+    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP);
+    double a = nu > GESS__NU_CAP ? high : fmax(low, log(nu)), at_a = nu_score(a, s);
+    double end = at_a > 0.0 ? high : low;
+    for (double step = 0.2;; step *= 2.0) {
+        if (a == end) return end == high ? INFINITY : GESS__NU_FLOOR;
+        double b = end == high ? fmin(high, a + step) : fmax(low, a - step), at_b = nu_score(b, s);
+        if ((at_b > 0.0) != (at_a > 0.0)) return gess__exp(bracketed(s, a, at_a, b, at_b));
+        a = b;
+        at_a = at_b;
+    }
+}
+
 /* The points with shares that count, packed into f->factors (shares) and f->packed (deltas). */
 static double best_nu(gess__mixture_fitter *f, size_t j, size_t n)
 {
-    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP), *shares = f->shares + j * n;
+    const double *shares = f->shares + j * n;
     struct score s = {0, (double)f->dim, 0.0, f->factors, f->packed};
     for (size_t k = 0; k < n; k++) {
         if (!(shares[k] > negligible)) continue;
@@ -261,15 +346,13 @@ static double best_nu(gess__mixture_fitter *f, size_t j, size_t n)
         f->packed[s.n++] = f->deltas[j * n + k];
         s.total += shares[k];
     }
-    if (nu_score(high, &s) >= 0.0) return INFINITY;
-    if (nu_score(low, &s) <= 0.0) return GESS__NU_FLOOR;
-    return gess__exp(gess__root(nu_score, &s, low, high, 1e-6));
+    return search_nu(&s, f->trial->component[j]->nu);
 }
 
 /* ---- one iteration ---- */
 
-/* Component j's w, μ, Σ, deltas and ν. False where it has collapsed. */
-static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const double *white, bool held)
+/* Component j's w, μ and Σ. False where it has collapsed. */
+static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const double *white)
 {
     size_t dim = f->dim;
     gess__approx *t = f->trial->component[j];
@@ -280,13 +363,11 @@ static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const doub
     if (!(share > 0.0)) return false;
     for (size_t i = 0; i < dim * dim; i++) f->square[i] = (f->square[i] + pseudo * f->within[i]) / divisor;
     if (gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t)) return false;
-    set_deltas(f, t, n, white, f->deltas + j * n);
-    if (!held) t->nu = best_nu(f, j, n);
     f->trial->log_weight[j] = gess__log(share / (double)n);
     return true;
 }
 
-/* Component `from`, its deltas included, moves to a place before it. */
+/* Component `from`, its shares included, moves to a place before it. */
 static void move_down(gess__mixture_fitter *f, size_t n, size_t to, size_t from)
 {
     gess__mixture *m = f->trial;
@@ -294,14 +375,14 @@ static void move_down(gess__mixture_fitter *f, size_t n, size_t to, size_t from)
     m->component[to] = m->component[from];
     m->component[from] = t;
     m->log_weight[to] = m->log_weight[from];
-    memcpy(f->deltas + to * n, f->deltas + from * n, n * sizeof *f->deltas);
+    memcpy(f->shares + to * n, f->shares + from * n, n * sizeof *f->shares);
 }
 
 void gess__mixture_maximise(gess__mixture_fitter *f, size_t n, const double *white, bool held)
 {
     size_t count = f->trial->count, kept = 0;
     for (size_t j = 0; j < count; j++) {
-        if (!maximise_one(f, j, n, white, held)) continue;
+        if (!maximise_one(f, j, n, white)) continue;
         if (kept < j) move_down(f, n, kept, j);
         kept++;
     }
@@ -309,6 +390,9 @@ void gess__mixture_maximise(gess__mixture_fitter *f, size_t n, const double *whi
     if (kept == 0) return;
     double sum = gess__log_sum(kept, f->trial->log_weight); /* 0 but for what was dropped */
     for (size_t j = 0; j < kept; j++) f->trial->log_weight[j] -= sum;
+    if (held) return;
+    set_deltas(f, n, white);
+    for (size_t j = 0; j < kept; j++) f->trial->component[j]->nu = best_nu(f, j, n);
 }
 
 /* Σ_j log of the prior of Σ_j, up to a constant: −(m/2) (log |Σ_j| + tr S Σ_j⁻¹). */
@@ -331,7 +415,7 @@ unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *wh
     unsigned iteration = 0;
     bool settled = false;
     f->recorded = 0;
-    set_all_deltas(f, n, white);
+    set_deltas(f, n, white);
     double objective = expect(f, n, f->distance) + log_prior(f);
     for (; iteration < settings.most_iterations && !settled; iteration++) {
         size_t count = f->trial->count;
@@ -352,8 +436,10 @@ unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *wh
 /* ---- the number of components ---- */
 
 typedef struct choice {
-    size_t counts[2]; /* whitened points of the two halves, one after the other in f->white */
-    double nu;        /* of the single t */
+    size_t counts[2];                 /* whitened points of the two halves, one after the other in f->white */
+    double nu;                        /* of the single t */
+    double fitted[2], best_fitted[2]; /* mean log T of each half under its own fit: what was tried last, and the best */
+    double rise;                      /* of what was tried last, beside the best */
     gess__mixture_report *report;
 } choice;
 
@@ -396,51 +482,131 @@ static void single(gess__mixture_fitter *f, double nu)
     gess__approx_ready(t);
 }
 
+static double mean_of(size_t n, const double *values)
+{
+    double sum = 0.0;
+    for (size_t k = 0; k < n; k++) sum += values[k];
+    return sum / (double)n;
+}
+
+/* How much likelier draws would get under a fit to all draws instead of half of them, tried instead of the best so
+ * far. A fit to n draws costs new draws as much as it flatters the fitted ones, p/2n nats for p parameters, and all
+ * draws have half the noise of half of them: so a quarter of the rise is looked for in the fitted half. */
+static double rise(const gess__mixture_fitter *f, const choice *c, int side, double score)
+{
+    size_t others = c->counts[1 - side];
+    double held_out = score - mean_of(others, side == 0 ? f->best_logs + c->counts[0] : f->best_logs);
+    return 0.75 * held_out + 0.25 * (c->fitted[side] - c->best_fitted[side]);
+}
+
+/* f->within: the mean of the components' Σ. */
+static void set_within(gess__mixture_fitter *f, const gess__mixture *mixture)
+{
+    size_t dim = f->dim;
+    memset(f->within, 0, dim * dim * sizeof *f->within);
+    for (size_t j = 0; j < mixture->count; j++) {
+        gess__self_product(dim, dim, gess__exp(mixture->log_weight[j]), mixture->component[j]->chol, f->square);
+        for (size_t i = 0; i < dim * dim; i++) f->within[i] += f->square[i];
+    }
+}
+
+/* f->standard: |S⁻¹ L z|² is the squared distance of points in units of each coordinate's spread S, so the factor is
+ * L⁻¹ S. */
+static void set_standard(gess__mixture_fitter *f, const gess__approx *t)
+{
+    size_t dim = f->dim;
+    double *factor = f->standard->chol;
+    memset(factor, 0, dim * dim * sizeof *factor);
+    for (size_t i = 0; i < dim; i++) {
+        double variance = 0.0;
+        for (size_t k = 0; k <= i; k++) variance += t->chol[i + k * dim] * t->chol[i + k * dim];
+        factor[i + i * dim] = sqrt(variance);
+    }
+    gess__solve_lower(dim, t->chol, dim, factor);
+}
+
+static void swap_metrics(gess__mixture_fitter *f)
+{
+    gess__approx *metric = f->metric;
+    f->metric = f->standard;
+    f->standard = metric;
+}
+
+/* A start, and a few steps from it. Returns the mean log T, or -inf. */
+static double tentative(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+{
+    const gess__mixture_settings settings = {4, 0.0};
+    if (!gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side)) return -HUGE_VAL;
+    c->report->iterations += gess__mixture_climb(f, n, white, settings);
+    double mean = f->trial->count > 0 ? mean_of(n, f->distance) : -HUGE_VAL;
+    return isfinite(mean) ? mean : -HUGE_VAL;
+}
+
+/* Where EM starts. The whitening by the single t hides modes that lie apart, so as long as nothing better than the
+ * single t is known the start is the better of two: clusters of whitened points, and of points in units of each
+ * coordinate's spread. */
+static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+{
+    if (f->best->count > 1) return gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side);
+    double whitened = tentative(f, count, n, white, c, side);
+    gess__mixture *first = f->trial;
+    f->trial = f->spare;
+    swap_metrics(f);
+    double standard = tentative(f, count, n, white, c, side);
+    swap_metrics(f);
+    f->spare = first;
+    if (isinf(whitened) && isinf(standard)) return false;
+    if (whitened >= standard) {
+        f->spare = f->trial;
+        f->trial = first;
+    }
+    set_within(f, f->trial);
+    return gess__mixture_set_prior(f);
+}
+
 /* Fits `count` components to each half and scores them on the other, point by point, into f->logs. The fit with the
- * better score goes to f->better. Returns false where there is no such fit. */
+ * better score goes to f->better. Returns false where there is no such fit, or one of the two is worse than the best so
+ * far. */
 static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
 {
     const gess__mixture_settings settings = {20, 1e-3};
     const double *sides[2] = {f->white, f->white + c->counts[0] * f->dim};
-    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL;
-    for (uint32_t side = 0; side < 2; side++) {
+    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL, all = (double)(c->counts[0] + c->counts[1]);
+    c->rise = 0.0;
+    for (int side = 0; side < 2; side++) {
         size_t n = c->counts[side], others = c->counts[1 - side];
         if (count == 1)
             single(f, c->nu);
-        else if (!gess__mixture_seed(f, count, n, sides[side], c->nu, side))
+        else if (!start(f, count, n, sides[side], c, side))
             return false;
         c->report->iterations += gess__mixture_climb(f, n, sides[side], settings);
         if (f->trial->count == 0) return false;
-        set_all_deltas(f, others, sides[1 - side]);
-        double score = expect(f, others, logs[1 - side]) / (double)others;
-        if (!isfinite(score)) return false;
-        if (score > best || side == 0) gess__mixture_copy(f->better, f->trial);
+        c->fitted[side] = mean_of(n, f->distance);
+        set_deltas(f, others, sides[1 - side]);
+        double score = expect(f, others, logs[1 - side]) / (double)others, more = rise(f, c, side, score);
+        if (!isfinite(score) || (count > 1 && more < 0.0)) return false;
+        c->rise += more * (double)others / all;
+        if (score > best) gess__mixture_copy(f->better, f->trial);
         best = fmax(best, score);
     }
     return true;
 }
 
-/* Is the mean of `logs` above that of `best_logs` by 0.01 and two standard errors of the difference? */
-static bool rises(const gess__mixture_fitter *f, size_t n)
+/* Does it rise by 0.01 and a standard error of the difference? */
+static bool rises(const gess__mixture_fitter *f, const choice *c)
 {
+    size_t n = c->counts[0] + c->counts[1];
     double mean = 0.0, square = 0.0;
     for (size_t k = 0; k < n; k++) mean += (f->logs[k] - f->best_logs[k]) / (double)n;
     for (size_t k = 0; k < n; k++) {
         double difference = f->logs[k] - f->best_logs[k] - mean;
         square += difference * difference;
     }
-    return mean > 0.01 + 2.0 * sqrt(square) / (double)n;
-}
-
-static double mean_log(const gess__mixture_fitter *f, size_t n)
-{
-    double sum = 0.0;
-    for (size_t k = 0; k < n; k++) sum += f->best_logs[k];
-    return sum / (double)n;
+    return c->rise > 0.01 + sqrt(square) / (double)n;
 }
 
 /* What was tried last becomes the best so far. */
-static void keep(gess__mixture_fitter *f)
+static void keep(gess__mixture_fitter *f, choice *c)
 {
     gess__mixture *better = f->better;
     double *logs = f->logs;
@@ -448,6 +614,9 @@ static void keep(gess__mixture_fitter *f)
     f->best = better;
     f->logs = f->best_logs;
     f->best_logs = logs;
+    memcpy(c->best_fitted, c->fitted, sizeof c->fitted);
+    set_within(f, f->best);
+    if (gess__mixture_set_prior(f)) gess__approx_copy(f->metric, f->prior);
 }
 
 /* f->best becomes the start of the final fit; report->score and gain are of whitened points. False: one component. */
@@ -456,35 +625,25 @@ static bool choose(gess__mixture_fitter *f, choice *c)
     static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16};
     size_t n = c->counts[0] + c->counts[1], fewer = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
     int misses = 0;
+    single(f, c->nu);
+    gess__approx_copy(f->metric, f->trial->component[0]);
     if (!try_size(f, c, 1)) return false;
-    keep(f);
-    double alone = c->report->score = mean_log(f, n);
+    keep(f, c);
+    double alone = c->report->score = mean_of(n, f->best_logs);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && misses < 2; i++) {
         if (sizes[i] == 3 && f->best->count == 1) continue; /* where two bring nothing, four are the last try */
         if (fewer < 4 * sizes[i] * (f->dim + 2)) break;
         misses++;
-        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, n)) continue;
-        keep(f);
+        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, c)) continue;
+        keep(f, c);
         misses = 0;
     }
-    c->report->score = mean_log(f, n);
+    c->report->score = mean_of(n, f->best_logs);
     c->report->gain = c->report->score - alone;
     return f->best->count > 1;
 }
 
 /* ---- all points ---- */
-
-/* The prior of the final fit: the mean of the components of f->trial. */
-static bool prior_within(gess__mixture_fitter *f)
-{
-    size_t dim = f->dim;
-    memset(f->within, 0, dim * dim * sizeof *f->within);
-    for (size_t j = 0; j < f->trial->count; j++) {
-        gess__self_product(dim, dim, gess__exp(f->trial->log_weight[j]), f->trial->component[j]->chol, f->square);
-        for (size_t i = 0; i < dim * dim; i++) f->within[i] += f->square[i];
-    }
-    return gess__mixture_set_prior(f);
-}
 
 /* `out` gets component t of whitened points, seen from the points: μ + L μ_t and L L_t. */
 static void unwhiten(gess__mixture_fitter *f, const double *mu, const double *chol, const gess__approx *t,
@@ -512,9 +671,11 @@ static bool is_sound(const gess__approx *t)
 /* EM on all points from f->best. False where fewer than two components are left. */
 static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *report)
 {
-    const gess__mixture_settings settings = {40, 1e-4};
+    double operations = (double)f->best->count * (double)n * (double)f->dim * (double)f->dim; /* an iteration */
+    gess__mixture_settings settings = {(unsigned)fmax(10.0, fmin(40.0, 4e9 / operations)), 1e-4};
     gess__mixture_copy(f->trial, f->best);
-    if (!prior_within(f)) return false;
+    set_within(f, f->trial);
+    if (!gess__mixture_set_prior(f)) return false;
     report->iterations += gess__mixture_climb(f, n, f->white, settings);
     return f->trial->count > 1;
 }
@@ -524,11 +685,14 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *
 {
     size_t dim = f->dim, n = pool->half + pool->rest;
     const gess__approx *t = mixture->component[0];
-    choice c = {{sample_size(dim, pool->half, n), sample_size(dim, pool->rest, n)}, t->nu, report};
+    choice c = {.counts = {sample_size(dim, pool->half, n), sample_size(dim, pool->rest, n)},
+                .nu = t->nu,
+                .report = report};
     if (c.counts[0] == 0 || c.counts[1] == 0) return false;
     whiten(t, pool->half, c.counts[0], pool->points, f->white);
     whiten(t, pool->rest, c.counts[1], pool->points + pool->half * dim, f->white + c.counts[0] * dim);
     if (!all_moderate((c.counts[0] + c.counts[1]) * dim, f->white)) return false;
+    set_standard(f, t);
     bool more = choose(f, &c);
     report->score -= 0.5 * t->log_det;
     if (!more) return false;

@@ -21,11 +21,14 @@ struct gess__mixture_fitter {
     double *logs, *best_logs;            /* points: log T of every point under the fit to the other half */
     double *factors, *packed, *distance; /* points: scratch */
     double *square, *scales, *mean;      /* dim × dim, dim, dim: scratch */
+    double *inverses, *shifts, *tile;    /* M × dim × dim, M × dim, LANES × dim: for deltas */
     double *within;                      /* dim × dim, lower: Σ within components, the prior's centre */
+    gess__approx *metric;                /* its factor is that of distances between seeds */
     gess__approx *prior;                 /* its factor */
     double *centres, *best_centres;      /* M × dim */
     unsigned *labels;                    /* points */
-    gess__mixture *trial, *better, *best;
+    gess__approx *standard;              /* its factor: distances between points, each coordinate beside its spread */
+    gess__mixture *trial, *spare, *better, *best;
     double history[GESS__MIXTURE_HISTORY]; /* of the last climb since it last dropped a component: its objective */
     size_t recorded;
 };
@@ -52,7 +55,7 @@ double gess__mixture_scatter(gess__mixture_fitter *f, size_t j, size_t n, const 
 /* Makes f->within (lower triangle) the prior's centre. False where it needs a ridge. */
 bool gess__mixture_set_prior(gess__mixture_fitter *f);
 
-/* The M step; drops what collapses. `held`: ν stays. */
+/* The M step; drops what collapses, and sets deltas. `held`: not ν, and not the deltas. */
 void gess__mixture_maximise(gess__mixture_fitter *f, size_t n, const double *white, bool held);
 
 #endif

@@ -1,8 +1,9 @@
 /* Where EM starts: greedy k-means++ (D. Arthur & S. Vassilvitskii, SODA 2007) and a few steps of Lloyd's, twice, on
  * at most 2,000 of the points; the better of the two clusterings counts.
  *
- * Points far out would each become a cluster, so they are drawn in by √u, u = (ν + D)/(ν + δ) the weight that the
- * single t gives them. */
+ * Distances are those of the scatter within the components of the best mixture so far: beside it, not beside the
+ * spread of all points, clusters are round and apart. Points far out would each become a cluster, so they are drawn in
+ * by √u, u = (ν + D)/(ν + δ) the weight that the single t gives them. */
 #include "approx/mixture_fit.h"
 
 #include "base/lanes.h"
@@ -12,14 +13,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { SAMPLE = 2000, TRIES = 2, CANDIDATES = 3, LLOYD = 4 };
+enum { SAMPLE = 2000, TRIES = 6, CANDIDATES = 3, LLOYD = 25 };
 
 static double weight(double nu, double dim, double delta)
 {
     return isinf(nu) ? 1.0 : (nu + dim) / (nu + delta);
 }
 
-/* `take` of the n points, evenly, drawn in, into f->rows; their squared norms into f->factors. */
+/* `take` of the n points, evenly, drawn in, in units of f->metric, into f->rows; their squared norms into f->factors.
+ */
 static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double *white, double nu)
 {
     size_t dim = f->dim;
@@ -27,8 +29,9 @@ static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double
         const double *z = white + (take == n ? k : k * n / take) * dim;
         double *row = f->rows + k * dim, factor = sqrt(fmin(1.0, weight(nu, (double)dim, gess__dot(dim, z, z))));
         for (size_t i = 0; i < dim; i++) row[i] = factor * z[i];
-        f->factors[k] = gess__dot(dim, row, row);
     }
+    gess__solve_lower(dim, f->metric->chol, take, f->rows);
+    for (size_t k = 0; k < take; k++) f->factors[k] = gess__dot(dim, f->rows + k * dim, f->rows + k * dim);
 }
 
 /* Squared distances of the rows from one centre. */
@@ -75,19 +78,23 @@ static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key ke
     }
 }
 
-/* f->labels: the nearest centre of every row. Returns the sum of squared distances. */
-static double assign(gess__mixture_fitter *f, size_t count, size_t n)
+/* f->labels: the nearest centre of every row. Returns the sum of squared distances; *changed: how many rows have
+ * another centre than before. */
+static double assign(gess__mixture_fitter *f, size_t count, size_t n, size_t *changed)
 {
     double norms[GESS__MOST_COMPONENTS], sum = 0.0;
+    *changed = 0;
     for (size_t j = 0; j < count; j++) norms[j] = gess__dot(f->dim, f->centres + j * f->dim, f->centres + j * f->dim);
     gess__product(true, n, count, f->dim, f->rows, f->centres, f->shares);
     for (size_t k = 0; k < n; k++) {
         double least = HUGE_VAL;
+        unsigned before = f->labels[k];
         for (size_t j = 0; j < count; j++) {
             double distance = norms[j] - 2.0 * f->shares[j * n + k];
             if (distance < least) f->labels[k] = (unsigned)j;
-            least = fmin(least, distance);
+            least = distance < least ? distance : least;
         }
+        *changed += f->labels[k] != before;
         sum += least + f->factors[k];
     }
     return sum;
@@ -134,16 +141,16 @@ bool gess__mixture_seed(gess__mixture_fitter *f, size_t count, size_t n, const d
 {
     const double heavy = 8.0; /* at first; from a Gaussian ν would hardly come down */
     gess__key key = {.iteration = count, .purpose = GESS__FOR_FIT};
-    size_t take = n < SAMPLE ? n : SAMPLE;
+    size_t take = n < SAMPLE ? n : SAMPLE, changed;
     double least = HUGE_VAL;
     draw_in(f, n, take, white, nu);
     for (uint32_t attempt = 0; attempt < TRIES; attempt++) {
         key.chain = which * TRIES + attempt;
         spread(f, count, take, key);
-        double sum = assign(f, count, take);
-        for (int step = 0; step < LLOYD; step++) {
+        double sum = assign(f, count, take, &changed);
+        for (int step = 0; step < LLOYD && (step == 0 || 200 * changed > take); step++) {
             recentre(f, count, take);
-            sum = assign(f, count, take);
+            sum = assign(f, count, take, &changed);
         }
         if (!(sum < least)) continue;
         least = sum;
@@ -152,7 +159,7 @@ bool gess__mixture_seed(gess__mixture_fitter *f, size_t count, size_t n, const d
     if (isinf(least)) return false;
     memcpy(f->centres, f->best_centres, count * f->dim * sizeof *f->centres);
     draw_in(f, n, n, white, nu);
-    assign(f, count, n);
+    assign(f, count, n, &changed);
     hard_shares(f, count, n, white);
     f->trial->count = count;
     for (size_t j = 0; j < count; j++) f->trial->component[j]->nu = nu;

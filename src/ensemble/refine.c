@@ -103,16 +103,18 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
 
 typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
 
+static learn_fn *const learn[] = {gess__learn_scale, gess__learn_skew, gess__learn_skew};
+enum { CANDIDATES = sizeof learn / sizeof *learn };
+
 /* Layer by layer, each kept where it is worth it. The first `half` of y is learned from, all of it is judged by.
  * kept[i]: whether candidate i was. Returns by how much all of them together are better than none. */
-static double search(gess__ensemble *e, size_t half, size_t rest, const double *y, learn_fn *const *learn, size_t count,
-                     int *kept)
+static double search(gess__ensemble *e, size_t half, size_t rest, const double *y, int *kept, double *scale)
 {
     gess__refiner *r = e->refiner;
     gess__learned *best = e->target.learned;
     gess__learned_copy(best, e->identity);
     double none = judge(e, half, rest, best, y), score = none;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < CANDIDATES; i++) {
         kept[i] = 0;
         gess__learned_copy(r->trial, best);
         gess__learned_in(r->trial, half, y, r->w, r->jacobians, r->scratch);
@@ -121,18 +123,18 @@ static double search(gess__ensemble *e, size_t half, size_t rest, const double *
         if (!(new > score + WORTH)) continue;
         score = new;
         kept[i] = 1;
+        if (learn[i] == gess__learn_scale) *scale = score - none;
         gess__learned_copy(best, r->trial);
     }
     return score - none;
 }
 
 /* The chosen layers again, from all points. */
-static void learn_all(gess__ensemble *e, size_t points, const double *y, learn_fn *const *learn, size_t count,
-                      const int *kept)
+static void learn_all(gess__ensemble *e, size_t points, const double *y, const int *kept)
 {
     gess__refiner *r = e->refiner;
     gess__learned_copy(r->trial, e->identity);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < CANDIDATES; i++) {
         if (!kept[i]) continue;
         gess__learned_in(r->trial, points, y, r->w, r->jacobians, r->scratch);
         learn[i](r->learner, points, r->w, r->trial);
@@ -159,64 +161,93 @@ static int move(gess__ensemble *e, const gess__learned *from, const gess__learne
     return 1;
 }
 
-/* Chooses a map and moves everything into its sampling space. */
-static void choose_map(gess__ensemble *e, const gess__pool *pool)
+/* Which layers are worth it, in kept. Returns what they bring; *scale: what the first of them brings alone. */
+static double choose_layers(gess__ensemble *e, const gess__pool *pool, int *kept, double *scale)
 {
-    static learn_fn *const learn[] = {gess__learn_scale, gess__learn_skew, gess__learn_skew};
-    enum { CANDIDATES = sizeof learn / sizeof *learn };
     gess__refiner *r = e->refiner;
     size_t dim = e->target.dim, points = pool->half + pool->rest, most = JUDGED + JUDGED_A_DIMENSION * dim;
-    int kept[CANDIDATES];
-    gess__learned *old = e->before;
-    gess__learned_copy(old, e->target.learned);
+    gess__learned_copy(e->before, e->target.learned);
     /* all points of the window behind the map, and some of each half */
-    gess__learned_out(old, points, pool->points, r->w, r->jacobians, r->scratch);
+    gess__learned_out(e->before, points, pool->points, r->w, r->jacobians, r->scratch);
     size_t half = take_some(dim, pool->half, r->w, most, r->y);
     size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
-    double gain = search(e, half, rest, r->y, learn, CANDIDATES, kept);
+    double gain = search(e, half, rest, r->y, kept, scale);
+    gess__learned_copy(e->target.learned, e->before);
+    return gain;
+}
+
+/* Learns these layers from all points and moves everything into the sampling space behind them, if everything has a
+ * place there; fits the t there, to begin with, and packs the window anew. */
+static void adopt(gess__ensemble *e, gess__pool *pool, const int *kept)
+{
+    gess__refiner *r = e->refiner;
+    const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
+    gess__learned *old = e->before;
+    size_t points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
+    gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
-    learn_all(e, points, r->y, learn, CANDIDATES, kept);
-    size_t window = e->window.draws * e->chains.count;
-    if (!move(e, old, r->trial, window, e->window.points, e->window.values, 1) ||
-        !move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1)) {
-        gess__learned_copy(e->target.learned, old);
-        return;
+    learn_all(e, points, r->y, kept);
+    if (move(e, old, r->trial, window, e->window.points, e->window.values, 1) &&
+        move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1)) {
+        gess__learned_copy(e->target.learned, r->trial);
+        move(e, old, r->trial, window, e->window.points, e->window.values, 0);
+        move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0);
+        gess__warmup_look(e); /* the log densities have another Jacobian now */
     }
-    gess__learned_copy(e->target.learned, r->trial);
-    move(e, old, r->trial, window, e->window.points, e->window.values, 0);
-    move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0);
-    e->warmup.map_gain = gain;
-    gess__warmup_look(e); /* the log densities have another Jacobian now */
+    *pool = gess__pack(e);
+    gess__fit_student_t(e->fitter, e->target.dim, points, pool->points, cold, e->approx, &e->fit);
 }
 
 /* ---- all of it ---- */
 
-int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+/* The mixture in the present space; returns its gain over the one t. */
+static double mix(gess__ensemble *e, const gess__pool *pool)
 {
-    gess__warmup *u = &e->warmup;
     gess__mixture_report mixed = {0};
-    const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
-    double before = u->map_gain + u->mixture_gain;
-    u->refines++;
-    u->refined_at = e->tally.evals;
-    if (e->target.learned != NULL) {
-        gess__blas_begin();
-        choose_map(e, pool);
-        *pool = gess__pack(e);
-        gess__fit_student_t(e->fitter, e->target.dim, pool->half + pool->rest, pool->points, cold, e->approx, &e->fit);
-        gess__blas_end();
-        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
-    }
     e->mixture->count = 1;
     e->mixture->log_weight[0] = 0.0;
     gess__approx_copy(e->mixture->component[0], e->approx);
     gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
-    if (!(mixed.gain > WORTH)) {
-        e->mixture->count = 1;
-        mixed.gain = 0.0;
+    if (mixed.gain > WORTH) return mixed.gain;
+    e->mixture->count = 1;
+    return 0.0;
+}
+
+/* A map, and a mixture behind it. Both describe a target that is not a t: skewed layers bend several modes together
+ * that a mixture keeps apart, so what the mixture does without them is asked too. */
+static void choose(gess__ensemble *e, gess__pool *pool)
+{
+    gess__warmup *u = &e->warmup;
+    int kept[CANDIDATES], bare[CANDIDATES] = {0};
+    double scale = 0.0, gain = choose_layers(e, pool, kept, &scale), without = 0.0;
+    bare[0] = kept[0];
+    if (kept[1] || kept[2]) {
+        adopt(e, pool, bare);
+        without = mix(e, pool);
     }
-    u->mixture_gain = mixed.gain;
-    double drawn = u->drawn;
+    adopt(e, pool, kept);
+    u->map_gain = gain;
+    u->mixture_gain = mix(e, pool);
+    if (!(without > 0.0 && scale + without > gain + u->mixture_gain)) return;
+    adopt(e, pool, bare);
+    u->map_gain = scale;
+    u->mixture_gain = mix(e, pool);
+}
+
+int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+{
+    gess__warmup *u = &e->warmup;
+    double before = u->map_gain + u->mixture_gain, drawn = u->drawn;
+    u->refines++;
+    u->refined_at = e->tally.evals;
+    if (e->target.learned != NULL) {
+        gess__blas_begin();
+        choose(e, pool);
+        gess__blas_end();
+        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+    } else {
+        u->mixture_gain = mix(e, pool);
+    }
     u->drawn = u->independence; /* since the last one; that of this one shows in the next stage */
     u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.2 * drawn;
     return u->improving;
