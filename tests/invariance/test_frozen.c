@@ -2,8 +2,8 @@
  *
  * As in test_kernels.c: maps and T are learned from draws that are independent of the tested states, so that every
  * chain is a replicate. Started from an exact draw in the user's space, mapped into the sampling space and updated
- * three times, it must be an exact draw again. Every target meets every row of `cases`; the quality of maps and T may
- * not matter, so half of them are poor on purpose. */
+ * three times, it must be an exact draw again. `test_frozen SEED` has other draws. Every target meets every row of
+ * `cases`; the quality of maps and T may not matter, so half of them are poor on purpose. */
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
@@ -29,9 +29,9 @@ static const struct test_case {
 } cases[] = {
     {"t, 1 move of 2", NONE, NONE, 1, 2},
     {"mixture", NONE, LEARNED, 0, 1},
+    {"map, t", LEARNED, NONE, 0, 1},
     {"mixture, 1 move of 2", NONE, LEARNED, 1, 2},
     {"poor mixture, 4 moves of 5", NONE, POOR, 4, 5},
-    {"map, t", LEARNED, NONE, 0, 1},
     {"poor map, t, 4 moves of 5", POOR, NONE, 4, 5},
     {"map, mixture, 1 move of 2", LEARNED, LEARNED, 1, 2},
     {"poor map, poor mixture", POOR, POOR, 0, 1},
@@ -42,6 +42,7 @@ struct setting {
     const exact_target *target;
     const struct test_case *test;
     gess__team *team;
+    uint64_t seed;
 };
 
 static const char *const names[] = {"x1",       "x2",       "log density",       "delta",
@@ -203,7 +204,7 @@ static void prepare(gess__ensemble *e, const struct setting *s, uint64_t seed, d
     size_t n = e->chains.count, dim = e->target.dim, most = n > LEARN_POINTS ? n : LEARN_POINTS;
     double *y = doubles(most * dim), *w = doubles(most * dim), *jacobians = doubles(most);
     double *scratch = doubles(gess__learned_scratch(map, most)), *mapped = doubles(gess__target_scratch(&e->target, n));
-    draw_points(s->target, &e->target.bounds, 77, LEARN_POINTS, y);
+    draw_points(s->target, &e->target.bounds, s->seed + 77, LEARN_POINTS, y);
     if (s->test->map == LEARNED) {
         learn_map(map, y);
         maps_learned += gess__learned_layers(map) > 0;
@@ -253,7 +254,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     double x[MOST_DIM], y[MOST_DIM], scratch[MOST_DIM + 1];
     (void)most;
     for (size_t i = 0; i < baseline; i++) {
-        exact_draw(t, 1000 + stage, i, x, scratch);
+        exact_draw(t, s->seed + 1000 + stage, i, x, scratch);
         statistics(t, x, baseline, before + i);
     }
     gess_options_init(&options);
@@ -261,10 +262,10 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     options.kernel = "gess";
     options.schedule = "auto";
     options.warmup = 0;
-    options.seed = 31 * (stage + 1);
+    options.seed = s->seed + 31 * (stage + 1);
     options.block = 16;
     judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
-    prepare(e, s, 2000 + stage, e->chains.x);
+    prepare(e, s, s->seed + 2000 + stage, e->chains.x);
     update(e, s->test);
     double *mapped = doubles(gess__target_scratch(&e->target, 1));
     for (size_t i = 0; i < replicates; i++) {
@@ -287,11 +288,12 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     return count;
 }
 
-int main(void)
+int main(int count, char **words)
 {
     gess_error err = {0};
     struct setting s = {0};
     int good = 1;
+    s.seed = count > 1 ? 10000 * strtoull(words[1], NULL, 10) : 0;
     judge_must(gess__team_new(&s.team, 0, &err), &err);
     for (size_t k = 0; k < CASES; k++)
         for (size_t i = 0; i < exact_target_count; i++) {
