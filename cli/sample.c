@@ -229,6 +229,7 @@ static void print_verdict(const gess_stats *s, const gess_options *o, int stoppe
     else if (o->warmup == GESS_AUTO)
         printf("warm-up was ended by its limit of evaluations after %llu iterations, still improving\n",
                (unsigned long long)s->warmup);
+    if (s->method[0] != '\0') printf("%s\n", s->method);
     if (o->draws != GESS_AUTO || stopped) return;
     if (s->met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);

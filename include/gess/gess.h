@@ -157,6 +157,7 @@ typedef struct gess_stats {
     int warmup_settled;           /* warm-up ended because the approximation had stopped improving */
     int met;                      /* the targets of effective sample size and R-hat were met */
     double least_ess, worst_rhat; /* at the newest check; NaN before the first */
+    char method[160];             /* what the schedule chose in warm-up, in words; empty where it chooses nothing */
     char slowest[48];             /* name, cut to fit, of the parameter that was furthest from its targets then */
 } gess_stats;
 

@@ -70,7 +70,9 @@ int gess__refine_due(const gess__ensemble *e)
 {
     size_t dim = e->target.dim, points = e->window.draws * e->chains.count, least = FEWEST_A_DIMENSION * dim;
     if (points < (least > FEWEST_POINTS ? least : FEWEST_POINTS)) return 0;
-    return e->warmup.refines == 0 || e->tally.evals >= e->warmup.refined_at + e->warmup.refined_at / 2;
+    /* an ensemble that travels will have left what is learned from it */
+    uint64_t last = e->warmup.refined_at;
+    return e->warmup.refines == 0 || e->tally.evals >= (e->warmup.moved ? 2 * last : last + 2 * last / 5);
 }
 
 /* ---- maps ---- */
@@ -234,10 +236,10 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     u->mixture_gain = mix(e, pool);
 }
 
-int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
-    double before = u->map_gain + u->mixture_gain, drawn = u->drawn;
+    double before = u->map_gain + u->mixture_gain;
     u->refines++;
     u->refined_at = e->tally.evals;
     if (e->target.learned != NULL) {
@@ -248,9 +250,11 @@ int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
     } else {
         u->mixture_gain = mix(e, pool);
     }
-    u->drawn = u->independence; /* since the last one; that of this one shows in the next stage */
-    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.2 * drawn;
-    return u->improving;
+    if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
+    gess__refine_share(e);
+    double drawn = u->drawn;
+    u->drawn = u->independence;
+    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.25 * drawn;
 }
 
 /* ---- independence moves ---- */

@@ -14,9 +14,9 @@ void gess__refiner_free(gess__refiner *refiner);
 int gess__refine_due(const gess__ensemble *e);
 
 /* Learns anew from the window, whose draws are in w->packed, the first half of the chains first; leaves e->approx
- * fitted in the new sampling space, the chains and the window in it. *report: of that fit. Returns whether T got better
- * by more than what is worth waiting for. */
-int gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report);
+ * fitted in the new sampling space, the chains and the window in it, the share of independence moves chosen. *report:
+ * of that fit. warmup.improving: T got better by more than what is worth waiting for. */
+void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report);
 
 /* Chooses the share of independence moves from how log π − log T varies over the window. */
 void gess__refine_share(gess__ensemble *e);

@@ -5,6 +5,7 @@
 #ifndef GESS_MAP_LAYERS_H
 #define GESS_MAP_LAYERS_H
 
+#include "base/vmath.h"
 #include "map/learned.h"
 
 enum gess__layer_kind { GESS__SCALE_LAYER = 1, GESS__SKEW_LAYER = 2 };
@@ -55,6 +56,20 @@ size_t gess__most_directions(size_t dim);
 
 /* Whether a layer can be what it says: indices, order, finite numbers, positive scales, rows that invert columns. */
 bool gess__layer_possible(const gess__layer *layer, size_t dim);
+
+/* sinh(power asinh(x) + tilt); *slope is the derivative without the factor `power`. Beyond 1e150 squares would
+ * overflow, and sqrt(1 + x²) is |x|. */
+GESS__INLINE double gess__warped(double x, double power, double tilt, double *slope)
+{
+    double size = fabs(x), root = sqrt(gess__fma(size, size, 1.0));
+    int big = size > 1e150;
+    root = gess__select(big, size, root);
+    double rest = gess__select(big, size, size * size / (1.0 + root));
+    double angle = gess__fma(power, copysign(gess__log1p(size + rest), x), tilt);
+    double e = gess__exp(fabs(angle)), inverse = 1.0 / e;
+    *slope = 0.5 * (e + inverse) / root;
+    return copysign(0.5 * (e - inverse), angle);
+}
 
 /* Sets the constant, when all else is set. */
 void gess__layer_finish(gess__layer *layer);

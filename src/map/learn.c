@@ -28,11 +28,20 @@ static int allocate(gess__learner *l, gess_error *err)
     return GESS_OK;
 }
 
+/* As many as either step may look at; beyond 2^21 numbers (64 MiB of work), 4 a dimension. */
+static size_t most_points(size_t dim, size_t points)
+{
+    size_t most = ((size_t)1 << 21) / (dim > 0 ? dim : 1);
+    if (most < 4 * dim) most = 4 * dim;
+    if (most > GESS__SKEW_POINTS) most = GESS__SKEW_POINTS;
+    return points < most ? points : most;
+}
+
 int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess_error *err)
 {
     GESS_ALLOC(learner, 1, err);
     (*learner)->dim = dim;
-    (*learner)->most = points < GESS__SCALE_POINTS ? points : GESS__SCALE_POINTS;
+    (*learner)->most = most_points(dim, points);
     int status = allocate(*learner, err);
     if (status != GESS_OK) {
         gess__learner_free(*learner);
@@ -71,11 +80,11 @@ double gess__learn_effective(size_t n)
 /* Covariances cost dim² a point: 2^31 in all. Fewer than 4 points a dimension say little about directions. */
 size_t gess__learn_points(const gess__learner *l, size_t n, size_t most)
 {
-    size_t m = n, affordable = ((size_t)1 << 31) / (l->dim * l->dim);
+    size_t m = n, affordable = ((size_t)1 << 31) / (l->dim > 0 ? l->dim * l->dim : 1);
     if (m > most) m = most;
     if (m > l->most) m = l->most;
     if (m > affordable) m = affordable;
-    return m < 200 || m < 4 * l->dim || l->dim < 2 ? 0 : m;
+    return m < 200 || m < 4 * l->dim ? 0 : m;
 }
 
 static bool moments(gess__learner *l, size_t n, const double *points, size_t m)

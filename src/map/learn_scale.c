@@ -430,7 +430,7 @@ static void fit_both(step_fit *fit, const double *y, size_t begin, size_t end, d
             loss = start_spread(&fit->scale, r, begin, end, h, weights, squares, work);
         else
             loss = best_level(&fit->scale, r, begin, end, h, weights, squares);
-        loss = fit_spread(&fit->scale, r, begin, end, h, weights, squares, work, loss);
+        (void)fit_spread(&fit->scale, r, begin, end, h, weights, squares, work, loss);
     }
     fit_mean(&fit->mean, weights, y, begin, end, work, r);
     (void)best_level(&fit->scale, r, begin, end, h, weights, squares);

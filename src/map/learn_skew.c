@@ -12,13 +12,23 @@
 
 #include "base/lanes.h"
 #include "base/linalg.h"
+#include "base/special.h"
 #include "base/vmath.h"
 
-enum { STARTS = 4, ITERATIONS = 20, MOST_FAILURES = 3, PARAMETERS = 4, SUMS = 1 + PARAMETERS + 10 };
+enum {
+    STARTS = 4,
+    ITERATIONS = 20,
+    MOST_FAILURES = 3,
+    FEW = 3000,
+    REFITS = 2,
+    PARAMETERS = 4,
+    SUMS = 1 + PARAMETERS + 10
+};
 
-#define LEAST_GAIN 0.01 /* nats, held out */
-#define FAR 2.0         /* times sqrt(dim) */
-#define FREE_POWER 3000 /* points from which the power is fitted too */
+#define LEAST_SKEWNESS 2.5 /* standard errors */
+#define LEAST_GAIN 0.005   /* nats, held out */
+#define FAR 2.0            /* times sqrt(dim) */
+#define FREE_POWER 3000    /* points from which the power is fitted too */
 #define MOST_TILT 2.0
 #define MOST_LOG_POWER 0.69314718055994530942
 
@@ -43,14 +53,45 @@ static bool whiten(gess__learner *l, size_t m)
     return true;
 }
 
+/* ν of a t with covariance I for points of these squared lengths, the best of a few; INFINITY: a Gaussian. */
+static double tails(size_t dim, size_t m, const double *lengths)
+{
+    static const double tried[] = {3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, 100.0, 300.0, INFINITY};
+    double d = (double)dim, best = INFINITY, most = -INFINITY;
+    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
+        double nu = tried[k], sum = 0.0;
+        if (isinf(nu)) {
+            for (size_t j = 0; j < m; j++) sum -= 0.5 * lengths[j];
+            sum -= 0.5 * d * gess__log(2.0) * (double)m;
+        } else {
+            double norm = gess__log_gamma(0.5 * (nu + d)) - gess__log_gamma(0.5 * nu) - 0.5 * d * gess__log(nu - 2.0);
+            for (size_t j = 0; j < m; j++) sum -= 0.5 * (nu + d) * gess__log1p(lengths[j] / (nu - 2.0));
+            sum += norm * (double)m;
+        }
+        if (!(sum > most)) continue;
+        most = sum;
+        best = nu;
+    }
+    return best;
+}
+
+/* What a point counts in a t with that ν: (ν + D) / (ν − 2 + |z|²), so that whitened points have mean square 1. */
+static void set_weights(size_t dim, size_t m, const double *lengths, double *weights)
+{
+    double nu = tails(dim, m, lengths);
+    for (size_t j = 0; j < m; j++) weights[j] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu - 2.0 + lengths[j]);
+}
+
 /* The points that directions are looked for with, into `residuals`; their squared lengths into `lengths`. */
-static void pull_in(gess__learner *l, size_t m, double *lengths)
+static void pull_in(gess__learner *l, size_t m, double *lengths, double *weights)
 {
     size_t dim = l->dim;
     double most = FAR * FAR * (double)dim;
+    for (size_t j = 0; j < m; j++) lengths[j] = gess__dot(dim, l->z + j * dim, l->z + j * dim);
+    set_weights(dim, m, lengths, weights);
     for (size_t j = 0; j < m; j++) {
         const double *z = l->z + j * dim;
-        double length = gess__dot(dim, z, z), factor = length > most ? sqrt(most / length) : 1.0;
+        double length = lengths[j], factor = length > most ? sqrt(most / length) : 1.0;
         for (size_t i = 0; i < dim; i++) l->residuals[j * dim + i] = factor * z[i];
         lengths[j] = factor * factor * length;
     }
@@ -72,26 +113,25 @@ static double orthonormal(size_t dim, const double *found, size_t count, double 
 }
 
 /* One power iteration: u = z·w, next = E[z u²]; returns E[u³]. */
-static double third_moment(const gess__learner *l, size_t m, const double *w, double *u, double *next)
+static double third_moment(size_t dim, size_t m, const double *z, const double *w, double *u, double *next)
 {
-    size_t dim = l->dim;
-    gess__product(true, m, 1, dim, l->residuals, w, u);
+    gess__product(true, m, 1, dim, z, w, u);
     for (size_t j = 0; j < m; j++) u[j] = u[j] * u[j] / (double)m;
-    gess__product(false, dim, 1, m, l->residuals, u, next);
+    gess__product(false, dim, 1, m, z, u, next);
     return gess__dot(dim, next, w);
 }
 
 /* Climbs from w; returns |E[u³]| where it ends. */
-static double climb(const gess__learner *l, size_t m, const double *found, size_t count, double *w, double *u,
+static double climb(size_t dim, size_t m, const double *z, const double *found, size_t count, double *w, double *u,
                     double *next)
 {
     double skew = 0.0;
-    if (!(orthonormal(l->dim, found, count, w) > 1e-9)) return 0.0;
+    if (!(orthonormal(dim, found, count, w) > 1e-9)) return 0.0;
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
         double old = skew;
-        skew = fabs(third_moment(l, m, w, u, next));
-        if (!(orthonormal(l->dim, found, count, next) > 1e-12)) return 0.0;
-        memcpy(w, next, l->dim * sizeof *w);
+        skew = fabs(third_moment(dim, m, z, w, u, next));
+        if (!(orthonormal(dim, found, count, next) > 1e-12)) return 0.0;
+        memcpy(w, next, dim * sizeof *w);
         if (fabs(skew - old) < 1e-4 * skew) break;
     }
     return skew;
@@ -129,27 +169,33 @@ static void axis_skewness(const gess__learner *l, size_t m, const double *found,
     }
 }
 
-/* The next direction into found[count]; returns its skewness. */
+/* The next direction into found[count]; returns its skewness. The starts climb with every few-th point, the best of
+ * them goes on with all. */
 static double next_direction(gess__learner *l, size_t m, double *found, size_t count, double *lengths, double *u)
 {
-    size_t dim = l->dim;
+    size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW, few = m / stride;
     double *w = l->small, *next = l->small + dim, *axes = l->small + 2 * dim, best = 0.0;
+    double *sample = l->pair + l->most * dim, *to = found + count * dim;
+    if (count == 0)
+        for (size_t j = 0; j < few; j++)
+            memcpy(sample + j * dim, l->residuals + j * stride * dim, dim * sizeof *sample);
     axis_skewness(l, m, found, count, axes);
     for (int which = 0; which < STARTS && (size_t)which <= dim; which++) {
         start(l, m, which, lengths, axes, u, w);
-        double skew = climb(l, m, found, count, w, u, next);
+        double skew = climb(dim, few, sample, found, count, w, u, next);
         if (!(skew > best)) continue;
         best = skew;
-        memcpy(found + count * dim, w, dim * sizeof *w);
+        memcpy(to, w, dim * sizeof *w);
     }
-    return best;
+    return best > 0.0 ? climb(dim, m, l->residuals, found, count, to, u, next) : 0.0;
 }
 
 /* ---- 3. warps ---- */
 
 /* Sums over points of minus the log-likelihood, its gradient and the products of its gradient. */
 GESS__VECTOR
-static void add_scores(size_t n, const double *restrict x, const double *restrict p, double *restrict out)
+static void add_scores(size_t n, const double *restrict x, const double *restrict weights, const double *restrict p,
+                       double *restrict out)
 {
     double s[SUMS][GESS__LANES] = {{0}}, shift = p[0], inverse = gess__exp(-p[1]), tilt = p[2], power = gess__exp(p[3]);
     for (size_t j = 0; j + GESS__LANES <= n; j += GESS__LANES)
@@ -158,9 +204,9 @@ static void add_scores(size_t n, const double *restrict x, const double *restric
             double angle = copysign(gess__log1p(size + square / (1.0 + root)), t);
             double q = gess__fma(power, angle, -tilt), high = gess__select(fabs(q) > 300.0, 300.0, fabs(q));
             double e = gess__exp(high), c = 0.5 * (e + 1.0 / e), v = copysign(0.5 * (e - 1.0 / e), q);
-            double by_q = v * c - v / c, by_t = by_q * power / root + t / (root * root);
+            double w = weights[j + l], by_q = w * v * c - v / c, by_t = by_q * power / root + t / (root * root);
             double g0 = -by_t * inverse, g1 = 1.0 - by_t * t, g2 = -by_q, g3 = by_q * power * angle - 1.0;
-            s[0][l] += 0.5 * v * v - gess__log(c / root);
+            s[0][l] += 0.5 * w * v * v - gess__log(c / root);
             s[1][l] += g0;
             s[2][l] += g1;
             s[3][l] += g2;
@@ -185,11 +231,18 @@ static void add_scores(size_t n, const double *restrict x, const double *restric
     out[0] += p[1] - p[3];
 }
 
+/* Whether x has reached ±most and the loss still falls outwards. */
+static bool at_bound(double x, double most, double slope)
+{
+    return (x >= most && slope < 0.0) || (x <= -most && slope > 0.0);
+}
+
 /* A damped scoring step from s with the sums there. */
 static shape stepped(const shape *s, const double *sums, double damping)
 {
     double a[PARAMETERS * PARAMETERS], b[PARAMETERS];
-    const bool held[PARAMETERS] = {false, false, !s->tilts, !s->powers};
+    const bool held[PARAMETERS] = {false, false, !s->tilts || at_bound(s->p[2], MOST_TILT, sums[3]),
+                                   !s->powers || at_bound(s->p[3], MOST_LOG_POWER, sums[4])};
     shape to = *s;
     for (size_t u = 0, k = 1 + PARAMETERS; u < PARAMETERS; u++)
         for (size_t v = u; v < PARAMETERS; v++, k++)
@@ -206,13 +259,13 @@ static shape stepped(const shape *s, const double *sums, double damping)
 }
 
 /* Maximum likelihood from where s is; returns minus the log-likelihood a point, but a constant. */
-static double fit_shape(shape *s, size_t n, const double *x)
+static double fit_shape(shape *s, size_t n, const double *x, const double *weights)
 {
     double sums[SUMS], trial[SUMS], damping = 0.01;
-    add_scores(n, x, s->p, sums);
+    add_scores(n, x, weights, s->p, sums);
     for (int iteration = 0; iteration < 40 && damping < 1e8; iteration++) {
         shape to = stepped(s, sums, damping);
-        add_scores(n, x, to.p, trial);
+        add_scores(n, x, weights, to.p, trial);
         if (!(trial[0] <= sums[0])) {
             damping *= 10.0;
             continue;
@@ -221,38 +274,97 @@ static double fit_shape(shape *s, size_t n, const double *x)
         *s = to;
         memcpy(sums, trial, sizeof sums);
         damping *= 0.2;
-        if (won < 1e-7) break;
+        if (won < 1e-6) break;
     }
     return sums[0];
 }
 
-static double loss_of(const shape *s, size_t n, const double *x)
+static double loss_of(const shape *s, size_t n, const double *x, const double *weights)
 {
     double sums[SUMS];
-    add_scores(n, x, s->p, sums);
+    add_scores(n, x, weights, s->p, sums);
     return sums[0];
 }
 
 /* What the tilt gains over the same without, each half under the fit to the other. */
-static double held_out_gain(const shape *from, size_t m, const double *x)
+static double held_out_gain(const shape *from, size_t m, const double *x, const double *weights)
 {
     size_t half = m / 2;
     double gain = 0.0;
     for (int side = 0; side < 2; side++) {
         const double *mine = side ? x + half : x, *other = side ? x : x + half;
+        const double *my_weights = side ? weights + half : weights, *other_weights = side ? weights : weights + half;
         size_t n = side ? m - half : half;
         shape full = *from, plain = *from;
         plain.tilts = false;
         plain.p[2] = 0.0;
-        (void)fit_shape(&plain, n, mine);
+        (void)fit_shape(&plain, n, mine, my_weights);
         memcpy(full.p, plain.p, sizeof full.p);
-        (void)fit_shape(&full, n, mine);
-        gain += 0.5 * (loss_of(&plain, m - n, other) - loss_of(&full, m - n, other));
+        (void)fit_shape(&full, n, mine, my_weights);
+        gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(&full, m - n, other, other_weights));
     }
     return gain;
 }
 
 /* ---- the layer ---- */
+
+/* Directions that are warped, of those found, and how. */
+typedef struct warps {
+    size_t count, which[GESS__MOST_DIRECTIONS];
+    shape shapes[GESS__MOST_DIRECTIONS];
+} warps;
+
+static void find_warps(gess__learner *l, size_t n, size_t m, double *found, double *lengths, double *weights, double *u,
+                       warps *w)
+{
+    size_t dim = l->dim, most = gess__most_directions(dim);
+    double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
+    int failures = 0;
+    for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
+        if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
+        shape s = {.tilts = true, .powers = n >= FREE_POWER};
+        gess__product(true, m, 1, dim, l->z, found + k * dim, u);
+        if (!(held_out_gain(&s, m, u, weights) > LEAST_GAIN)) {
+            failures++;
+            continue;
+        }
+        failures = 0;
+        (void)fit_shape(&s, m, u, weights);
+        w->which[w->count] = k;
+        w->shapes[w->count++] = s;
+    }
+}
+
+/* |z|² after the warps. */
+static void warped_lengths(const gess__learner *l, size_t m, const double *found, const warps *w, double *lengths,
+                           double *u)
+{
+    size_t dim = l->dim;
+    for (size_t j = 0; j < m; j++) lengths[j] = gess__dot(dim, l->z + j * dim, l->z + j * dim);
+    for (size_t k = 0; k < w->count; k++) {
+        const double *p = w->shapes[k].p;
+        double inverse = gess__exp(-p[1]), power = gess__exp(p[3]);
+        gess__product(true, m, 1, dim, l->z, found + w->which[k] * dim, u);
+        for (size_t j = 0; j < m; j++) {
+            double slope, v = gess__warped((u[j] - p[0]) * inverse, power, -p[2], &slope);
+            lengths[j] += v * v - u[j] * u[j];
+        }
+    }
+    for (size_t j = 0; j < m; j++) lengths[j] = fmin(fmax(lengths[j], 0.0), 1e100);
+}
+
+/* Skewness looks like tails until it is gone: tails and weights again, from the warped points, and the warps with
+ * these. */
+static void refit(const gess__learner *l, size_t m, const double *found, double *lengths, double *weights, double *u,
+                  warps *w)
+{
+    warped_lengths(l, m, found, w, lengths, u);
+    set_weights(l->dim, m, lengths, weights);
+    for (size_t k = 0; k < w->count; k++) {
+        gess__product(true, m, 1, l->dim, l->z, found + w->which[k] * l->dim, u);
+        (void)fit_shape(&w->shapes[k], m, u, weights);
+    }
+}
 
 /* row = S⁻¹ L⁻ᵀ w, column = S L w in the points' own coordinates. */
 static void add_direction(const gess__learner *l, const double *w, const shape *s, gess__layer *layer)
@@ -270,30 +382,20 @@ static void add_direction(const gess__learner *l, const double *w, const shape *
 
 int gess__learn_skew(gess__learner *l, size_t n, const double *points, gess__learned *map)
 {
-    size_t m = gess__learn_points(l, n, GESS__SKEW_POINTS), dim = l->dim, most = gess__most_directions(dim);
+    size_t m = gess__learn_points(l, n, GESS__SKEW_POINTS);
     if (m == 0 || map->count == GESS__MOST_LAYERS || !gess__learn_standardise(l, n, points, m, false)) return 0;
     if (!whiten(l, m)) return 0;
-    double *lengths = l->vectors, *u = l->vectors + m, *found = l->pair;
-    double threshold = 4.0 * sqrt(6.0 / gess__learn_effective(n));
+    double *lengths = l->vectors, *u = l->vectors + m, *weights = l->vectors + 2 * m, *found = l->pair;
+    warps w = {0};
+    pull_in(l, m, lengths, weights);
+    find_warps(l, n, m, found, lengths, weights, u, &w);
+    for (int round = 0; round < REFITS && w.count > 0; round++) refit(l, m, found, lengths, weights, u, &w);
     gess__layer *layer = &map->layers[map->count];
     layer->kind = GESS__SKEW_LAYER;
     layer->count = 0;
-    memcpy(layer->centre, l->mean, dim * sizeof *l->mean);
-    pull_in(l, m, lengths);
-    int failures = 0;
-    for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
-        if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
-        shape s = {.tilts = true, .powers = n >= FREE_POWER};
-        gess__product(true, m, 1, dim, l->z, found + k * dim, u);
-        if (!(held_out_gain(&s, m, u) > LEAST_GAIN)) {
-            failures++;
-            continue;
-        }
-        failures = 0;
-        (void)fit_shape(&s, m, u);
-        add_direction(l, found + k * dim, &s, layer);
-    }
-    if (!gess__layer_possible(layer, dim)) return 0;
+    memcpy(layer->centre, l->mean, l->dim * sizeof *l->mean);
+    for (size_t k = 0; k < w.count; k++) add_direction(l, found + w.which[k] * l->dim, &w.shapes[k], layer);
+    if (!gess__layer_possible(layer, l->dim)) return 0;
     gess__layer_finish(layer);
     map->count++;
     return 1;

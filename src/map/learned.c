@@ -270,41 +270,53 @@ static void scale_in(const gess__layer *layer, double *restrict tile, double *re
 
 /* ---- skew ---- */
 
-/* sinh(power asinh(x) + tilt); *slope is the derivative without the factor `power`. Beyond 1e150 squares would
- * overflow, and sqrt(1 + x²) is |x|. */
-GESS__INLINE double warped(double x, double power, double tilt, double *slope)
+/* out_b = Σ_k matrix_b[k step] x_k for four rows at a time, so that no sum waits for itself; k ascending. */
+GESS__INLINE void four_sums(size_t count, size_t step, const double *restrict m0, const double *restrict m1,
+                            const double *restrict m2, const double *restrict m3, const double *restrict x,
+                            double *restrict out)
 {
-    double size = fabs(x), root = sqrt(gess__fma(size, size, 1.0));
-    int big = size > 1e150;
-    root = gess__select(big, size, root);
-    double rest = gess__select(big, size, size * size / (1.0 + root));
-    double angle = gess__fma(power, copysign(gess__log1p(size + rest), x), tilt);
-    double e = gess__exp(fabs(angle)), inverse = 1.0 / e;
-    *slope = 0.5 * (e + inverse) / root;
-    return copysign(0.5 * (e - inverse), angle);
+    for (size_t l = 0; l < 4 * W; l++) out[l] = 0.0;
+    for (size_t k = 0; k < count; k++) {
+        const double *restrict at = x + k * W;
+        double f0 = m0[k * step], f1 = m1[k * step], f2 = m2[k * step], f3 = m3[k * step];
+        for (size_t l = 0; l < W; l++) {
+            out[l] = gess__fma(f0, at[l], out[l]);
+            out[W + l] = gess__fma(f1, at[l], out[W + l]);
+            out[2 * W + l] = gess__fma(f2, at[l], out[2 * W + l]);
+            out[3 * W + l] = gess__fma(f3, at[l], out[3 * W + l]);
+        }
+    }
 }
 
-/* u_j = row_j · (x − centre) for a tile. */
-GESS__INLINE void directions(const gess__layer *layer, size_t dim, const double *restrict tile, double *restrict u)
+/* u_j = row_j · (x − centre) for a tile; `centred` is scratch. The last rows are repeated to make four. */
+GESS__INLINE void directions(const gess__layer *layer, size_t dim, const double *restrict tile,
+                             double *restrict centred, double *restrict u)
 {
-    for (size_t j = 0; j < layer->count; j++) {
-        const double *row = layer->rows + j * dim;
-        double sum[W] = {0};
-        for (size_t i = 0; i < dim; i++)
-            for (size_t l = 0; l < W; l++) sum[l] = gess__fma(row[i], tile[i * W + l] - layer->centre[i], sum[l]);
-        for (size_t l = 0; l < W; l++) u[j * W + l] = sum[l];
+    size_t count = layer->count;
+    for (size_t i = 0; i < dim; i++)
+        for (size_t l = 0; l < W; l++) centred[i * W + l] = tile[i * W + l] - layer->centre[i];
+    for (size_t j = 0; j < count; j += 4) {
+        double sums[4 * W];
+        size_t last = count - 1, j1 = j + 1 < count ? j + 1 : last, j2 = j + 2 < count ? j + 2 : last;
+        size_t j3 = j + 3 < count ? j + 3 : last;
+        four_sums(dim, 1, layer->rows + j * dim, layer->rows + j1 * dim, layer->rows + j2 * dim, layer->rows + j3 * dim,
+                  centred, sums);
+        for (size_t b = 0; b < 4 && j + b < count; b++)
+            for (size_t l = 0; l < W; l++) u[(j + b) * W + l] = sums[b * W + l];
     }
 }
 
 /* x += Σ column_j change_j. */
 GESS__INLINE void move(const gess__layer *layer, size_t dim, const double *restrict change, double *restrict tile)
 {
-    for (size_t i = 0; i < dim; i++) {
-        double x[W];
-        for (size_t l = 0; l < W; l++) x[l] = tile[i * W + l];
-        for (size_t j = 0; j < layer->count; j++)
-            for (size_t l = 0; l < W; l++) x[l] = gess__fma(layer->columns[j * dim + i], change[j * W + l], x[l]);
-        for (size_t l = 0; l < W; l++) tile[i * W + l] = x[l];
+    for (size_t i = 0; i < dim; i += 4) {
+        double sums[4 * W];
+        size_t last = dim - 1, i1 = i + 1 < dim ? i + 1 : last, i2 = i + 2 < dim ? i + 2 : last;
+        size_t i3 = i + 3 < dim ? i + 3 : last;
+        four_sums(layer->count, dim, layer->columns + i, layer->columns + i1, layer->columns + i2, layer->columns + i3,
+                  change, sums);
+        for (size_t b = 0; b < 4 && i + b < dim; b++)
+            for (size_t l = 0; l < W; l++) tile[(i + b) * W + l] += sums[b * W + l];
     }
 }
 
@@ -312,12 +324,12 @@ GESS__VECTOR
 static void skew_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                      double *restrict v)
 {
-    directions(layer, dim, tile, v);
+    directions(layer, dim, tile, v + layer->count * W, v);
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
         double power = 1.0 / w.power, tilt = w.tilt / w.power;
         for (size_t l = 0; l < W; l++) {
-            double slope, t = warped(v[j * W + l], power, tilt, &slope);
+            double slope, t = gess__warped(v[j * W + l], power, tilt, &slope);
             v[j * W + l] = gess__fma(w.spread, t, w.shift) - v[j * W + l];
             sums[l] += gess__log(slope);
         }
@@ -329,11 +341,11 @@ GESS__VECTOR
 static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                     double *restrict u)
 {
-    directions(layer, dim, tile, u);
+    directions(layer, dim, tile, u + layer->count * W, u);
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
         for (size_t l = 0; l < W; l++) {
-            double slope, v = warped((u[j * W + l] - w.shift) / w.spread, w.power, -w.tilt, &slope);
+            double slope, v = gess__warped((u[j * W + l] - w.shift) / w.spread, w.power, -w.tilt, &slope);
             u[j * W + l] = v - u[j * W + l];
             sums[l] += gess__log(slope);
         }
@@ -346,7 +358,7 @@ static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile,
 size_t gess__learned_scratch(const gess__learned *map, size_t n)
 {
     (void)n; /* a tile at a time */
-    return W * (map->dim + gess__most_directions(map->dim));
+    return W * (2 * map->dim + gess__most_directions(map->dim));
 }
 
 /* A point that is not finite everywhere has no density: its jacobian is −inf, what is not finite in it is 0. */

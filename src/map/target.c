@@ -9,6 +9,7 @@
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
     target->model = model;
+    target->learned = NULL;
     GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
     target->dim = target->bounds.inner;
     target->columns = 1 + model->dim + model->derived;

@@ -363,11 +363,13 @@ static void judge_log_t(judge *j)
     double allowed = LOG_T_BAD * number_of(delta, "dim") + widened(DRIFT_Z, j->s->chains) * error;
     if (away > 0.0) allowed += 3.0 * gap; /* a fit flatters what it was fitted to */
     if (!(fabs(away) > allowed)) return;
+    char distances[80] = "";
+    double there = number_of(delta, "sampling"), here = number_of(delta, "window");
+    if (isfinite(there) && isfinite(here))
+        snprintf(distances, sizeof distances, " (mean distance %.4g, and %.4g in the window)", there, here);
     say(j, GESS__WARNING, "warm-up", early,
-        "Under the frozen approximation draws are %s than those it was fitted to: by %.2g nats (mean distance %.4g, "
-        "and %.4g in the window).",
-        away > 0.0 ? "less probable" : "more probable", fabs(away), number_of(delta, "sampling"),
-        number_of(delta, "window"));
+        "Under the frozen approximation draws are %s than those it was fitted to: by %.2g nats%s.",
+        away > 0.0 ? "less probable" : "more probable", fabs(away), distances);
 }
 
 static void judge_warmup_end(judge *j)

@@ -72,6 +72,12 @@ static void take_draws(gess__history *h, const gess__ensemble *e, size_t chain, 
     for (size_t j = 0; j < columns; j++) add(&h->chains[j], own[j].mean);
 }
 
+/* Whether T is more than the one t that distances are measured by. */
+static int mixed(const gess__ensemble *e)
+{
+    return e->mixture != NULL && e->mixture->count > 1;
+}
+
 static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain, double *z, double *scratch)
 {
     const gess__window *w = &e->window;
@@ -80,12 +86,18 @@ static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain,
     gess__moments delta = {0}, log_t = {0};
     for (size_t i = 0; i < w->draws; i++) {
         const double *y = w->points + (i * e->chains.count + chain) * dim;
+        if (mixed(e)) {
+            double value;
+            gess__mixture_log_ts(e->mixture, 1, y, &value, scratch);
+            add(&log_t, value);
+            continue;
+        }
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, 1, y, z, scratch);
         double square = gess__dot(dim, z, z);
         add(&delta, square);
         add(&log_t, gess__approx_log_t(t, square));
     }
-    add(&h->deltas, delta.mean);
+    if (!mixed(e)) add(&h->deltas, delta.mean);
     add(&h->log_ts, log_t.mean);
 }
 
@@ -98,7 +110,8 @@ static int look_at_window(gess__history *h, const gess__ensemble *e, gess_error 
     int status = gess__alloc_bytes(&row, columns, sizeof *row, "row", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&own, columns, sizeof *own, "moments", err);
     if (status == GESS_OK)
-        status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim), sizeof *z, "scratch", err);
+        status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim) + gess__mixture_scratch(dim, 1), sizeof *z,
+                                   "scratch", err);
     for (size_t c = 0; status == GESS_OK && c < e->chains.count; c++) {
         take_draws(h, e, c, row, own);
         take_deltas(h, e, c, z, z + dim);
@@ -254,7 +267,7 @@ static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemb
         const gess__ensemble *e = ensemble[m];
         double updates = (double)(gess__ensemble_done(e) - e->warmup.iterations);
         for (size_t c = 0; e->warmup.over && updates > 0.0 && c < e->chains.count; c++) {
-            add(&deltas, e->chains.deltas[c] / updates);
+            if (!mixed(e)) add(&deltas, e->chains.deltas[c] / updates);
             add(&log_ts, e->chains.log_ts[c] / updates);
         }
     }

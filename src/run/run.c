@@ -319,6 +319,22 @@ static void log_choice(const gess_run *run, const gess__ensemble *e)
                   e->period, u->acceptance, u->accepted, u->independence, u->ellipse);
 }
 
+/* The same in words, for people: of the first ensemble, the others choose alike. */
+static void describe_method(gess_run *run)
+{
+    const gess__ensemble *e = run->ensemble[0];
+    gess_stats *s = &run->stats;
+    char map[80] = "none";
+    if (e->mixture == NULL || !e->warmup.over) return;
+    if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
+    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s", map, e->mixture->count,
+                        e->mixture->count == 1 ? "" : "s");
+    if (used > 0 && (size_t)used < sizeof s->method && e->globals > 0 && e->tally.globals > 0)
+        snprintf(s->method + used, sizeof s->method - (size_t)used,
+                 "; %u of %u updates independence moves (%.0f %% accepted)", e->globals, e->period,
+                 100.0 * (double)e->tally.accepted / (double)e->tally.globals);
+}
+
 static int warm_up(gess_run *run, gess_error *err)
 {
     gess__record none = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
@@ -457,6 +473,7 @@ int gess_run_go(gess_run *run, gess_error *err)
     }
     update_stats(run);
     run->finished = status == GESS_OK;
+    describe_method(run);
     if (status == GESS_OK || status == GESS_ERR_STOPPED) {
         GESS_TRY(gess__checkpoint_save(run, err));
         GESS_TRY(write_history(run, err));

@@ -48,7 +48,7 @@ grep -q 'gess bench reference --models banana' none.txt || fail "cost without a 
 "$gess" bench reference --models gaussian:dim=3 --seeds 2 --evals 200000 --output . > made.txt || fail reference
 [ "$(wc -l < gaussian-dim-3.csv)" -eq 6 ] || fail "reference: $(cat made.txt)"
 within "$(sed -n '4s/,.*//p' gaussian-dim-3.csv)" -0.05 0.05 'a mean of the reference'
-"$gess" bench reference --models funnel --seeds 2 --evals 20000 --output . > refused.txt || fail 'reference that is refused'
+"$gess" bench reference --models funnel --seeds 2 --set transform=none,schedule=pooled --evals 20000 --output . > refused.txt || fail 'reference that is refused'
 grep -q 'nothing is written' refused.txt || fail "a reference that has not converged: $(cat refused.txt)"
 [ ! -e funnel.csv ] || fail 'a reference that has not converged was written'
 
