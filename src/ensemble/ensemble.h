@@ -66,6 +66,7 @@ typedef struct gess__warmup {
     int improving;                   /* the last one brought something: there will be another */
     double map_gain, mixture_gain;   /* what the last one found */
     double acceptance, independence; /* expected of independence moves: share accepted, draws an evaluation */
+    double accepted;                 /* the share that was, in the last stage */
     double drawn;                    /* `independence` after the last refinement */
     double cost;                     /* evaluations of an update around an ellipse */
     double fitted_nu;                /* before it was lowered for independence moves; 0: never */

@@ -2,12 +2,29 @@
 #include "base/archive.h"
 #include "ensemble/ensemble.h"
 
+#include <math.h>
+
+/* Whether it can be a T: random numbers are drawn with ν, and distances divided by L. */
+static bool approx_possible(const gess__approx *t)
+{
+    if (!(t->nu > 0.0)) return false;
+    for (size_t i = 0; i < t->dim; i++)
+        if (!isfinite(t->mu[i]) || !(t->chol[i + i * t->dim] > 0.0)) return false;
+    for (size_t i = 0; i < t->dim * t->dim; i++)
+        if (!isfinite(t->chol[i])) return false;
+    return true;
+}
+
 static void archive_approx(gess__approx *t, gess__archive *a)
 {
     GESS_ARCHIVE(a, &t->nu);
     gess__archive_bytes(a, t->mu, t->dim * sizeof *t->mu);
     gess__archive_bytes(a, t->chol, t->dim * t->dim * sizeof *t->chol);
-    if (a->reading && !a->bad) gess__approx_ready(t);
+    if (!a->reading || a->bad) return;
+    if (approx_possible(t))
+        gess__approx_ready(t);
+    else
+        a->bad = 1;
 }
 
 /* What `auto` has learned. */
@@ -16,12 +33,30 @@ static void archive_refinement(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &e->globals);
     GESS_ARCHIVE(a, &e->period);
     if (e->globals > 0 && e->period < e->globals) a->bad = 1;
+    if (e->mixture != NULL && e->period == 0) a->bad = 1;
     if (e->target.learned != NULL) gess__learned_archive(e->target.learned, a);
     if (e->mixture == NULL) return;
     GESS_ARCHIVE(a, &e->mixture->count);
     if (e->mixture->count < 1 || e->mixture->count > GESS__MOST_COMPONENTS) a->bad = 1;
     GESS_ARCHIVE(a, &e->mixture->log_weight);
+    for (size_t k = 0; k < e->mixture->count && !a->bad; k++)
+        if (!isfinite(e->mixture->log_weight[k])) a->bad = 1;
     for (size_t k = 0; k < e->mixture->count && !a->bad; k++) archive_approx(e->mixture->component[k], a);
+}
+
+/* Draws that the window holds of the chains that are furthest, or more than there is room for where its numbers cannot
+ * be. In the middle of a stage there are more than when it began. */
+static uint64_t held(const gess__ensemble *e)
+{
+    const gess__window *w = &e->window;
+    const gess__warmup *u = &e->warmup;
+    uint64_t least = gess__ensemble_done(e), done = e->done[0] > e->done[1] ? e->done[0] : e->done[1];
+    uint64_t most = UINT64_MAX / 2, impossible = w->room + 1, end = w->stage + w->length;
+    if (u->stages == 0 && !u->open && done == 0) return u->moved ? 0 : impossible;
+    if (w->stride == 0 || w->length > most || w->stage > most || w->start > w->stage || w->stage > least || done > end)
+        return impossible;
+    if ((end - w->start) / w->stride > w->room || (!u->open && least != end)) return impossible;
+    return w->draws == ((u->open ? w->stage : end) - w->start) / w->stride ? (done - w->start) / w->stride : impossible;
 }
 
 static void archive_window(gess__ensemble *e, gess__archive *a)
@@ -33,14 +68,13 @@ static void archive_window(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &w->stride);
     GESS_ARCHIVE(a, &w->draws);
     gess__archive_expect(a, w->room);
-    if (e->warmup.over || w->room == 0 || w->stride == 0) return;
-    /* in the middle of a stage there are more draws than when it began */
-    uint64_t held = (gess__ensemble_done(e) - w->start) / w->stride;
-    if (a->bad || held > w->room) {
+    if (e->warmup.over || a->bad) return;
+    uint64_t draws = held(e);
+    if (w->room == 0 || draws > w->room) {
         a->bad = 1;
         return;
     }
-    size_t points = (size_t)held * e->chains.count;
+    size_t points = (size_t)draws * e->chains.count;
     gess__archive_bytes(a, w->values, points * sizeof *w->values);
     if (w->points != NULL) gess__archive_bytes(a, w->points, points * e->target.dim * sizeof *w->points);
 }
@@ -72,7 +106,9 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &e->rebind);
     GESS_ARCHIVE(a, &e->fits);
     GESS_ARCHIVE(a, &e->fit);
+    uint64_t fixed = e->warmup.fixed;
     GESS_ARCHIVE(a, &e->warmup);
+    if (e->warmup.fixed != fixed) a->bad = 1;
     if (e->turn != 0 && e->turn != 1) a->bad = 1;
     archive_approx(e->approx, a);
     archive_refinement(e, a);

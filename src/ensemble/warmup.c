@@ -147,6 +147,8 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
     u->each = (double)(e->tally.evals - u->evals_before) / (double)(e->tally.updates - u->updates_before);
+    uint64_t moves = e->tally.globals - u->before.globals;
+    u->accepted = moves > 0 ? (double)(e->tally.accepted - u->before.accepted) / (double)moves : 0.0;
     u->open = 0;
     gess__warmup_look(e);
     GESS_TRY(check_not_flat(e, err));

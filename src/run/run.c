@@ -316,9 +316,7 @@ static void log_choice(const gess_run *run, const gess__ensemble *e)
                   "    refinements %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
                   "(accepted %.3f expected, %.3f in this stage; draws an evaluation: %.3f, ellipses %.3f)",
                   (unsigned long long)u->refines, map, u->map_gain, e->mixture->count, u->mixture_gain, e->globals,
-                  e->period, u->acceptance,
-                  (double)(e->tally.accepted - u->before.accepted) / (double)(e->tally.globals - u->before.globals),
-                  u->independence, u->ellipse);
+                  e->period, u->acceptance, u->accepted, u->independence, u->ellipse);
 }
 
 /* The same in words, for people: of the first ensemble, the others choose alike. */

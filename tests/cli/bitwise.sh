@@ -1,6 +1,6 @@
 #!/bin/sh
 # The bitwise promise: the same draws.gess, and history.json but for its times, for any threads and any block size, on three models, with
-# both schedules; other bytes for another seed.
+# two schedules; with `auto` where a map, a mixture and independence moves are in use; other bytes for another seed.
 #   bitwise.sh GESS
 set -eu
 gess=$1
@@ -37,6 +37,52 @@ for model in german-credit funnel wishart:dim=60; do
         rm -r run first first_history
     done
 done
+# `auto` with all it learns: in_use RUN PATTERN... wants a last refinement that matches every pattern
+in_use()
+{
+    run=$1
+    shift
+    grep '^ .*refinements [1-9]' "$run/log.txt" | tail -n 1 > choice || true
+    for pattern; do
+        grep -Eq "$pattern" choice || {
+            echo "$run: '$pattern' is not what auto chose: $(cat choice)"
+            exit 1
+        }
+    done
+}
+map='map (scale|skew)'
+components='components ([2-9]|1[0-6]) '
+moves='independence moves [1-9]'
+# auto MODEL MAX_WARMUP_EVALS PATTERN...: equal bytes, and what must be in use
+auto()
+{
+    model=$1
+    options="--chains 24 --max-warmup-evals $2 --draws 40 --seed 3 --quiet"
+    shift 2
+    for how in '1 1' '1 0' '2 5' '2 0' '8 1' '8 8'; do
+        "$gess" sample "$model" $options --threads "${how% *}" --block "${how#* }" -o run
+        in_use run "$@"
+        grep -v '"seconds_' run/history.json > history
+        if [ ! -f first ]; then
+            cp run/draws.gess first
+            cp history first_history
+        elif ! cmp history first_history || ! cmp run/draws.gess first; then
+            echo "$model, auto: threads and block $how give other bytes than 1 1"
+            exit 1
+        fi
+        runs=$((runs + 1))
+        rm -r run
+    done
+    "$gess" sample "$model" $options --seed 4 -o run
+    if cmp -s run/draws.gess first; then
+        echo "$model, auto: another seed gives the same draws"
+        exit 1
+    fi
+    rm -r run first first_history
+}
+auto funnel 20000 "$map" "$moves"
+auto eight-schools 20000 "$map"
+auto mixture 20000 "$components" "$moves"
 # two ensembles, and draws that stop by themselves
 for threads in 1 2 8; do
     "$gess" sample mixture --chains 60 --ensembles 3 --max-warmup-evals 30000 --target-rhat 1.1 --threads $threads --quiet -o "run$threads"

@@ -44,6 +44,54 @@ for options in \
     if [ -f "whole$number/warmup.gess" ]; then cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws"; fi
 done
 
+# ---- the same with what `auto` learns: killed between two refinements, and in sampling with all of it in use ----
+# refined RUN: how many refinements its log has
+refined()
+{
+    if [ -f "$1/log.txt" ]; then grep -c 'refinements [1-9]' "$1/log.txt"; else echo 0; fi
+}
+
+# kill_after CONDITION: kills the run as soon as the condition holds; false where it ended before
+kill_after()
+{
+    # shellcheck disable=SC2086
+    "$gess" sample $options -q --checkpoint-every 15 -o killed &
+    writer=$!
+    while kill -0 $writer 2> kill.txt; do
+        eval "$1" && break
+        sleep 0.01
+    done
+    kill -9 $writer 2> kill.txt
+    wait $writer 2> wait.txt
+    [ $? -eq 137 ]
+}
+
+between=0
+sampling=0
+for options in 'funnel --chains 24 --max-warmup-evals 20000 --draws 3000' 'mixture --chains 24 --max-warmup-evals 20000 --draws 3000 --save-warmup'; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    "$gess" sample $options -q -o "whole$number" || fail "sample $options"
+    all=$(refined "whole$number")
+    [ "$all" -gt 4 ] || fail "$options: auto refined at $all stages only"
+    grep -Eq 'map (scale|skew)|components ([2-9]|1[0-6]) ' "whole$number/log.txt" || fail "$options: auto learned nothing"
+    for stage in 2 4; do
+        rm -rf killed
+        kill_after "[ \"\$(refined killed)\" -ge $stage ] && [ -f killed/checkpoint ]" &&
+            [ "$(refined killed)" -lt "$all" ] && between=$((between + 1))
+        "$gess" resume killed -q --threads 3 || fail "resume of: $options"
+        same "whole$number" killed "killed at stage $stage of refinements: $options"
+    done
+    rm -rf killed
+    kill_after "[ \"\$(refined killed)\" -ge $all ] && [ killed/checkpoint -nt killed/log.txt ]" && sampling=$((sampling + 1))
+    "$gess" resume killed -q --threads 3 || fail "resume of: $options"
+    same "whole$number" killed "killed in sampling: $options"
+done
+cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws of auto"
+[ $between -gt 0 ] || fail "no run was killed between two refinements"
+[ $sampling -gt 0 ] || fail "no run of auto was killed in sampling"
+echo "auto: $between kills between refinements, $sampling in sampling"
+
 # ---- a complete run stays as it is ----
 sum=$(cat whole1/draws.gess whole1/checkpoint | cksum)
 "$gess" resume whole1 > out.txt || fail "resume of a complete run"

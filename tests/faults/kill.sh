@@ -34,9 +34,10 @@ configuration()
     4) options='german-credit --chains 40 --warmup 150 --draws 150 --thin 2 --save-warmup --checkpoint-every 25' ;;
     5) options='mixture --chains 30 --max-warmup-evals 60000 --draws 2000 --save-warmup' ;;
     6) options='mixture --ensembles 3 --schedule two-group --chains 60 --warmup 100 --draws 500 --checkpoint-every 50' ;;
+    7) options='funnel --chains 24 --max-warmup-evals 20000 --draws 1000 --checkpoint-every 15' ;;
     esac
 }
-configurations=6
+configurations=7
 
 milliseconds()
 {

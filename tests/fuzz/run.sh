@@ -42,6 +42,17 @@ for options in 'mixture --ensembles 2 --warmup 10 --max-evals 2000' 'mixture --e
     cp seeds/run/config.json seeds/config/$number
     rm -rf seeds/run
 done
+# checkpoints with a learned map and with a mixture of t; the version's byte says which (checkpoint.c)
+kind=1
+for model in funnel mixture; do
+    kind=$((kind + 1))
+    ./gess sample $model --chains 12 --warmup 300 --draws 3 --threads 1 --checkpoint-every 1 -q -o seeds/run
+    for file in checkpoint checkpoint.old; do
+        cp seeds/run/$file seeds/checkpoint/$model-$file
+        printf "\\00$kind" | dd of=seeds/checkpoint/$model-$file bs=1 seek=8 conv=notrunc 2> /dev/null
+    done
+    rm -rf seeds/run
+done
 head -n 4 "$source/data/german_credit.csv" > seeds/csv/1
 head -n 4 "$source/data/mixture_means.csv" > seeds/csv/2
 printf '# a comment\nlp__,accept_stat__,x.1,"y, z"\n-1.5,1,2e-3,nan\n# Adaptation\n-inf,0.5,+3,1e999\n' > seeds/csv/3

@@ -88,6 +88,7 @@ int judge_sequentially(const char *title, judge_family *family, void *data, size
         fflush(stdout);
         if (!(smallest > beta)) {
             printf("%s: NOT INVARIANT\n", title);
+            if (getenv("GESS_FIRST_FAILURE") != NULL) exit(1);
             return 0;
         }
         if (smallest > gamma + beta) return 1;

@@ -21,7 +21,8 @@ double judge_chi2(double value, double freedom);
  * written into p (at most `most`), with the name of each in names. */
 typedef size_t judge_family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **names);
 
-/* 1 where the family passes, 0 where it fails; says why on stdout. */
+/* 1 where the family passes, 0 where it fails; says why on stdout. Where the environment has GESS_FIRST_FAILURE, the
+ * first failure ends the program with 1. */
 int judge_sequentially(const char *title, judge_family *family, void *data, size_t replicates, double false_alarms);
 
 /* Ends the program with 2 where the status is not good: the test could not be run. */

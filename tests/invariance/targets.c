@@ -153,6 +153,25 @@ static double bounded_delta(const double *x)
     return x[1] + 0.3 * cos(x[3]) + 0.1 * sin(2.0 * x[3]) - 0.2 * x[2];
 }
 
+/* ---- funnel, D = 3: x1 ~ N(0, 1), the others N(0, e^(1.5 x1)) ---- */
+
+static double funnel_logp(const double *x)
+{
+    return -0.5 * (x[0] * x[0] + (x[1] * x[1] + x[2] * x[2]) * exp(-1.5 * x[0])) - 1.5 * x[0];
+}
+
+static void funnel_draw(const double *n, double u, double *x)
+{
+    (void)u;
+    x[0] = n[0];
+    for (size_t i = 1; i < 3; i++) x[i] = n[i] * exp(0.75 * n[0]);
+}
+
+static double funnel_delta(const double *x)
+{
+    return log1p(x[1] * x[1]) + log1p(x[2] * x[2]); /* squares themselves have too heavy tails */
+}
+
 /* ---- table and batches ---- */
 
 #define BATCH(name)                                                                                           \
@@ -169,6 +188,7 @@ BATCH(gaussian)
 BATCH(t)
 BATCH(modes)
 BATCH(bounded)
+BATCH(funnel)
 
 const exact_target exact_targets[] = {
     {"banana", 2, banana_batch, banana_draw, banana_delta, NULL, NULL, NULL},
@@ -177,6 +197,7 @@ const exact_target exact_targets[] = {
     {"t3", T_DIM, t_batch, t_draw, t_delta, NULL, NULL, NULL},
     {"two modes", 2, modes_batch, modes_draw, modes_delta, NULL, NULL, NULL},
     {"bounded", 4, bounded_batch, bounded_draw, bounded_delta, bounded_lower, bounded_upper, bounded_periodic},
+    {"funnel", 3, funnel_batch, funnel_draw, funnel_delta, NULL, NULL, NULL},
 };
 const size_t exact_target_count = sizeof exact_targets / sizeof *exact_targets;
 
