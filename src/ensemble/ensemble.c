@@ -135,6 +135,7 @@ void gess__ensemble_free(gess__ensemble *e)
     gess__refiner_free(e->refiner);
     gess__learned_free(e->identity);
     gess__learned_free(e->before);
+    gess__learned_free(e->base);
     free(e);
 }
 

@@ -99,7 +99,7 @@ typedef struct gess__ensemble {
     gess__mixture *mixture;           /* auto: T; NULL elsewhere. One component: the t in approx */
     unsigned globals, period;         /* auto: of `period` iterations, the first `globals` are independence moves */
     gess__refiner *refiner;           /* auto, in warm-up */
-    gess__learned *identity, *before; /* auto: maps for refinements */
+    gess__learned *identity, *before, *base; /* auto: maps for refinements */
     uint64_t fits;
     size_t half;       /* two-group: chains 0 .. half - 1 are the first group */
     int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */

@@ -28,6 +28,7 @@ static int open_auto(gess__ensemble *e, const gess_options *options, gess_error 
     if (e->target.learned != NULL) {
         GESS_TRY(gess__learned_new(&e->identity, e->target.dim, err));
         GESS_TRY(gess__learned_new(&e->before, e->target.dim, err));
+        GESS_TRY(gess__learned_new(&e->base, e->target.dim, err));
     }
     return gess__refiner_new(&e->refiner, e, err);
 }

@@ -105,41 +105,64 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
 
 typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
 
-static learn_fn *const learn[] = {gess__learn_scale, gess__learn_warp, gess__learn_skew, gess__learn_skew};
-enum { CANDIDATES = sizeof learn / sizeof *learn };
+/* What a layer may be. */
+static learn_fn *const kinds[] = {gess__learn_scale, gess__learn_warp, gess__learn_skew};
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Layer by layer, each kept where it is worth it. The first `half` of y is learned from, all of it is judged by.
- * kept[i]: whether candidate i was. Returns by how much all of them together are better than none. */
-static double search(gess__ensemble *e, size_t half, size_t rest, const double *y, int *kept, double *scale)
+/* The layers of a map, in their order, and what they bring. */
+typedef struct recipe {
+    size_t count;
+    learn_fn *layers[GESS__MOST_LAYERS];
+    double gain;
+} recipe;
+
+static int uses(const recipe *r, learn_fn *kind)
+{
+    int times = 0;
+    for (size_t i = 0; i < r->count; i++) times += r->layers[i] == kind;
+    return times;
+}
+
+/* Layer by layer, each time the kind that brings most, as long as that is worth it. The first `half` of y is learned
+ * from, all of it is judged by. A second skewed layer finds what the first left; the other kinds come once. */
+static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *y)
 {
     gess__refiner *r = e->refiner;
-    gess__learned *best = e->target.learned;
-    gess__learned_copy(best, e->identity);
-    double none = judge(e, half, rest, best, y), score = none;
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        kept[i] = 0;
-        gess__learned_copy(r->trial, best);
-        gess__learned_in(r->trial, half, y, r->w, r->jacobians, r->scratch);
-        if (!learn[i](r->learner, half, r->w, r->trial)) continue;
-        double new = judge(e, half, rest, r->trial, y);
-        if (!(new > score + WORTH)) continue;
-        score = new;
-        kept[i] = 1;
-        if (learn[i] == gess__learn_scale) *scale = score - none;
-        gess__learned_copy(best, r->trial);
+    gess__learned *best = e->target.learned, *base = e->base;
+    recipe found = {0};
+    gess__learned_copy(base, e->identity);
+    double none = judge(e, half, rest, base, y), score = none;
+    while (found.count < GESS__MOST_LAYERS) {
+        double most = score + WORTH;
+        learn_fn *chosen = NULL;
+        for (size_t i = 0; i < KINDS; i++) {
+            if (uses(&found, kinds[i]) >= (kinds[i] == gess__learn_skew ? 2 : 1)) continue;
+            gess__learned_copy(r->trial, base);
+            gess__learned_in(r->trial, half, y, r->w, r->jacobians, r->scratch);
+            if (!kinds[i](r->learner, half, r->w, r->trial)) continue;
+            double new = judge(e, half, rest, r->trial, y);
+            if (!(new > most)) continue;
+            most = new;
+            chosen = kinds[i];
+            gess__learned_copy(best, r->trial);
+        }
+        if (chosen == NULL) break;
+        score = most;
+        found.layers[found.count++] = chosen;
+        gess__learned_copy(base, best);
     }
-    return score - none;
+    found.gain = score - none;
+    return found;
 }
 
 /* The chosen layers again, from all points. */
-static void learn_all(gess__ensemble *e, size_t points, const double *y, const int *kept)
+static void learn_all(gess__ensemble *e, size_t points, const double *y, const recipe *layers)
 {
     gess__refiner *r = e->refiner;
     gess__learned_copy(r->trial, e->identity);
-    for (size_t i = 0; i < CANDIDATES; i++) {
-        if (!kept[i]) continue;
+    for (size_t i = 0; i < layers->count; i++) {
         gess__learned_in(r->trial, points, y, r->w, r->jacobians, r->scratch);
-        learn[i](r->learner, points, r->w, r->trial);
+        layers->layers[i](r->learner, points, r->w, r->trial);
     }
 }
 
@@ -163,8 +186,8 @@ static int move(gess__ensemble *e, const gess__learned *from, const gess__learne
     return 1;
 }
 
-/* Which layers are worth it, in kept. Returns what they bring; *scale: what the first of them brings alone. */
-static double choose_layers(gess__ensemble *e, const gess__pool *pool, int *kept, double *scale)
+/* Which layers are worth it. */
+static recipe choose_layers(gess__ensemble *e, const gess__pool *pool)
 {
     gess__refiner *r = e->refiner;
     size_t dim = e->target.dim, points = pool->half + pool->rest, most = JUDGED + JUDGED_A_DIMENSION * dim;
@@ -173,14 +196,14 @@ static double choose_layers(gess__ensemble *e, const gess__pool *pool, int *kept
     gess__learned_out(e->before, points, pool->points, r->w, r->jacobians, r->scratch);
     size_t half = take_some(dim, pool->half, r->w, most, r->y);
     size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
-    double gain = search(e, half, rest, r->y, kept, scale);
+    recipe found = search(e, half, rest, r->y);
     gess__learned_copy(e->target.learned, e->before);
-    return gain;
+    return found;
 }
 
 /* Learns these layers from all points and moves everything into the sampling space behind them, if everything has a
  * place there; fits the t there, to begin with, and packs the window anew. */
-static void adopt(gess__ensemble *e, gess__pool *pool, const int *kept)
+static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
 {
     gess__refiner *r = e->refiner;
     const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
@@ -188,7 +211,7 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const int *kept)
     size_t points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
-    learn_all(e, points, r->y, kept);
+    learn_all(e, points, r->y, layers);
     if (move(e, old, r->trial, window, e->window.points, e->window.values, 1) &&
         move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1)) {
         gess__learned_copy(e->target.learned, r->trial);
@@ -280,20 +303,20 @@ static double mix(gess__ensemble *e, const gess__pool *pool)
 static void choose(gess__ensemble *e, gess__pool *pool)
 {
     gess__warmup *u = &e->warmup;
-    int kept[CANDIDATES], bare[CANDIDATES] = {0};
-    double scale = 0.0, gain = choose_layers(e, pool, kept, &scale), without = 0.0, drawn = 0.0;
-    bare[0] = kept[0];
-    if (kept[1] || kept[2] || kept[3]) {
-        adopt(e, pool, bare);
+    recipe all = choose_layers(e, pool), bare = {.layers = {gess__learn_scale}};
+    double without = 0.0, drawn = 0.0;
+    bare.count = (size_t)uses(&all, gess__learn_scale);
+    if (all.count > bare.count) {
+        adopt(e, pool, &bare);
         without = mix(e, pool);
         drawn = expect(e);
     }
-    adopt(e, pool, kept);
-    u->map_gain = gain;
+    adopt(e, pool, &all);
+    u->map_gain = all.gain;
     u->mixture_gain = mix(e, pool);
     if (!(without > 0.0 && drawn > expect(e))) return;
-    adopt(e, pool, bare);
-    u->map_gain = scale;
+    adopt(e, pool, &bare);
+    u->map_gain = 0.0; /* not known apart from the rest */
     u->mixture_gain = mix(e, pool);
 }
 
