@@ -62,16 +62,16 @@ typedef struct gess__warmup {
     double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
     /* refinements (refine.h) */
-    uint64_t refines, refined_at;    /* how many, and the evaluations at the last */
-    int improving;                   /* the last one brought something: there will be another */
-    double map_gain, mixture_gain;   /* what the last one found */
-    double acceptance, independence; /* expected of independence moves: share accepted, draws an evaluation */
-    double accepted;                 /* the share that was, in the last stage */
-    double drawn;                    /* `independence` after the last refinement */
-    double cost;                     /* evaluations of an update around an ellipse */
-    double fitted_nu;                /* before it was lowered for independence moves; 0: never */
-    double ellipse;                  /* measured of updates around ellipses: draws an evaluation */
-    gess__tally before;              /* at the beginning of the stage */
+    uint64_t refines, refined_at;            /* how many, and the evaluations at the last */
+    int improving;                           /* the last one brought something: there will be another */
+    double map_gain, mixture_gain;           /* what the last one found */
+    double acceptance, independence;         /* expected of independence moves: share accepted, draws an evaluation */
+    double accepted;                         /* the share that was, in the last stage */
+    double drawn;                            /* `independence` after the last refinement */
+    double cost;                             /* evaluations of an update around an ellipse */
+    double fitted_nu[GESS__MOST_COMPONENTS]; /* before they were capped for independence moves; 0: never */
+    double ellipse;                          /* measured of updates around ellipses: draws an evaluation */
+    gess__tally before;                      /* at the beginning of the stage */
 } gess__warmup;
 
 typedef struct gess__stream gess__stream;
@@ -92,13 +92,13 @@ typedef struct gess__ensemble {
     gess__window window;
     gess__warmup warmup;
     /* the schedule's */
-    gess__fitter *fitter;             /* NULL where nothing is fitted */
-    gess__approx *approx;             /* in use, or used last */
-    gess__approx *spare;              /* scratch of a fit, or NULL */
-    gess__fit_report fit;             /* of the newest fit */
-    gess__mixture *mixture;           /* auto: T; NULL elsewhere. One component: the t in approx */
-    unsigned globals, period;         /* auto: of `period` iterations, the first `globals` are independence moves */
-    gess__refiner *refiner;           /* auto, in warm-up */
+    gess__fitter *fitter;     /* NULL where nothing is fitted */
+    gess__approx *approx;     /* in use, or used last */
+    gess__approx *spare;      /* scratch of a fit, or NULL */
+    gess__fit_report fit;     /* of the newest fit */
+    gess__mixture *mixture;   /* auto: T; NULL elsewhere. One component: the t in approx */
+    unsigned globals, period; /* auto: of `period` iterations, the first `globals` are independence moves */
+    gess__refiner *refiner;   /* auto, in warm-up */
     gess__learned *identity, *before, *base; /* auto: maps for refinements */
     uint64_t fits;
     size_t half;       /* two-group: chains 0 .. half - 1 are the first group */

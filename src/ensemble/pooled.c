@@ -90,14 +90,12 @@ static int look_auto(gess__ensemble *e)
 {
     gess__pool_report report = {0};
     gess__pool pool = gess__pack(e);
-    if (e->warmup.fitted_nu > 0.0) e->approx->nu = e->warmup.fitted_nu;
+    if (e->mixture->count == 1 && e->warmup.fitted_nu[0] > 0.0) e->approx->nu = e->warmup.fitted_nu[0];
     fit(e, &pool, &report);
-    if (gess__refine_due(e)) {
+    if (gess__refine_due(e))
         gess__refine(e, &pool, &report);
-    } else {
-        if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
+    else
         gess__refine_share(e);
-    }
     int more = e->warmup.refines == 0 || e->warmup.improving;
     return weigh(e, &pool, &report) || more;
 }

@@ -113,7 +113,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 typedef struct recipe {
     size_t count;
     learn_fn *layers[GESS__MOST_LAYERS];
-    double gain;
+    double gain, scale; /* of all of them, and of a scale layer when it was found */
 } recipe;
 
 static int uses(const recipe *r, learn_fn *kind)
@@ -147,6 +147,7 @@ static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *
             gess__learned_copy(best, r->trial);
         }
         if (chosen == NULL) break;
+        if (chosen == gess__learn_scale) found.scale = most - score;
         score = most;
         found.layers[found.count++] = chosen;
         gess__learned_copy(base, best);
@@ -251,29 +252,40 @@ static double independence(size_t n, double *level, double *accepted)
     return 1.0 / time;
 }
 
-/* Draws an evaluation that are expected of moves with the present T; e->approx's tails are made heavier where that
- * leaves fewer points behind that are hard to leave. *acceptance: the share that is accepted. */
+/* Draws an evaluation that are expected of moves with the present T, its tails made as heavy as costs little: what the
+ * window has not seen of the target's tails is where chains would wait longest. *acceptance: the share that is
+ * accepted. */
 static double expect_with(gess__ensemble *e, double *acceptance)
 {
-    static const double lighter[] = {1.0, 0.8, 0.6, 0.4, 0.2, 0.05};
-    enum { MOST = 4000 };
+    static const double caps[] = {INFINITY, 100.0, 50.0, 30.0, 20.0, 12.0, 8.0, 5.0, 3.0};
+    enum { MOST = 4000, CAPS = sizeof caps / sizeof *caps };
+    const double worth = 0.93;
     gess__refiner *r = e->refiner;
+    gess__mixture *t = e->mixture;
     const gess__window *w = &e->window;
     size_t points = w->draws * e->chains.count, dim = e->target.dim, n = take_some(dim, points, w->points, MOST, r->w);
-    double fitted = e->approx->nu, chosen = fitted, best = 0.0;
-    for (size_t k = 0; k < sizeof lighter / sizeof *lighter && (k == 0 || e->mixture->count == 1); k++) {
-        double accepted, nu = k == 0 ? fitted : lighter[k] * fmin(fitted, GESS__NU_CAP);
-        if (e->mixture->count == 1) e->mixture->component[0]->nu = nu;
-        gess__mixture_log_ts(e->mixture, n, r->w, r->level, r->scratch);
+    double fitted[GESS__MOST_COMPONENTS], draws[CAPS] = {0}, accepted[CAPS] = {0}, best = 0.0;
+    size_t chosen = 0;
+    for (size_t j = 0; j < t->count; j++) fitted[j] = e->warmup.fitted_nu[j];
+    for (size_t k = 0; k < CAPS; k++) {
+        for (size_t j = 0; j < t->count; j++) t->component[j]->nu = fmin(fitted[j], caps[k]);
+        gess__mixture_log_ts(t, n, r->w, r->level, r->scratch);
         for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
-        double draws = independence(n, r->level, &accepted);
-        if (!(draws > best)) continue;
-        best = draws;
-        *acceptance = accepted;
-        chosen = nu;
+        draws[k] = independence(n, r->level, &accepted[k]);
+        if (draws[k] > best) best = draws[k];
+        if (draws[k] < 0.5 * best) break;
     }
-    if (e->mixture->count == 1) e->mixture->component[0]->nu = chosen;
-    return best;
+    for (size_t k = 0; k < CAPS; k++)
+        if (draws[k] >= worth * best) chosen = k;
+    for (size_t j = 0; j < t->count; j++) t->component[j]->nu = fmin(fitted[j], caps[chosen]);
+    *acceptance = accepted[chosen];
+    return draws[chosen];
+}
+
+/* T has been fitted: its degrees of freedom are what the data say. */
+static void note_fitted(gess__ensemble *e)
+{
+    for (size_t j = 0; j < e->mixture->count; j++) e->warmup.fitted_nu[j] = e->mixture->component[j]->nu;
 }
 
 static double expect(gess__ensemble *e)
@@ -292,9 +304,12 @@ static double mix(gess__ensemble *e, const gess__pool *pool)
     e->mixture->log_weight[0] = 0.0;
     gess__approx_copy(e->mixture->component[0], e->approx);
     gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
-    if (mixed.gain > WORTH) return mixed.gain;
-    e->mixture->count = 1;
-    return 0.0;
+    if (!(mixed.gain > WORTH)) {
+        e->mixture->count = 1;
+        mixed.gain = 0.0;
+    }
+    note_fitted(e);
+    return mixed.gain;
 }
 
 /* A map, and a mixture behind it. Both describe a target that is not a t: warps bend several modes together that a
@@ -306,6 +321,7 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     recipe all = choose_layers(e, pool), bare = {.layers = {gess__learn_scale}};
     double without = 0.0, drawn = 0.0;
     bare.count = (size_t)uses(&all, gess__learn_scale);
+    bare.gain = bare.count > 0 ? all.scale : 0.0;
     if (all.count > bare.count) {
         adopt(e, pool, &bare);
         without = mix(e, pool);
@@ -316,7 +332,7 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     u->mixture_gain = mix(e, pool);
     if (!(without > 0.0 && drawn > expect(e))) return;
     adopt(e, pool, &bare);
-    u->map_gain = 0.0; /* not known apart from the rest */
+    u->map_gain = bare.gain;
     u->mixture_gain = mix(e, pool);
 }
 
@@ -334,7 +350,6 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     } else {
         u->mixture_gain = mix(e, pool);
     }
-    if (e->mixture->count == 1) gess__approx_copy(e->mixture->component[0], e->approx);
     gess__refine_share(e);
     double drawn = u->drawn;
     u->drawn = u->independence;
@@ -377,13 +392,13 @@ static double pattern(double independence, double ellipse, double cost, unsigned
  * frees chains that the other is slow with. The numbers were set by what was measured (docs/statistics.md). */
 static void choose_share(gess__ensemble *e)
 {
-    static const unsigned shares[] = {0, 1, 2, 4, 8, 16};
+    static const unsigned shares[] = {0, 1, 2, 4, 8};
     gess__warmup *u = &e->warmup;
     const gess__tally *b = &u->before, *t = &e->tally;
     double moves = (double)(t->globals - b->globals), dim = (double)e->target.dim, nu = e->approx->nu, best = 0.0;
     double cost = ((double)(t->evals - b->evals) - moves) / ((double)(t->updates - b->updates) - moves);
     double ellipse = u->ellipse * fmin(1.0, u->ellipse / 0.2);
-    unsigned most = u->independence > 0.5 ? 16 : u->independence > 0.3 ? 8 : u->independence > 0.1 ? 4 : 2;
+    unsigned most = u->independence > 0.5 ? 8 : u->independence > 0.1 ? 4 : 2;
     unsigned least = u->independence > 0.3 ? 2 : u->independence > 0.03;
     u->cost = cost;
     if (e->mixture->count > 1) ellipse *= 0.25;
@@ -410,7 +425,10 @@ void gess__refine_share(gess__ensemble *e)
     if (tried > 0 && expected > 0.0)
         trust = fmin(1.0, (double)(e->tally.accepted - u->before.accepted) / (double)tried / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
-    u->fitted_nu = e->approx->nu;
+    if (e->mixture->count == 1) {
+        gess__approx_copy(e->mixture->component[0], e->approx);
+        u->fitted_nu[0] = e->approx->nu;
+    }
     u->independence = expect_with(e, &u->acceptance) * trust;
     if (e->mixture->count == 1) e->approx->nu = e->mixture->component[0]->nu;
     choose_share(e);
