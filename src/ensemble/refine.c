@@ -340,9 +340,13 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
 {
     gess__warmup *u = &e->warmup;
     double before = u->map_gain + u->mixture_gain;
+    /* nothing was found, and one t serves nearly as well as T can */
+    int fine = u->refines >= 3 && before == 0.0 && u->independence > 0.4;
     u->refines++;
     u->refined_at = e->tally.evals;
-    if (e->target.learned != NULL) {
+    if (fine) {
+        e->mixture->count = 1;
+    } else if (e->target.learned != NULL) {
         gess__blas_begin();
         choose(e, pool);
         gess__blas_end();
@@ -353,7 +357,7 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     gess__refine_share(e);
     double drawn = u->drawn;
     u->drawn = u->independence;
-    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.25 * drawn;
+    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.5 * drawn;
 }
 
 /* ---- the share of independence moves ---- */
