@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
+static int open_pooled(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
     (void)options;
     e->rebind = 1;
@@ -21,7 +21,7 @@ static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
 
 static int open_auto(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
-    GESS_TRY(open(e, options, err));
+    GESS_TRY(open_pooled(e, options, err));
     e->period = 1;
     GESS_TRY(gess__mixture_new(&e->mixture, e->target.dim, err));
     if (e->warmup.over) return GESS_OK;
@@ -105,7 +105,7 @@ const gess__schedule gess__schedule_pooled = {
     .help = "fit to all chains in warm-up, then freeze: no chain waits",
     .fewest_chains = 2,
     .fits_windows = 1,
-    .open = open,
+    .open = open_pooled,
     .next = gess__together_next,
     .ran = gess__together_ran,
     .look = look,

@@ -320,7 +320,7 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     gess__warmup *u = &e->warmup;
     recipe all = choose_layers(e, pool), bare = {.layers = {gess__learn_scale}};
     double without = 0.0, drawn = 0.0;
-    bare.count = (size_t)uses(&all, gess__learn_scale);
+    bare.count = uses(&all, gess__learn_scale) > 0;
     bare.gain = bare.count > 0 ? all.scale : 0.0;
     if (all.count > bare.count) {
         adopt(e, pool, &bare);

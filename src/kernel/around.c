@@ -68,7 +68,7 @@ static double log_t_at(const gess__update *u, const work *w, const lane *l, doub
 static size_t choose(const gess__update *u, const work *w, size_t j, double *log_t, double *delta)
 {
     size_t dim = u->target->dim, k = 0;
-    double terms[GESS__MOST_COMPONENTS], deltas[GESS__MOST_COMPONENTS];
+    double terms[GESS__MOST_COMPONENTS] = {0}, deltas[GESS__MOST_COMPONENTS] = {0};
     for (size_t c = 0; c < u->mixture->count; c++) {
         const double *z = w->whitened + (c * u->count + j) * dim;
         deltas[c] = gess__dot(dim, z, z);
