@@ -9,12 +9,19 @@
 /* Points that go through together; no result depends on it. */
 enum { CHUNK = 64 };
 
+size_t gess__mixture_room(size_t dim)
+{
+    enum { MOST_DIMENSIONS = 250 };
+    return dim <= MOST_DIMENSIONS ? GESS__MOST_COMPONENTS : 1;
+}
+
 int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err)
 {
     GESS_ALLOC(mixture, 1, err);
     (*mixture)->dim = dim;
     (*mixture)->count = 1;
-    for (size_t j = 0; j < GESS__MOST_COMPONENTS; j++) GESS_TRY(gess__approx_new(&(*mixture)->component[j], dim, err));
+    for (size_t j = 0; j < gess__mixture_room(dim); j++)
+        GESS_TRY(gess__approx_new(&(*mixture)->component[j], dim, err));
     return GESS_OK;
 }
 

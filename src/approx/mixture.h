@@ -10,10 +10,13 @@
 enum { GESS__MOST_COMPONENTS = 16 };
 
 typedef struct gess__mixture {
-    size_t dim, count; /* 1 ≤ count ≤ GESS__MOST_COMPONENTS */
+    size_t dim, count; /* 1 ≤ count ≤ gess__mixture_room(dim) */
     double log_weight[GESS__MOST_COMPONENTS];
     gess__approx *component[GESS__MOST_COMPONENTS];
 } gess__mixture;
+
+/* How many components there may be: in many dimensions one, since each takes dim² numbers, and none could be fitted. */
+size_t gess__mixture_room(size_t dim);
 
 /* One component, N(0, I). */
 int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err);

@@ -13,6 +13,9 @@
  * takes. */
 enum { JUDGED = 2000, JUDGED_A_DIMENSION = 60, FEWEST_POINTS = 400, FEWEST_A_DIMENSION = 10 };
 
+/* Beyond this many dimensions neither maps nor mixtures are looked for: it would take tens of seconds. */
+enum { MOST_DIMENSIONS = 100 };
+
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
@@ -36,7 +39,7 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
     size_t dim = e->target.dim, points = e->window.room * e->chains.count;
     GESS_ALLOC(refiner, 1, err);
     gess__refiner *r = *refiner;
-    GESS_TRY(gess__mixture_fitter_new(&r->mixer, dim, points, err));
+    if (gess__mixture_room(dim) > 1) GESS_TRY(gess__mixture_fitter_new(&r->mixer, dim, points, err));
     size_t scratch = gess__mixture_scratch(dim, points);
     if (e->target.learned != NULL) {
         GESS_TRY(gess__learner_new(&r->learner, dim, points, err));
@@ -303,7 +306,7 @@ static double mix(gess__ensemble *e, const gess__pool *pool)
     e->mixture->count = 1;
     e->mixture->log_weight[0] = 0.0;
     gess__approx_copy(e->mixture->component[0], e->approx);
-    gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
+    if (e->refiner->mixer != NULL) gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
     if (!(mixed.gain > WORTH)) {
         e->mixture->count = 1;
         mixed.gain = 0.0;
@@ -340,8 +343,8 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
 {
     gess__warmup *u = &e->warmup;
     double before = u->map_gain + u->mixture_gain;
-    /* nothing was found, and one t serves nearly as well as T can */
-    int fine = u->refines >= 3 && before == 0.0 && u->independence > 0.4;
+    /* nothing was found, and one t serves nearly as well as T can; or learning would cost too much */
+    int fine = (u->refines >= 3 && before == 0.0 && u->independence > 0.4) || e->target.dim > MOST_DIMENSIONS;
     u->refines++;
     u->refined_at = e->tally.evals;
     if (fine) {

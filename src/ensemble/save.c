@@ -37,7 +37,7 @@ static void archive_refinement(gess__ensemble *e, gess__archive *a)
     if (e->target.learned != NULL) gess__learned_archive(e->target.learned, a);
     if (e->mixture == NULL) return;
     GESS_ARCHIVE(a, &e->mixture->count);
-    if (e->mixture->count < 1 || e->mixture->count > GESS__MOST_COMPONENTS) a->bad = 1;
+    if (e->mixture->count < 1 || e->mixture->count > gess__mixture_room(e->target.dim)) a->bad = 1;
     GESS_ARCHIVE(a, &e->mixture->log_weight);
     for (size_t k = 0; k < e->mixture->count && !a->bad; k++)
         if (!isfinite(e->mixture->log_weight[k])) a->bad = 1;
