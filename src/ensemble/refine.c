@@ -1,5 +1,6 @@
 #include "ensemble/refine.h"
 
+#include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/special.h"
@@ -16,6 +17,9 @@ enum { JUDGED = 2000, JUDGED_A_DIMENSION = 60, FEWEST_POINTS = 400, FEWEST_A_DIM
 /* Beyond this many dimensions neither maps nor mixtures are looked for: it would take tens of seconds. */
 enum { MOST_DIMENSIONS = 100 };
 
+/* Points whose levels the share of independence moves is chosen by. */
+enum { WEIGHED = 4000 };
+
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
@@ -31,6 +35,7 @@ struct gess__refiner {
     double *w;         /* points × dim: the same in a candidate's sampling space */
     double *jacobians; /* points: log |dw/dy| */
     double *level;     /* points: log π − log T */
+    double *deltas;    /* WEIGHED × components */
     double *scratch;
 };
 
@@ -51,6 +56,7 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
     GESS_ALLOC(&r->w, points * dim, err);
     GESS_ALLOC(&r->jacobians, points, err);
     GESS_ALLOC(&r->level, points, err);
+    GESS_ALLOC(&r->deltas, (size_t)WEIGHED * gess__mixture_room(dim), err);
     GESS_ALLOC(&r->scratch, scratch, err);
     return GESS_OK;
 }
@@ -65,6 +71,7 @@ void gess__refiner_free(gess__refiner *r)
     free(r->w);
     free(r->jacobians);
     free(r->level);
+    free(r->deltas);
     free(r->scratch);
     free(r);
 }
@@ -255,24 +262,52 @@ static double independence(size_t n, double *level, double *accepted)
     return 1.0 / time;
 }
 
+/* Squared distances of the n points in r->w from every component. */
+static void measure(gess__ensemble *e, size_t n)
+{
+    gess__refiner *r = e->refiner;
+    size_t dim = e->target.dim, count = e->mixture->count;
+    for (size_t j = 0; j < count; j++) {
+        const gess__approx *t = e->mixture->component[j];
+        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, r->w, r->y, r->scratch);
+        for (size_t i = 0; i < n; i++) r->deltas[i * count + j] = gess__dot(dim, r->y + i * dim, r->y + i * dim);
+    }
+}
+
+/* log T of them, with the degrees of freedom that the components have now, into r->level. */
+static void weigh(gess__ensemble *e, size_t n)
+{
+    gess__refiner *r = e->refiner;
+    const gess__mixture *t = e->mixture;
+    double norms[GESS__MOST_COMPONENTS], terms[GESS__MOST_COMPONENTS];
+    for (size_t j = 0; j < t->count; j++) norms[j] = t->log_weight[j] + gess__approx_log_norm(t->component[j]);
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = 0; j < t->count; j++)
+            terms[j] = norms[j] + gess__approx_log_t(t->component[j], r->deltas[i * t->count + j]);
+        r->level[i] = gess__log_sum(t->count, terms);
+    }
+}
+
 /* Draws an evaluation that are expected of moves with the present T, its tails made as heavy as costs little: what the
  * window has not seen of the target's tails is where chains would wait longest. *acceptance: the share that is
  * accepted. */
 static double expect_with(gess__ensemble *e, double *acceptance)
 {
     static const double caps[] = {INFINITY, 100.0, 50.0, 30.0, 20.0, 12.0, 8.0, 5.0, 3.0};
-    enum { MOST = 4000, CAPS = sizeof caps / sizeof *caps };
+    enum { CAPS = sizeof caps / sizeof *caps };
     const double worth = 0.93;
     gess__refiner *r = e->refiner;
     gess__mixture *t = e->mixture;
     const gess__window *w = &e->window;
-    size_t points = w->draws * e->chains.count, dim = e->target.dim, n = take_some(dim, points, w->points, MOST, r->w);
+    size_t points = w->draws * e->chains.count, dim = e->target.dim,
+           n = take_some(dim, points, w->points, WEIGHED, r->w);
     double fitted[GESS__MOST_COMPONENTS], draws[CAPS] = {0}, accepted[CAPS] = {0}, best = 0.0;
     size_t chosen = 0;
+    measure(e, n);
     for (size_t j = 0; j < t->count; j++) fitted[j] = e->warmup.fitted_nu[j];
     for (size_t k = 0; k < CAPS; k++) {
         for (size_t j = 0; j < t->count; j++) t->component[j]->nu = fmin(fitted[j], caps[k]);
-        gess__mixture_log_ts(t, n, r->w, r->level, r->scratch);
+        weigh(e, n);
         for (size_t i = 0; i < n; i++) r->level[i] = w->values[i * points / n] - r->level[i];
         draws[k] = independence(n, r->level, &accepted[k]);
         if (draws[k] > best) best = draws[k];
