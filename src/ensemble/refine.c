@@ -295,7 +295,7 @@ static double expect_with(gess__ensemble *e, double *acceptance)
 {
     static const double caps[] = {INFINITY, 100.0, 50.0, 30.0, 20.0, 12.0, 8.0, 5.0, 3.0};
     enum { CAPS = sizeof caps / sizeof *caps };
-    const double worth = 0.93;
+    const double worth = 0.9;
     gess__refiner *r = e->refiner;
     gess__mixture *t = e->mixture;
     const gess__window *w = &e->window;
