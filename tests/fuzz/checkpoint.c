@@ -14,8 +14,8 @@ static const struct configuration {
     uint64_t chains, ensembles, warmup, draws, max_evals;
 } configurations[] = {
     {"mixture", 4, 2, 10, GESS_AUTO, 2000},
-    {"funnel", 12, 1, 300, 3, 0},
-    {"mixture", 12, 1, 300, 3, 0},
+    {"funnel", 12, 1, 1000, 3, 0},
+    {"mixture", 12, 1, 600, 3, 0},
 };
 enum { CONFIGURATIONS = sizeof configurations / sizeof *configurations };
 
@@ -50,6 +50,15 @@ static void begin(size_t i)
     remove(path);
 }
 
+/* The runs take a while under sanitizers, longer than an input may. */
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    for (size_t i = 0; i < CONFIGURATIONS; i++) begin(i);
+    return 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[128];
@@ -58,8 +67,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint32_t head[4] = {0};
     uint64_t bytes = size > 24 ? size - 24 : 0;
     size_t which = size > 24 ? (data[8] + 2U) % CONFIGURATIONS : 0;
-    if (models[0] == NULL)
-        for (size_t i = 0; i < CONFIGURATIONS; i++) begin(i);
     memcpy(head, "gesssave", 8);
     head[2] = 1;
     head[3] = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)&bytes, sizeof bytes), data + (size - bytes), bytes);

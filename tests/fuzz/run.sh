@@ -44,9 +44,10 @@ for options in 'mixture --ensembles 2 --warmup 10 --max-evals 2000' 'mixture --e
 done
 # checkpoints with a learned map and with a mixture of t; the version's byte says which (checkpoint.c)
 kind=1
-for model in funnel mixture; do
+for run in funnel:1000 mixture:600; do
     kind=$((kind + 1))
-    ./gess sample $model --chains 12 --warmup 300 --draws 3 --threads 1 --checkpoint-every 1 -q -o seeds/run
+    model=${run%:*}
+    ./gess sample "$model" --chains 12 --warmup "${run#*:}" --draws 3 --threads 1 --checkpoint-every 5 -q -o seeds/run
     for file in checkpoint checkpoint.old; do
         cp seeds/run/$file seeds/checkpoint/$model-$file
         printf "\\00$kind" | dd of=seeds/checkpoint/$model-$file bs=1 seek=8 conv=notrunc 2> /dev/null
