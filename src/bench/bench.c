@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,6 +38,18 @@ void gess__bench_add(gess__bench_result *result, double seconds, double referenc
     row->ratio = more_is_better ? reference / seconds : seconds / reference;
     row->goal = goal;
     row->more_is_better = more_is_better;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double gess__bench_median(size_t n, double *values)
+{
+    qsort(values, n, sizeof *values, by_size);
+    return values[n / 2];
 }
 
 uint64_t gess__bench_checksum(const gess__segment *s, size_t columns)

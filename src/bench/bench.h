@@ -53,6 +53,9 @@ const gess__bench *gess__bench_row_of(size_t i);
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/* The median of n values, which are sorted for it. */
+double gess__bench_median(size_t n, double *values);
+
 /* A number made of every bit of a segment's draws, their chains and places: sums of these are equal for
  * equal draws, in whatever portions they come. */
 uint64_t gess__bench_checksum(const gess__segment *segment, size_t columns);

@@ -6,7 +6,6 @@
 #include "ensemble/ensemble.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { CHAINS = 64, ITERATIONS = 150, TRIALS = 5 };
 
@@ -68,18 +67,6 @@ static int time_loops(const gess_model *model, unsigned threads, double *seconds
     return status;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values)
-{
-    qsort(values, TRIALS, sizeof *values, by_size);
-    return values[TRIALS / 2];
-}
-
 static int run(gess__bench_result *result, gess_error *err)
 {
     const gess_model *inner = NULL;
@@ -98,9 +85,9 @@ static int run(gess__bench_result *result, gess_error *err)
         if (status == GESS_OK) status = time_loops(&timed.model, 2, &both[i], err);
     }
     if (status == GESS_OK) {
-        gess__bench_add(result, median(two), median(one), 1.9, 1, "two threads against one, 20 us density, %d chains",
-                        CHAINS);
-        gess__bench_add(result, median(both), 2.0 * median(alone), NAN, 1,
+        gess__bench_add(result, gess__bench_median(TRIALS, two), gess__bench_median(TRIALS, one), 1.9, 1,
+                        "two threads against one, 20 us density, %d chains", CHAINS);
+        gess__bench_add(result, gess__bench_median(TRIALS, both), 2.0 * gess__bench_median(TRIALS, alone), NAN, 1,
                         "the machine: two bare loops at once against two in turn");
     }
     gess_model_close(inner);

@@ -66,12 +66,6 @@ static int check_file(const char *directory, size_t columns, uint64_t expected, 
     return gess__fail(err, GESS_ERR_INTERNAL, "bench writing: %s holds other draws than the run gave", path);
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int measure(gess__bench_result *result, const gess_model *model, unsigned threads, const char *directory,
                    gess_error *err)
 {
@@ -83,10 +77,8 @@ static int measure(gess__bench_result *result, const gess_model *model, unsigned
         GESS_TRY(time_run(model, threads, directory, &with[i], NULL, err));
         if (i == 0) GESS_TRY(check_file(directory, 1 + model->dim + model->derived, sum, err));
     }
-    qsort(with, WRITING_TRIALS, sizeof *with, by_size);
-    qsort(without, WRITING_TRIALS, sizeof *without, by_size);
-    gess__bench_add(result, with[WRITING_TRIALS / 2], without[WRITING_TRIALS / 2], 1.02, 0,
-                    "%s with files against without, %u thread%s", model->name, threads, threads == 1 ? "" : "s");
+    gess__bench_add(result, gess__bench_median(WRITING_TRIALS, with), gess__bench_median(WRITING_TRIALS, without), 1.02,
+                    0, "%s with files against without, %u thread%s", model->name, threads, threads == 1 ? "" : "s");
     return GESS_OK;
 }
 

@@ -133,9 +133,6 @@ void gess__ensemble_free(gess__ensemble *e)
     gess__fitter_free(e->fitter);
     gess__mixture_free(e->mixture);
     gess__refiner_free(e->refiner);
-    gess__learned_free(e->identity);
-    gess__learned_free(e->before);
-    gess__learned_free(e->base);
     free(e);
 }
 

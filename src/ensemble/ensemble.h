@@ -53,7 +53,6 @@ typedef struct gess__warmup {
     unsigned calm;   /* stages in a row without improvement */
     /* of the stage that is being run */
     int open;
-    uint64_t evals_before, updates_before;
     double value_before, error_before;
     /* of the last one */
     int moved;                          /* the last stage's draws differ from those before: the next starts a window */
@@ -99,7 +98,6 @@ typedef struct gess__ensemble {
     gess__mixture *mixture;   /* auto: T; NULL elsewhere. One component: the t in approx */
     unsigned globals, period; /* auto: of `period` iterations, the first `globals` are independence moves */
     gess__refiner *refiner;   /* auto, in warm-up */
-    gess__learned *identity, *before, *base; /* auto: maps for refinements */
     uint64_t fits;
     size_t half;       /* two-group: chains 0 .. half - 1 are the first group */
     int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */

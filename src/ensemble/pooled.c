@@ -25,11 +25,6 @@ static int open_auto(gess__ensemble *e, const gess_options *options, gess_error 
     e->period = 1;
     GESS_TRY(gess__mixture_new(&e->mixture, e->target.dim, err));
     if (e->warmup.over) return GESS_OK;
-    if (e->target.learned != NULL) {
-        GESS_TRY(gess__learned_new(&e->identity, e->target.dim, err));
-        GESS_TRY(gess__learned_new(&e->before, e->target.dim, err));
-        GESS_TRY(gess__learned_new(&e->base, e->target.dim, err));
-    }
     return gess__refiner_new(&e->refiner, e, err);
 }
 

@@ -30,12 +30,12 @@ enum { WEIGHED = 4000 };
 struct gess__refiner {
     gess__learner *learner;
     gess__mixture_fitter *mixer;
-    gess__learned *trial;
-    double *y;         /* points × dim: the window behind the learned map */
-    double *w;         /* points × dim: the same in a candidate's sampling space */
-    double *jacobians; /* points: log |dw/dy| */
-    double *level;     /* points: log π − log T */
-    double *deltas;    /* WEIGHED × components */
+    gess__learned *identity, *before, *base, *trial; /* maps; NULL where none is learned */
+    double *y;                                       /* points × dim: the window behind the learned map */
+    double *w;                                       /* points × dim: the same in a candidate's sampling space */
+    double *jacobians;                               /* points: log |dw/dy| */
+    double *level;                                   /* points: log π − log T */
+    double *deltas;                                  /* WEIGHED × components */
     double *scratch;
 };
 
@@ -48,8 +48,11 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
     size_t scratch = gess__mixture_scratch(dim, points);
     if (e->target.learned != NULL) {
         GESS_TRY(gess__learner_new(&r->learner, dim, points, err));
+        GESS_TRY(gess__learned_new(&r->identity, dim, err));
+        GESS_TRY(gess__learned_new(&r->before, dim, err));
+        GESS_TRY(gess__learned_new(&r->base, dim, err));
         GESS_TRY(gess__learned_new(&r->trial, dim, err));
-        size_t mapping = gess__learned_scratch(r->trial, points) + dim;
+        size_t mapping = gess__learned_scratch(r->trial, points);
         if (mapping > scratch) scratch = mapping;
     }
     GESS_ALLOC(&r->y, points * dim, err);
@@ -66,6 +69,9 @@ void gess__refiner_free(gess__refiner *r)
     if (r == NULL) return;
     gess__learner_free(r->learner);
     gess__mixture_fitter_free(r->mixer);
+    gess__learned_free(r->identity);
+    gess__learned_free(r->before);
+    gess__learned_free(r->base);
     gess__learned_free(r->trial);
     free(r->y);
     free(r->w);
@@ -138,9 +144,9 @@ static int uses(const recipe *r, learn_fn *kind)
 static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *y)
 {
     gess__refiner *r = e->refiner;
-    gess__learned *best = e->target.learned, *base = e->base;
+    gess__learned *best = e->target.learned, *base = r->base;
     recipe found = {0};
-    gess__learned_copy(base, e->identity);
+    gess__learned_copy(base, r->identity);
     double none = judge(e, half, rest, base, y), score = none;
     while (found.count < GESS__MOST_LAYERS) {
         double most = score + WORTH;
@@ -170,30 +176,25 @@ static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *
 static void learn_all(gess__ensemble *e, size_t points, const double *y, const recipe *layers)
 {
     gess__refiner *r = e->refiner;
-    gess__learned_copy(r->trial, e->identity);
+    gess__learned_copy(r->trial, r->identity);
     for (size_t i = 0; i < layers->count; i++) {
         gess__learned_in(r->trial, points, y, r->w, r->jacobians, r->scratch);
         layers->layers[i](r->learner, points, r->w, r->trial);
     }
 }
 
-/* Moves n points and their log densities from the sampling space of one map to that of another; 0 where one of them has
- * no place there. With `check` alone nothing is changed. */
-static int move(gess__ensemble *e, const gess__learned *from, const gess__learned *to, size_t n, double *points,
-                double *values, int check)
+/* Moves n points and their log densities from the sampling space of one map to that of another, or, without `commit`,
+ * only finds out whether that can be done; 0 where one of them has no place there, and then nothing is changed. */
+static int move(gess__refiner *r, size_t dim, const gess__learned *from, const gess__learned *to, size_t n,
+                double *points, double *values, int commit)
 {
-    gess__refiner *r = e->refiner;
-    size_t dim = e->target.dim;
-    double *y = r->scratch, *rest = y + dim, before, after;
-    for (size_t i = 0; i < n; i++) {
-        double *w = points + i * dim;
-        gess__learned_out(from, 1, w, y, &before, rest);
-        gess__learned_in(to, 1, y, r->w, &after, rest);
-        if (!(before > -INFINITY && after > -INFINITY)) return 0;
-        if (check) continue;
-        memcpy(w, r->w, dim * sizeof *w);
-        values[i] -= before + after;
-    }
+    gess__learned_out(from, n, points, r->y, r->jacobians, r->scratch);
+    gess__learned_in(to, n, r->y, r->w, r->level, r->scratch);
+    for (size_t i = 0; i < n; i++)
+        if (!(r->jacobians[i] > -INFINITY && r->level[i] > -INFINITY)) return 0;
+    if (!commit) return 1;
+    memcpy(points, r->w, n * dim * sizeof *points);
+    for (size_t i = 0; i < n; i++) values[i] -= r->jacobians[i] + r->level[i];
     return 1;
 }
 
@@ -202,13 +203,13 @@ static recipe choose_layers(gess__ensemble *e, const gess__pool *pool)
 {
     gess__refiner *r = e->refiner;
     size_t dim = e->target.dim, points = pool->half + pool->rest, most = JUDGED + JUDGED_A_DIMENSION * dim;
-    gess__learned_copy(e->before, e->target.learned);
+    gess__learned_copy(r->before, e->target.learned);
     /* all points of the window behind the map, and some of each half */
-    gess__learned_out(e->before, points, pool->points, r->w, r->jacobians, r->scratch);
+    gess__learned_out(r->before, points, pool->points, r->w, r->jacobians, r->scratch);
     size_t half = take_some(dim, pool->half, r->w, most, r->y);
     size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
     recipe found = search(e, half, rest, r->y);
-    gess__learned_copy(e->target.learned, e->before);
+    gess__learned_copy(e->target.learned, r->before);
     return found;
 }
 
@@ -218,20 +219,19 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
 {
     gess__refiner *r = e->refiner;
     const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
-    gess__learned *old = e->before;
-    size_t points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
+    gess__learned *old = r->before;
+    size_t dim = e->target.dim, points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
     learn_all(e, points, r->y, layers);
-    if (move(e, old, r->trial, window, e->window.points, e->window.values, 1) &&
-        move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1)) {
+    if (move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0) &&
+        move(r, dim, old, r->trial, window, e->window.points, e->window.values, 1)) {
+        move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1);
         gess__learned_copy(e->target.learned, r->trial);
-        move(e, old, r->trial, window, e->window.points, e->window.values, 0);
-        move(e, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0);
         gess__warmup_look(e); /* the log densities have another Jacobian now */
     }
     *pool = gess__pack(e);
-    gess__fit_student_t(e->fitter, e->target.dim, points, pool->points, cold, e->approx, &e->fit);
+    gess__fit_student_t(e->fitter, dim, points, pool->points, cold, e->approx, &e->fit);
 }
 
 /* ---- what independence moves are worth ---- */
@@ -463,9 +463,7 @@ void gess__refine_share(gess__ensemble *e)
     gess__warmup *u = &e->warmup;
     /* what the last stage's moves did, against what was expected of them */
     double trust = 1.0, expected = u->acceptance;
-    uint64_t tried = e->tally.globals - u->before.globals;
-    if (tried > 0 && expected > 0.0)
-        trust = fmin(1.0, (double)(e->tally.accepted - u->before.accepted) / (double)tried / expected);
+    if (e->tally.globals > u->before.globals && expected > 0.0) trust = fmin(1.0, u->accepted / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
     if (e->mixture->count == 1) {
         gess__approx_copy(e->mixture->component[0], e->approx);

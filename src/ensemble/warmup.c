@@ -96,8 +96,6 @@ static void begin_stage(gess__ensemble *e)
     u->open = 1;
     u->value_before = u->mean_value;
     u->error_before = u->mean_error;
-    u->evals_before = e->tally.evals;
-    u->updates_before = e->tally.updates;
     u->before = e->tally;
     w->length = plan_stage(e);
     w->stage = gess__ensemble_done(e);
@@ -146,7 +144,7 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     if (!u->open) begin_stage(e);
     GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
-    u->each = (double)(e->tally.evals - u->evals_before) / (double)(e->tally.updates - u->updates_before);
+    u->each = (double)(e->tally.evals - u->before.evals) / (double)(e->tally.updates - u->before.updates);
     uint64_t moves = e->tally.globals - u->before.globals;
     u->accepted = moves > 0 ? (double)(e->tally.accepted - u->before.accepted) / (double)moves : 0.0;
     u->open = 0;

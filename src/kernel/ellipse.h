@@ -74,28 +74,4 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family);
 void gess__ellipse_propose(gess__update *u);
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err);
 
-/* The row of the kernels' table for the file's own `family`. */
-#define GESS__ELLIPSE_KERNEL(identifier, words)          \
-    static void begin(gess__update *u)                   \
-    {                                                    \
-        gess__ellipse_begin(u, &family);                 \
-    }                                                    \
-                                                         \
-    static int consume(gess__update *u, gess_error *err) \
-    {                                                    \
-        return gess__ellipse_consume(u, &family, err);   \
-    }                                                    \
-                                                         \
-    const gess__kernel gess__kernel_##identifier = {     \
-        .name = #identifier,                             \
-        .help = (words),                                 \
-        .needs = GESS__NEEDS_APPROX,                     \
-        .exact = 1,                                      \
-        .own_size = gess__ellipse_own_size,              \
-        .scratch_size = gess__ellipse_scratch_size,      \
-        .begin = begin,                                  \
-        .propose = gess__ellipse_propose,                \
-        .consume = consume,                              \
-    };
-
 #endif

@@ -13,4 +13,24 @@ static void root_scales(const gess__update *u, const double *deltas, double *roo
 
 static const gess__ellipse_family family = {.gaussian = 1, .root_scales = root_scales};
 
-GESS__ELLIPSE_KERNEL(ess, "elliptical slice sampling around a Gaussian")
+static void begin(gess__update *u)
+{
+    gess__ellipse_begin(u, &family);
+}
+
+static int consume(gess__update *u, gess_error *err)
+{
+    return gess__ellipse_consume(u, &family, err);
+}
+
+const gess__kernel gess__kernel_ess = {
+    .name = "ess",
+    .help = "elliptical slice sampling around a Gaussian",
+    .needs = GESS__NEEDS_APPROX,
+    .exact = 1,
+    .own_size = gess__ellipse_own_size,
+    .scratch_size = gess__ellipse_scratch_size,
+    .begin = begin,
+    .propose = gess__ellipse_propose,
+    .consume = consume,
+};

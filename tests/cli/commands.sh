@@ -2,33 +2,9 @@
 # The commands as a person or a script meets them: output, messages and exit statuses.
 #   commands.sh GESS SOURCE_FOLDER
 set -u
-gess=$1
 source=$2
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failed=0
-
-fail()
-{
-    echo "FAILED: $*"
-    failed=1
-}
-
-# expect STATUS TEXT COMMAND...: the command ends with STATUS and says TEXT on stdout or stderr.
-expect()
-{
-    want=$1
-    text=$2
-    shift 2
-    output=$("$@" 2>&1)
-    status=$?
-    [ $status -eq "$want" ] || fail "status $status instead of $want: $*: $output"
-    case $output in
-    *"$text"*) ;;
-    *) fail "no \"$text\" from: $*: $output" ;;
-    esac
-}
+# shellcheck source=tests/command.sh
+. "$(dirname "$0")/../command.sh"
 
 # help and versions
 expect 0 'gess sample' "$gess"

@@ -3,32 +3,8 @@
 # said and leaves nothing behind. tests/readers has the programs that exports are for.
 #   export.sh GESS SOURCE_FOLDER
 set -u
-gess=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failed=0
-
-fail()
-{
-    echo "FAILED: $*"
-    failed=1
-}
-
-# expect STATUS TEXT COMMAND...: the command ends with STATUS and says TEXT on stdout or stderr.
-expect()
-{
-    want=$1
-    text=$2
-    shift 2
-    output=$("$@" 2>&1)
-    status=$?
-    [ $status -eq "$want" ] || fail "status $status instead of $want: $*: $output"
-    case $output in
-    *"$text"*) ;;
-    *) fail "no \"$text\" from: $*: $output" ;;
-    esac
-}
+# shellcheck source=tests/command.sh
+. "$(dirname "$0")/../command.sh"
 
 # Draws that are larger than the files which `limited` allows.
 expect 0 '' "$gess" sample mixture --chains 12 --draws 400 --warmup 30 --seed 5 --thin 2 -q -o run

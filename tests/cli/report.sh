@@ -2,32 +2,8 @@
 # `gess report`: where it writes, what it needs, what it says when it cannot. tests/report looks at the pages.
 #   report.sh GESS SOURCE_FOLDER
 set -u
-gess=$1
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder" || exit 1
-failed=0
-
-fail()
-{
-    echo "FAILED: $*"
-    failed=1
-}
-
-# expect STATUS TEXT COMMAND...: the command ends with STATUS and says TEXT on stdout or stderr.
-expect()
-{
-    want=$1
-    text=$2
-    shift 2
-    output=$("$@" 2>&1)
-    status=$?
-    [ $status -eq "$want" ] || fail "status $status instead of $want: $*: $output"
-    case $output in
-    *"$text"*) ;;
-    *) fail "no \"$text\" from: $*: $output" ;;
-    esac
-}
+# shellcheck source=tests/command.sh
+. "$(dirname "$0")/../command.sh"
 
 expect 0 '' "$gess" sample mixture --chains 10 --draws 120 --warmup 30 --seed 5 -q -o run
 case $("$gess" report run 2>&1) in
