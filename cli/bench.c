@@ -109,7 +109,7 @@ int command_bench(int argc, char **argv, gess_error *err)
          .parser = take,
          .args_doc = "[NAME]",
          .doc =
-             "Measures speed, as ratios within one run: overhead, threads, models. Without NAME: all of these. By name "
+             "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of these. By name "
              "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
              "options below."};
     struct arguments a = {0};
