@@ -108,10 +108,10 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc =
-             "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of these. By name "
-             "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
-             "options below."};
+         .doc = "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of "
+                "these. By name "
+                "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
+                "options below."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
