@@ -4,10 +4,14 @@
  * worker that is free takes the block that is furthest behind; blocks never wait for each other,
  * only for room: the draws of at most SLOTS segments are held, and a segment goes to the sink when
  * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
- * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. */
+ * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. Where there are other
+ * ranks (ranks.c), they get tasks in the same way, and a worker with nothing to do takes one over that another rank
+ * has had for too long: its outcome is the same, and whoever comes second is not listened to. */
+#include "ensemble/stream.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "ensemble/ranks.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -15,14 +19,25 @@
 #include <string.h>
 
 #define TASK_SECONDS 0.005
+#define TASK_SECONDS_A_WORKER 0.0001 /* so that rank 0 keeps up with many: at most 10,000 tasks a second */
+#define PATIENCE 1.5                 /* a task is taken over that would come later than so many times as long */
+#define PATIENCE_SECONDS 0.002       /* and so much */
 
 enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
+
+/* How a block stands. */
+typedef struct holding {
+    uint64_t progress; /* segments behind it */
+    uint64_t serial;   /* of the claim on it; 0: idle */
+    int rank;          /* whose claim that is */
+    int safe;          /* it is not to be taken over */
+    double since, expected;
+} holding;
 
 struct gess__stream {
     size_t capacity; /* doubles of a slot */
     double *rows[SLOTS];
-    uint64_t *progress;  /* of each block: segments behind it */
-    unsigned char *busy; /* of each block */
+    holding *holdings; /* one for each block */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     /* one stretch */
@@ -37,22 +52,35 @@ struct gess__stream {
     uint64_t written;        /* handed to the sink */
     size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
     uint64_t evals, updates; /* of tasks that are done */
+    uint64_t serial;         /* of the last claim */
+    uint64_t taken_over;     /* claims that lost their block to another */
+    gess__tally elsewhere;   /* of tasks that other ranks did */
     int delivering, status;
     gess_error error;
 };
 
 int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err)
 {
-    size_t row = e->chains.count * e->target.columns, blocks = (e->chains.count + e->block - 1) / e->block;
+    size_t row = e->chains.count * e->target.columns;
+    pthread_condattr_t monotonic;
     GESS_ALLOC(stream, 1, err);
     gess__stream *s = *stream;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     s->capacity = row > SLOT_DOUBLES ? row : SLOT_DOUBLES;
     s->most = s->capacity / row;
     for (int i = 0; i < SLOTS; i++) GESS_ALLOC(&s->rows[i], s->capacity, err);
-    GESS_ALLOC(&s->progress, blocks, err);
-    GESS_ALLOC(&s->busy, blocks, err);
+    return gess__stream_resize(s, e, err);
+}
+
+int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *err)
+{
+    free(s->holdings);
+    s->holdings = NULL;
+    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
     return GESS_OK;
 }
 
@@ -60,8 +88,7 @@ void gess__stream_free(gess__stream *s)
 {
     if (s == NULL) return;
     for (int i = 0; i < SLOTS; i++) free(s->rows[i]);
-    free(s->progress);
-    free(s->busy);
+    free(s->holdings);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -96,73 +123,19 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->record = record;
     s->blocks = (stretch->count + e->block - 1) / e->block;
     /* about TASK_SECONDS for a task */
-    double fit = s->pace > 0.0 ? TASK_SECONDS / s->pace : 1.0;
+    double task = TASK_SECONDS_A_WORKER * (double)gess__ranks_workers(e->ranks);
+    double fit = s->pace > 0.0 ? (task > TASK_SECONDS ? task : TASK_SECONDS) / s->pace : 1.0;
     s->length = fit >= (double)s->most ? s->most : fit > 1.0 ? (uint64_t)fit : 1;
     s->segments = (stretch->iterations + s->length - 1) / s->length;
     s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
-    memset(s->progress, 0, s->blocks * sizeof *s->progress);
-    memset(s->busy, 0, s->blocks * sizeof *s->busy);
+    s->elsewhere = (gess__tally){0};
+    memset(s->holdings, 0, s->blocks * sizeof *s->holdings);
     for (int i = 0; i < SLOTS; i++) s->remaining[i] = s->blocks;
 }
 
-/* ---- one task ---- */
-
-static int record_block(const gess__stream *s, const gess__update *u, double *rows, uint64_t kept, uint64_t draw,
-                        gess_error *err)
-{
-    const gess__ensemble *e = s->ensemble;
-    size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < u->count; j++) {
-        size_t chain = u->first + j;
-        double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row,
-                                   u->mapped, err));
-    }
-    return GESS_OK;
-}
-
-static void collect_block(gess__ensemble *e, const gess__update *u)
-{
-    gess__window *w = &e->window;
-    uint64_t past = u->iteration - w->start + 1;
-    size_t dim = e->target.dim;
-    if (past % w->stride != 0) return;
-    size_t point = (size_t)(past / w->stride - 1) * e->chains.count + u->first;
-    if (w->points != NULL)
-        memcpy(w->points + point * dim, e->chains.x + u->first * dim, u->count * dim * sizeof *w->points);
-    memcpy(w->values + point, e->chains.value + u->first, u->count * sizeof *w->values);
-}
-
-static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, gess_error *err)
-{
-    gess__ensemble *e = s->ensemble;
-    const gess__stretch *stretch = s->stretch;
-    gess__update *u = &e->updates[worker];
-    uint64_t start = segment_start(s, k), end = segment_start(s, k + 1), kept = segment_kept(s, k), draw = 0;
-    size_t offset = block * e->block;
-    u->approx = stretch->approx;
-    u->mixture = stretch->mixture;
-    u->globals = stretch->globals;
-    u->period = stretch->period;
-    u->chains = &e->chains;
-    u->seed = e->seed;
-    u->worker = worker;
-    u->first = stretch->first + offset;
-    u->count = stretch->count - offset < e->block ? stretch->count - offset : e->block;
-    for (uint64_t i = start; i < end; i++) {
-        u->iteration = i;
-        u->rebind = stretch->rebind && i == stretch->start;
-        GESS_TRY(gess__update_block(e->kernel, u, err));
-        if (!e->warmup.over) collect_block(e, u);
-        if (kept > 0 && gess__record_kept(s->record, i, 1) > 0)
-            GESS_TRY(record_block(s, u, s->rows[k % SLOTS], kept, draw++, err));
-    }
-    return GESS_OK;
-}
-
-/* ---- workers; all of the following hold the lock ---- */
+/* ---- claims; all of the following hold the lock ---- */
 
 static void fail(gess__stream *s, int status, const gess_error *error)
 {
@@ -176,8 +149,37 @@ static size_t choose(const gess__stream *s)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
-        if (s->busy[b] || s->progress[b] >= s->segments || s->progress[b] >= s->written + SLOTS) continue;
-        if (best == s->blocks || s->progress[b] < s->progress[best]) best = b;
+        const holding *h = &s->holdings[b];
+        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + SLOTS) continue;
+        if (best == s->blocks || h->progress < s->holdings[best].progress) best = b;
+    }
+    return best;
+}
+
+/* Seconds until a task is done that begins after so many others. */
+static double task_seconds(const gess__stream *s, double pace, size_t ahead)
+{
+    return pace * (double)s->length * (double)(1 + ahead);
+}
+
+/* Seconds that a claim will still take. One that is late is taken to be as late again. */
+static double expect(const holding *h, double now)
+{
+    double left = h->since + h->expected - now;
+    return left > 0.0 ? left : -left;
+}
+
+/* The block to be taken over by a worker of `rank`: the one that another rank will have longest, or `blocks`. */
+static size_t choose_late(const gess__stream *s, int rank, double pace, size_t ahead)
+{
+    size_t best = s->blocks;
+    double now = gess__seconds(), most = PATIENCE * task_seconds(s, pace, ahead) + PATIENCE_SECONDS;
+    if (pace <= 0.0) return best;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const holding *h = &s->holdings[b];
+        if (h->serial == 0 || h->safe || h->rank == rank || expect(h, now) <= most) continue;
+        most = expect(h, now);
+        best = b;
     }
     return best;
 }
@@ -188,10 +190,54 @@ static void heed_stop(gess__stream *s)
     if (s->record->stop == NULL || !atomic_load(s->record->stop)) return;
     uint64_t furthest = 0;
     for (size_t b = 0; b < s->blocks; b++) {
-        uint64_t reached = s->progress[b] + s->busy[b];
+        uint64_t reached = s->holdings[b].progress + (s->holdings[b].serial != 0);
         if (reached > furthest) furthest = reached;
     }
     if (furthest < s->segments) s->segments = furthest;
+}
+
+/* The task of a block in a segment, with the places where its outcome goes. */
+static gess__task make_task(const gess__stream *s, size_t block, uint64_t k)
+{
+    gess__ensemble *e = s->ensemble;
+    const gess__stretch *stretch = s->stretch;
+    size_t offset = block * e->block, columns = e->target.columns, kept = (size_t)segment_kept(s, k);
+    gess__task t = {.chains = &e->chains,
+                    .first = stretch->first + offset,
+                    .count = stretch->count - offset < e->block ? stretch->count - offset : e->block,
+                    .start = segment_start(s, k),
+                    .rebind = stretch->rebind && k == 0,
+                    .from = s->record->from,
+                    .thin = s->record->thin,
+                    .rows = s->rows[k % SLOTS] + offset * kept * columns,
+                    .row_stride = kept * columns};
+    t.iterations = segment_start(s, k + 1) - t.start;
+    if (e->warmup.over) return t;
+    t.window_start = e->window.start;
+    t.window_stride = e->window.stride;
+    t.point_stride = e->chains.count;
+    t.values = e->window.values + t.first;
+    if (e->window.points != NULL) t.points = e->window.points + t.first * e->target.dim;
+    return t;
+}
+
+static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+{
+    if (s->status != GESS_OK) return 0;
+    heed_stop(s);
+    size_t block = choose(s);
+    if (block == s->blocks) block = choose_late(s, rank, pace, ahead);
+    if (block == s->blocks) return 0;
+    holding *h = &s->holdings[block];
+    if (h->serial != 0) s->taken_over++;
+    h->serial = ++s->serial;
+    h->rank = rank;
+    h->safe = rank == 0;
+    h->since = gess__seconds();
+    h->expected = task_seconds(s, pace, ahead);
+    *claim = (gess__claim){.block = block, .segment = h->progress, .serial = h->serial};
+    claim->task = make_task(s, block, h->progress);
+    return 1;
 }
 
 /* Hands complete segments to the sink, without the lock while the sink is at work. */
@@ -222,6 +268,39 @@ static void deliver(gess__stream *s)
     }
 }
 
+/* A claim of which the outcome is in its place. Segments that are complete by it are delivered by the workers of this
+ * process: whoever carries messages must not wait for a disk. */
+static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__outcome *o)
+{
+    holding *h = &s->holdings[claim->block];
+    s->evals += o->tally.evals;
+    s->updates += o->tally.updates;
+    h->serial = 0;
+    h->progress++;
+    if (o->status != GESS_OK)
+        fail(s, o->status, &o->error);
+    else
+        s->remaining[claim->segment % SLOTS]--;
+    pthread_cond_broadcast(&s->changed);
+}
+
+/* Until something changes; where other ranks are at work, for a moment at most, since they may be late. */
+static void wait_for_change(gess__stream *s)
+{
+    if (s->ensemble->ranks == NULL) {
+        pthread_cond_wait(&s->changed, &s->lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 2000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&s->changed, &s->lock, &until);
+}
+
+/* ---- workers ---- */
+
 static int work(void *data, unsigned worker, size_t item, gess_error *err)
 {
     gess__stream *s = data;
@@ -229,37 +308,98 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     (void)err;
     pthread_mutex_lock(&s->lock);
     while (s->status == GESS_OK && s->written < s->segments) {
-        heed_stop(s);
-        size_t block = choose(s);
-        if (block == s->blocks) {
-            if (s->written < s->segments) pthread_cond_wait(&s->changed, &s->lock);
+        gess__claim claim;
+        deliver(s);
+        if (!claim_block(s, 0, s->pace, 0, &claim)) {
+            if (s->written < s->segments) wait_for_change(s);
             continue;
         }
-        uint64_t k = s->progress[block];
-        gess_error error = {0};
-        s->busy[block] = 1;
         pthread_mutex_unlock(&s->lock);
         const gess__tally *tally = &s->ensemble->updates[worker].tally;
-        uint64_t evals = tally->evals, updates = tally->updates;
+        gess__outcome o = {.tally = {.evals = tally->evals, .updates = tally->updates}};
         double before = gess__seconds();
-        int status = run_task(s, worker, block, k, &error);
-        double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
+        o.status = gess__task_run(s->ensemble, s->stretch, worker, &claim.task, &o.error);
+        double each = (gess__seconds() - before) / (double)claim.task.iterations;
+        o.tally.evals = tally->evals - o.tally.evals;
+        o.tally.updates = tally->updates - o.tally.updates;
         pthread_mutex_lock(&s->lock);
         s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
-        s->evals += tally->evals - evals;
-        s->updates += tally->updates - updates;
-        s->busy[block] = 0;
-        s->progress[block]++;
-        if (status != GESS_OK) {
-            fail(s, status, &error);
-        } else if (--s->remaining[k % SLOTS] == 0) {
-            deliver(s);
-        }
-        pthread_cond_broadcast(&s->changed);
+        finish_claim(s, &claim, &o);
     }
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
+}
+
+/* ---- other ranks ---- */
+
+int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+{
+    pthread_mutex_lock(&s->lock);
+    int found = claim_block(s, rank, pace > 0.0 ? pace : s->pace, ahead, claim);
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+int gess__stream_wants(gess__stream *s, gess__claim *claim, uint64_t serial, size_t block)
+{
+    int wanted = 0;
+    pthread_mutex_lock(&s->lock);
+    if (block < s->blocks && s->holdings[block].serial == serial && s->status == GESS_OK) {
+        wanted = s->holdings[block].safe = 1;
+        *claim = (gess__claim){.block = block, .segment = s->holdings[block].progress, .serial = serial};
+        claim->task = make_task(s, block, claim->segment);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return wanted;
+}
+
+void gess__stream_finish(gess__stream *s, const gess__claim *claim, const gess__outcome *outcome)
+{
+    pthread_mutex_lock(&s->lock);
+    gess__tally_add(&s->elsewhere, &outcome->tally);
+    finish_claim(s, claim, outcome);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gess__stream_note_nan(gess__stream *s, uint64_t iteration, uint64_t chain, uint64_t angle, const double *point)
+{
+    gess__ensemble *e = s->ensemble;
+    gess__nans_note(&e->nans, e->target.dim, iteration, chain, angle, point);
+}
+
+void gess__stream_fail(gess__stream *s, int status, const gess_error *error)
+{
+    pthread_mutex_lock(&s->lock);
+    fail(s, status, error);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t gess__stream_taken_over(gess__stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t count = s->taken_over;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+int gess__stream_holds(gess__stream *s, size_t block, uint64_t serial)
+{
+    pthread_mutex_lock(&s->lock);
+    int holds = block < s->blocks && s->holdings[block].serial == serial;
+    pthread_mutex_unlock(&s->lock);
+    return holds;
+}
+
+const gess__stretch *gess__stream_stretch(const gess__stream *s)
+{
+    return s->stretch;
+}
+
+gess__ensemble *gess__stream_ensemble(const gess__stream *s)
+{
+    return s->ensemble;
 }
 
 /* ---- stretches ---- */
@@ -287,7 +427,11 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     gess__stream *s = e->stream;
     plan(s, e, stretch, record);
     size_t workers = gess__team_size(e->team) < s->blocks ? gess__team_size(e->team) : s->blocks;
-    GESS_TRY(gess__team_run(e->team, workers, work, s, err));
+    GESS_TRY(gess__ranks_begin(e->ranks, s, err));
+    int status = gess__team_run(e->team, workers, work, s, err);
+    gess__ranks_end(e->ranks);
+    GESS_TRY(status);
+    gess__tally_add(&e->tally, &s->elsewhere);
     for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) {
         gess__tally_add(&e->tally, &e->updates[worker].tally);
         e->updates[worker].tally = (gess__tally){0};
