@@ -103,12 +103,14 @@ typedef struct gess__ensemble {
     int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */
     uint64_t turn_end; /* two-group: iterations at which the turn passes */
     uint64_t done[2];  /* iterations that each group has behind it; [0] alone where there are no groups */
-    int rebind;        /* the approximation is new to the chains */
+    int rebind;        /* the approximation, or the point, is new to the chains */
+    int frozen;        /* tests of invariance: no kernel adapts */
 } gess__ensemble;
 
 struct gess__schedule {
     const char *name, *help;
     size_t fewest_chains;
+    int alone;        /* for kernels without an approximation, and for them only */
     int learns_maps;  /* gives the target a map that it may learn */
     int fits_windows; /* needs the points of warm-up windows, not their log densities alone */
     /* Checks and allocates what the schedule needs; the ensemble frees it. */
@@ -184,6 +186,9 @@ uint64_t gess__ensemble_done(const gess__ensemble *e);
 
 /* The mean of the log densities of the last stage, for warmup. */
 void gess__warmup_look(gess__ensemble *e);
+
+/* Iterations of warm-up: those asked for, or what the kernel adapts in at least. */
+uint64_t gess__warmup_least(const gess__ensemble *e);
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err);
 

@@ -147,6 +147,8 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->globals = stretch->globals;
     u->period = stretch->period;
     u->chains = &e->chains;
+    u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
+    u->warmup = gess__warmup_least(e);
     u->seed = e->seed;
     u->worker = worker;
     u->first = stretch->first + offset;
