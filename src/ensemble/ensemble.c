@@ -92,7 +92,7 @@ int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, cons
     e->team = team;
     GESS_TRY(gess__target_init(&e->target, model, strcmp(options->transform, "none") != 0, err));
     e->chains.first = (uint32_t)first;
-    e->chains.count = chains;
+    e->chains.count = e->kept = chains;
     GESS_TRY(choose_methods(e, options, err));
     if (e->schedule->learns_maps && (e->kernel->needs & GESS__NEEDS_APPROX) && strcmp(options->transform, "none") != 0)
         GESS_TRY(gess__target_learn(&e->target, err));
@@ -140,6 +140,9 @@ void gess__ensemble_free(gess__ensemble *e)
     free(e->chains.own);
     free(e->chains.deltas);
     free(e->chains.log_ts);
+    free(e->chains.powers);
+    free(e->ladder.refused);
+    free(e->ladder.scratch);
     free(e->window.points);
     free(e->window.values);
     free(e->window.packed);

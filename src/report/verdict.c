@@ -433,7 +433,7 @@ static void judge_interaction(judge *j)
 static void note_blindness(judge *j)
 {
     const gess__summary *s = j->s;
-    if (s->ensembles > 1 || is_two_group(j) || j->config == NULL || s->chains < 2) return;
+    if (s->ensembles > 1 || is_two_group(j) || j->config == NULL || s->chains < 2 || !approximates(j)) return;
     if (strcmp(option_of(j, "warmup"), "0") == 0 || strcmp(option_of(j, "schedule"), "fixed") == 0) return;
     say(j, GESS__NOTE, "r-hat-blind", "`--ensembles 4` repeats the warm-up, and R-hat then compares the ensembles.",
         "All chains shared one warm-up. R-hat sees whether they agree, not what none of them has found, such as a "
