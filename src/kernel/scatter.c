@@ -9,6 +9,11 @@ static void add_scaled(size_t n, double factor, const double *restrict column, d
     for (size_t i = 0; i < n; i++) out[i] = gess__fma(factor, column[i], out[i]);
 }
 
+size_t gess__packed_size(size_t dim)
+{
+    return dim * (dim + 1) / 2;
+}
+
 void gess__packed_product(size_t dim, const double *chol, const double *in, double *out)
 {
     memset(out, 0, dim * sizeof *out);

@@ -11,10 +11,7 @@
 #include <stddef.h>
 
 /* Doubles of a packed triangle. */
-static inline size_t gess__packed_size(size_t dim)
-{
-    return dim * (dim + 1) / 2;
-}
+size_t gess__packed_size(size_t dim);
 
 /* out = L in, and out = Lᵀ in; out may not overlap in. */
 void gess__packed_product(size_t dim, const double *chol, const double *in, double *out);
