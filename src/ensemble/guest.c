@@ -171,6 +171,7 @@ static int make_slots(guest *g, const gess__ensemble *e, gess_error *err)
         GESS_ALLOC(&c->own, g->block * c->own_size, err);
         GESS_ALLOC(&c->deltas, g->block, err);
         GESS_ALLOC(&c->log_ts, g->block, err);
+        if (e->chains.powers != NULL) GESS_ALLOC(&c->powers, g->block, err);
         GESS_ALLOC(&g->slot[i].nans.points, GESS__NANS_KEPT * dim, err);
     }
     return GESS_OK;
@@ -185,6 +186,7 @@ static void free_slots(guest *g)
         free(s->chains.own);
         free(s->chains.deltas);
         free(s->chains.log_ts);
+        free(s->chains.powers);
         free(s->nans.points);
         free(s->rows);
         free(s->points);
@@ -225,6 +227,9 @@ static int prepare_task(const guest *g, slot *s, gess_error *err)
                       .start = o->start,
                       .iterations = o->iterations,
                       .rebind = o->rebind,
+                      .phase = o->phase,
+                      .warmup = o->warmup,
+                      .keep = (size_t)o->keep,
                       .from = o->from,
                       .thin = o->thin,
                       .window_start = o->window_start,
@@ -232,7 +237,7 @@ static int prepare_task(const guest *g, slot *s, gess_error *err)
                       .point_stride = (size_t)o->count};
     size_t kept = (size_t)gess__task_kept(t), points = (size_t)gess__task_points(t);
     t->row_stride = kept * e->target.columns;
-    GESS_TRY(make_room(&s->rows, &s->rows_room, t->count * t->row_stride, err));
+    GESS_TRY(make_room(&s->rows, &s->rows_room, t->keep * t->row_stride, err));
     GESS_TRY(make_room(&s->values, &s->values_room, points * t->count, err));
     if (o->points) GESS_TRY(make_room(&s->points, &s->points_room, points * t->count * e->target.dim, err));
     t->rows = s->rows;
@@ -250,7 +255,7 @@ static int take_task(guest *g, gess__archive *a, gess_error *err)
         if (g->slot[i].state == FREE) s = &g->slot[i];
     GESS_ARCHIVE(a, &order);
     if (a->bad || s == NULL || order.ensemble >= g->ensembles || g->ensemble[order.ensemble] == NULL ||
-        order.count > g->block || order.iterations < 1)
+        order.count > g->block || order.keep > order.count || order.iterations < 1)
         return not_whole(err);
     s->order = order;
     s->revoked = 0;
@@ -279,7 +284,7 @@ static int send_result(guest *g, slot *s, gess_error *err)
         uint64_t nans = s->nans.count;
         GESS_ARCHIVE(a, &s->tally);
         gess__wire_states(a, &s->chains, 0, t->count);
-        gess__archive_bytes(a, t->rows, t->count * kept * (t->row_stride / (kept > 0 ? kept : 1)) * sizeof *t->rows);
+        if (kept > 0) gess__archive_bytes(a, t->rows, t->keep * t->row_stride * sizeof *t->rows);
         for (size_t i = 0; i < points; i++) {
             gess__archive_bytes(a, t->values + i * t->count, t->count * sizeof *t->values);
             if (t->points != NULL)

@@ -178,6 +178,9 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
                          .block = claim->block,
                          .chain = e->chains.first + t->first,
                          .count = t->count,
+                         .keep = t->keep,
+                         .warmup = t->warmup,
+                         .phase = t->phase,
                          .start = t->start,
                          .iterations = t->iterations,
                          .from = t->from,
@@ -277,7 +280,7 @@ static int hello(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
 static void read_rows(gess__archive *a, const gess__task *t, size_t columns)
 {
     size_t kept = (size_t)gess__task_kept(t);
-    for (size_t j = 0; j < t->count && kept > 0; j++)
+    for (size_t j = 0; j < t->keep && kept > 0; j++)
         gess__archive_bytes(a, t->rows + j * t->row_stride, kept * columns * sizeof *t->rows);
 }
 

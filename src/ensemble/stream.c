@@ -207,11 +207,16 @@ static gess__task make_task(const gess__stream *s, size_t block, uint64_t k)
                     .count = stretch->count - offset < e->block ? stretch->count - offset : e->block,
                     .start = segment_start(s, k),
                     .rebind = stretch->rebind && k == 0,
+                    .phase = e->frozen        ? GESS__FROZEN
+                             : e->warmup.over ? GESS__SAMPLING
+                                              : GESS__WARMING,
+                    .warmup = gess__warmup_least(e),
                     .from = s->record->from,
                     .thin = s->record->thin,
                     .rows = s->rows[k % SLOTS] + offset * kept * columns,
                     .row_stride = kept * columns};
     t.iterations = segment_start(s, k + 1) - t.start;
+    if (t.first < e->kept) t.keep = e->kept - t.first < t.count ? e->kept - t.first : t.count;
     if (e->warmup.over) return t;
     t.window_start = e->window.start;
     t.window_stride = e->window.stride;
@@ -246,8 +251,9 @@ static void deliver(gess__stream *s)
     while (!s->delivering && s->status == GESS_OK && s->written < s->segments &&
            s->remaining[s->written % SLOTS] == 0) {
         uint64_t k = s->written, start = segment_start(s, k);
-        gess__segment segment = {.first = s->stretch->first,
-                                 .count = s->stretch->count,
+        size_t first = s->stretch->first, end = first + s->stretch->count, kept = s->ensemble->kept;
+        gess__segment segment = {.first = first,
+                                 .count = (end < kept ? end : kept) - first,
                                  .iterations = segment_start(s, k + 1),
                                  .first_draw = gess__record_kept(s->record, 0, start),
                                  .draws = segment_kept(s, k),

@@ -19,7 +19,7 @@ static int record_block(const gess__ensemble *e, const gess__task *t, const gess
                         gess_error *err)
 {
     size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < u->count; j++) {
+    for (size_t j = 0; j < t->keep; j++) {
         size_t chain = u->first + j;
         double *row = t->rows + j * t->row_stride + draw * columns;
         GESS_TRY(gess__target_draw(&e->target, u->worker, t->chains->x + chain * dim, t->chains->value[chain], row,
@@ -50,6 +50,8 @@ int gess__task_run(gess__ensemble *e, const gess__stretch *stretch, unsigned wor
     u->globals = stretch->globals;
     u->period = stretch->period;
     u->chains = t->chains;
+    u->phase = t->phase;
+    u->warmup = t->warmup;
     u->seed = e->seed;
     u->worker = worker;
     u->first = t->first;

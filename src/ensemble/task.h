@@ -9,7 +9,10 @@ typedef struct gess__task {
     size_t first, count;
     uint64_t start, iterations;
     int rebind; /* the approximation is new to the chains at iteration `start` */
-    /* draws: rows[chain of the block · row_stride + draw · columns] */
+    int phase;  /* as in gess__update */
+    uint64_t warmup;
+    /* draws of the first `keep` chains of the block: rows[chain of the block · row_stride + draw · columns] */
+    size_t keep;
     uint64_t from, thin; /* which are kept, as in gess__record */
     double *rows;
     size_t row_stride;

@@ -21,6 +21,7 @@ void gess__wire_states(gess__archive *a, const gess__chains *c, size_t first, si
     gess__archive_bytes(a, c->own + first * c->own_size, count * c->own_size * sizeof *c->own);
     gess__archive_bytes(a, c->deltas + first, count * sizeof *c->deltas);
     gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);
+    if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
 }
 
 void gess__wake_init(pthread_cond_t *wake)
