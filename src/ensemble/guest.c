@@ -17,7 +17,7 @@ enum slot_state { FREE, WAITING, RUNNING, DONE };
 
 typedef struct slot {
     enum slot_state state;
-    int revoked;
+    atomic_int revoked;
     gess__order order;
     gess__task task;
     gess__chains chains; /* the block, with memory of its own */
@@ -243,6 +243,7 @@ static int prepare_task(const guest *g, slot *s, gess_error *err)
     t->rows = s->rows;
     t->values = s->values;
     t->points = o->points ? s->points : NULL;
+    t->cancelled = &s->revoked;
     t->skip = t->window_stride > 0 ? (size_t)((t->start - t->window_start) / t->window_stride) : 0;
     return GESS_OK;
 }
@@ -258,7 +259,7 @@ static int take_task(guest *g, gess__archive *a, gess_error *err)
         order.count > g->block || order.keep > order.count || order.iterations < 1)
         return not_whole(err);
     s->order = order;
-    s->revoked = 0;
+    atomic_store(&s->revoked, 0);
     GESS_TRY(prepare_task(g, s, err));
     gess__wire_states(a, &s->chains, 0, s->chains.count);
     if (a->bad || a->at != a->size) return not_whole(err);
@@ -270,7 +271,7 @@ static int take_task(guest *g, gess__archive *a, gess_error *err)
 static int send_result(guest *g, slot *s, gess_error *err)
 {
     gess__archive *a = &g->out;
-    int dropped = s->revoked;
+    int dropped = atomic_load(&s->revoked);
     const gess__task *t = &s->task;
     size_t kept = (size_t)gess__task_kept(t), points = (size_t)gess__task_points(t), dim = s->chains.dim;
     a->size = 0;
@@ -308,7 +309,7 @@ static int drop(guest *g, gess__archive *a, gess_error *err)
     for (size_t i = 0; i < g->slots; i++) {
         slot *s = &g->slot[i];
         if (s->state == FREE || s->order.ensemble != key[0] || s->order.serial != key[1]) continue;
-        s->revoked = 1;
+        atomic_store(&s->revoked, 1);
         if (s->state == WAITING) return send_result(g, s, err);
     }
     return GESS_OK;
@@ -327,7 +328,7 @@ static int clear(guest *g, int *in_use, gess_error *err)
         if (s->order.ensemble != number) continue;
         if (s->state == RUNNING) *in_use = 1;
         if (s->state == WAITING) {
-            s->revoked = 1;
+            atomic_store(&s->revoked, 1);
             GESS_TRY(send_result(g, s, err));
         }
     }

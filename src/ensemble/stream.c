@@ -22,6 +22,7 @@
 #define TASK_SECONDS_A_WORKER 0.0001 /* so that rank 0 keeps up with many: at most 10,000 tasks a second */
 #define PATIENCE 1.5                 /* a task is taken over that would come later than so many times as long */
 #define PATIENCE_SECONDS 0.002       /* and so much */
+#define GRACE_SECONDS 0.02
 
 enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
 
@@ -32,6 +33,7 @@ typedef struct holding {
     int rank;          /* whose claim that is */
     int safe;          /* it is not to be taken over */
     double since, expected;
+    unsigned losses; /* claims on this segment of it that were taken over */
 } holding;
 
 struct gess__stream {
@@ -162,11 +164,14 @@ static double task_seconds(const gess__stream *s, double pace, size_t ahead)
     return pace * (double)s->length * (double)(1 + ahead);
 }
 
-/* Seconds that a claim will still take. One that is late is taken to be as late again. */
+/* Seconds that a claim will still take. One that is late is taken to be as late again; but what is expected may be
+ * wrong, so there is a time of grace, which doubles with every take-over: in the end a task is left to be finished. */
 static double expect(const holding *h, double now)
 {
-    double left = h->since + h->expected - now;
-    return left > 0.0 ? left : -left;
+    double past = now - h->since, left = h->expected - past;
+    if (left > 0.0) return left;
+    double grace = ldexp(h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
+    return -left > grace ? -left : 0.0;
 }
 
 /* The block to be taken over by a worker of `rank`: the one that another rank will have longest, or `blocks`. */
@@ -234,7 +239,10 @@ static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, ges
     if (block == s->blocks) block = choose_late(s, rank, pace, ahead);
     if (block == s->blocks) return 0;
     holding *h = &s->holdings[block];
-    if (h->serial != 0) s->taken_over++;
+    if (h->serial != 0) {
+        s->taken_over++;
+        h->losses++;
+    }
     h->serial = ++s->serial;
     h->rank = rank;
     h->safe = rank == 0;
@@ -282,6 +290,7 @@ static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__
     s->evals += o->tally.evals;
     s->updates += o->tally.updates;
     h->serial = 0;
+    h->losses = 0;
     h->progress++;
     if (o->status != GESS_OK)
         fail(s, o->status, &o->error);

@@ -57,6 +57,7 @@ int gess__task_run(gess__ensemble *e, const gess__stretch *stretch, unsigned wor
     u->first = t->first;
     u->count = t->count;
     for (uint64_t i = t->start; i < t->start + t->iterations; i++) {
+        if (t->cancelled != NULL && atomic_load(t->cancelled)) break;
         u->iteration = i;
         u->rebind = t->rebind && i == t->start;
         GESS_TRY(gess__update_block(e->kernel, u, err));

@@ -20,6 +20,7 @@ typedef struct gess__task {
     uint64_t window_start, window_stride;
     size_t point_stride, skip;
     double *points, *values; /* points: or NULL */
+    atomic_int *cancelled;   /* or NULL: where it becomes 1 the rest is not wanted */
 } gess__task;
 
 /* With the approximation that a stretch names. Leaves what it counted in e->updates[worker]. Allocates nothing. */
