@@ -146,6 +146,7 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->mixture = stretch->mixture;
     u->globals = stretch->globals;
     u->period = stretch->period;
+    u->axes = stretch->axes;
     u->chains = &e->chains;
     u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
     u->warmup = gess__warmup_least(e);
