@@ -268,7 +268,7 @@ static int speculating(const gess__stream *s)
     return s->ahead != NULL && (s->ensemble->speculate != GESS_AUTO || s->each >= AHEAD_SECONDS);
 }
 
-/* How many angles a task lays out for idle workers. `auto`: those that one update in fifty would come to, if every
+/* How many angles a task lays out for idle workers. `auto`: those that one update in twenty would come to, if every
  * angle were as likely to be the last as all are on average. */
 static size_t depth_ahead(const gess__stream *s)
 {
@@ -282,7 +282,7 @@ static size_t depth_ahead(const gess__stream *s)
         updates = (double)s->updates;
     }
     if (!(evals > updates)) return 0;
-    double depth = ceil(log(0.02) / log1p(-updates / evals));
+    double depth = ceil(log(0.05) / log1p(-updates / evals));
     return (size_t)(depth < AHEAD_MOST ? depth : AHEAD_MOST);
 }
 

@@ -136,13 +136,14 @@ static void drop(slot *s)
     s->ticket = 0;
 }
 
-/* Takes what there is of the present round, and takes back what lanes that have ended had laid out. */
-static void claim(gess__desk *d, const gess__update *u)
+/* Takes what there is of the present round, and takes back what lanes that have ended had laid out. True where all
+ * values are there. */
+static int claim(gess__desk *d, const gess__update *u)
 {
-    size_t p = 0;
+    size_t p = 0, there = 0;
     uint64_t round = UINT64_MAX;
     for (size_t i = 0; i < u->proposals; i++) d->from[i] = SELF;
-    if (d->head == d->tail) return;
+    if (d->head == d->tail) return 0;
     pthread_mutex_lock(d->ahead->lock);
     d->round = u->round;
     for (uint64_t i = d->head; i < d->tail; i++) {
@@ -154,12 +155,15 @@ static void claim(gess__desk *d, const gess__update *u)
         if (at_work && round > u->round) continue;
         const double *point = d->points + i % d->room * d->dim;
         if (at_work && (s->state == TAKEN || s->state == CAME) &&
-            memcmp(point, u->points + p * d->dim, d->dim * sizeof *point) == 0)
+            memcmp(point, u->points + p * d->dim, d->dim * sizeof *point) == 0) {
             d->from[p] = i % d->room;
-        else
+            there += s->state == CAME;
+        } else {
             drop(s);
+        }
     }
     pthread_mutex_unlock(d->ahead->lock);
+    return there == u->proposals;
 }
 
 /* Writes the points of one round more from slot `tail` on; false where they cannot be foreseen. */
@@ -234,8 +238,7 @@ static int collect(gess__desk *d, gess__update *u, gess_error *err)
 int gess__ahead_evaluate(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
     gess__desk *d = u->desk;
-    claim(d, u);
-    lay_out(kernel, d, u);
+    if (!claim(d, u)) lay_out(kernel, d, u);
     GESS_TRY(evaluate_own(d, u, err));
     return collect(d, u, err);
 }
