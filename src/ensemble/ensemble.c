@@ -1,7 +1,9 @@
 #include "ensemble/ensemble.h"
 
 #include "base/mem.h"
+#include "base/options.h"
 #include "ensemble/refine.h"
+#include "kernel/ellipse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +80,13 @@ static int choose_methods(gess__ensemble *e, const gess_options *options, gess_e
                           (unsigned long long)options->ensembles, options->ensembles == 1 ? "" : "s");
     if (strcmp(options->transform, "auto") != 0 && strcmp(options->transform, "none") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--transform %s: it must be auto or none", options->transform);
+    uint64_t most = GESS__MOST_ANGLES - 1;
+    if (strcmp(options->speculate, "auto") == 0)
+        e->speculate = GESS_AUTO;
+    else if (strcmp(options->speculate, "off") != 0 &&
+             (!gess__parse_count(options->speculate, &e->speculate) || e->speculate < 1 || e->speculate > most))
+        return gess__fail(err, GESS_ERR_USAGE, "--speculate %s: it must be auto, off or a number from 1 to %llu",
+                          options->speculate, (unsigned long long)most);
     if ((e->kernel->needs & GESS__NEEDS_GRADIENT) && e->target.model->gradient == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "--kernel %s needs a gradient, and this model gives none",
                           e->kernel->name);
@@ -132,6 +141,7 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
 void gess__ensemble_free(gess__ensemble *e)
 {
     if (e == NULL) return;
+    gess__team_settle(e->team);
     if (e->updates != NULL)
         for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) gess__update_free(&e->updates[worker]);
     free(e->updates);

@@ -158,6 +158,20 @@ void gess__around_propose(gess__update *u)
     }
 }
 
+int gess__around_foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    size_t dim = u->target->dim, j = u->lane[p];
+    work w = carve(u);
+    const lane *l = &w.lanes[j];
+    double sine, cosine;
+    if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
+    gess__bracket b = gess__bracket_ahead(u, j, l->bracket, (uint32_t)*w.tries, ahead);
+    gess__sincos_turns(b.angle, &sine, &cosine);
+    gess__ellipse_point(dim, u->mixture->component[l->component]->mu, u->chains->x + (u->first + j) * dim,
+                        w.steps + j * dim, cosine, sine, point);
+    return 1;
+}
+
 int gess__around_consume(gess__update *u, gess_error *err)
 {
     size_t left = 0, dim = u->target->dim;

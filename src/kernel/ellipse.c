@@ -71,6 +71,17 @@ void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, doubl
     }
 }
 
+gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead)
+{
+    gess__key key = gess__update_key(u, lane, GESS__FOR_SLICE);
+    for (uint32_t i = 1; i <= ahead; i++) {
+        double uniform, unused;
+        gess__uniform_pairs(key, tries + i, 1, &key.chain, &uniform, &unused);
+        b = gess__bracket_shrink(b, uniform);
+    }
+    return b;
+}
+
 GESS__VECTOR
 static void open_slices(size_t n, const double *restrict values, const double *restrict log_ts,
                         const double *restrict uniforms, double *restrict heights)
@@ -170,6 +181,20 @@ void gess__ellipse_propose(gess__update *u)
         gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, w.cosines[p],
                             w.sines[p] * w.roots[p], u->points + p * dim);
     }
+}
+
+int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    size_t dim = u->target->dim, j = u->lane[p];
+    work w = carve(u);
+    double sine, cosine;
+    if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
+    gess__bracket b = {w.low[p], w.high[p], w.angle[p]};
+    b = gess__bracket_ahead(u, j, b, (uint32_t)*w.tries, ahead);
+    turn(1, &b.angle, &sine, &cosine);
+    gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, cosine,
+                        sine * w.roots[p], point);
+    return 1;
 }
 
 /* Lane number p moves to its proposal. */

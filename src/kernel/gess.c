@@ -77,6 +77,12 @@ static int consume(gess__update *u, gess_error *err)
     return u->mixture != NULL ? gess__around_consume(u, err) : gess__ellipse_consume(u, &family, err);
 }
 
+static int foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    if (gess__axis_turn(u) || gess__global_turn(u)) return 0; /* its points depend on densities, or there is one */
+    return u->mixture != NULL ? gess__around_foresee(u, p, ahead, point) : gess__ellipse_foresee(u, p, ahead, point);
+}
+
 const gess__kernel gess__kernel_gess = {
     .name = "gess",
     .help = "generalized elliptical slice sampling around a multivariate t, or a mixture of them",
@@ -87,4 +93,5 @@ const gess__kernel gess__kernel_gess = {
     .begin = begin,
     .propose = propose,
     .consume = consume,
+    .foresee = foresee,
 };
