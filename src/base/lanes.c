@@ -36,8 +36,7 @@ double gess__dot(size_t n, const double *a, const double *b)
     return add_lanes(partial);
 }
 
-GESS__VECTOR
-void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
 {
     double p[W] = {0}, q[W] = {0}, r[W] = {0}, x[W], y[W];
     size_t whole = n - n % W;
@@ -56,6 +55,18 @@ void gess__dots(size_t n, const double *a, const double *b, double *aa, double *
     *aa = add_lanes(p);
     *bb = add_lanes(q);
     *ab = add_lanes(r);
+}
+
+GESS__VECTOR
+void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    dots(n, a, b, aa, bb, ab);
+}
+
+GESS__VECTOR
+void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    for (size_t j = 0; j < rows; j++) dots(n, a + j * n, b + j * n, aa + j, bb + j, ab + j);
 }
 
 size_t gess__triangular_scratch(size_t dim)
@@ -165,11 +176,28 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
     for (; j < count; j++) solve_one(dim, chol, inverse_diagonal, centre, in + j * dim, out + j * dim);
 }
 
-GESS__VECTOR
-void gess__ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
+GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
                          double cosine, double sine, double *restrict out)
 {
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
+}
+
+GESS__VECTOR
+void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
+                         double *out)
+{
+    ellipse_point(dim, centre, x, v, cosine, sine, out);
+}
+
+GESS__VECTOR
+void gess__ellipse_points(size_t dim, const double *centre, const double *x, const double *v, size_t count,
+                          const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
+                          double *out)
+{
+    for (size_t p = 0; p < count; p++) {
+        size_t j = rows[p];
+        ellipse_point(dim, centre, x + j * dim, v + j * dim, cosines[p], sines[p] * scales[p], out + p * dim);
+    }
 }
 
 GESS__VECTOR

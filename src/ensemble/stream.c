@@ -114,13 +114,9 @@ static int record_block(const gess__stream *s, const gess__update *u, double *ro
 {
     const gess__ensemble *e = s->ensemble;
     size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < u->count; j++) {
-        size_t chain = u->first + j;
-        double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row,
-                                   u->mapped, err));
-    }
-    return GESS_OK;
+    double *row = rows + ((u->first - s->stretch->first) * kept + draw) * columns;
+    return gess__target_draws(&e->target, u->worker, u->count, e->chains.x + u->first * dim,
+                              e->chains.value + u->first, row, kept * columns, u->mapped, err);
 }
 
 static void collect_block(gess__ensemble *e, const gess__update *u)

@@ -134,11 +134,9 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     double *z = u->chains->own + u->first * dim, *x = u->chains->x + u->first * dim;
     if (u->rebind || u->iteration % GESS__REBIND_EVERY == 0)
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, x, z, w.triangle);
-    for (size_t j = 0; j < n; j++) {
-        u->lane[j] = (uint32_t)j;
-        gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w.normals + j * dim);
-        gess__dots(dim, z + j * dim, w.normals + j * dim, &w.deltas[j], &w.squares[j], &w.crosses[j]);
-    }
+    for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
+    gess__normal_rows(gess__update_key(u, 0, GESS__FOR_NORMALS), n, dim, w.normals);
+    gess__dots_rows(n, dim, z, w.normals, w.deltas, w.squares, w.crosses);
     gess__triangular_products(dim, t->chol, n, w.normals, w.steps, w.triangle);
     family->root_scales(u, w.deltas, w.roots);
     scale_by_roots(n, w.roots, w.squares, w.crosses);
@@ -165,11 +163,8 @@ void gess__ellipse_propose(gess__update *u)
     size_t dim = u->target->dim;
     work w = carve(u);
     turn(u->proposals, w.angle, w.sines, w.cosines);
-    for (size_t p = 0; p < u->proposals; p++) {
-        size_t j = u->lane[p];
-        gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, w.cosines[p],
-                            w.sines[p] * w.roots[p], u->points + p * dim);
-    }
+    gess__ellipse_points(dim, u->approx->mu, u->chains->x + u->first * dim, w.steps, u->proposals, u->lane, w.cosines,
+                         w.sines, w.roots, u->points);
 }
 
 /* Lane number p moves to its proposal. */
