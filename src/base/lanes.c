@@ -10,48 +10,40 @@ GESS__INLINE double add_lanes(const double p[W])
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 }
 
-/* The last n < LANES entries of a, followed by zeros: a term of zeros leaves a partial sum as it is. */
-GESS__INLINE void pad(size_t n, const double *a, double out[W])
-{
-    for (size_t l = 0; l < W; l++) out[l] = 0.0;
-    for (size_t l = 0; l < n; l++) out[l] = a[l];
-}
-
 GESS__INLINE void add_products(const double *a, const double *b, double partial[W])
 {
     for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[l], b[l], partial[l]);
 }
 
+/* The last n < LANES terms. */
+GESS__INLINE void add_tail(size_t n, const double *a, const double *b, double *restrict partial)
+{
+    for (size_t l = 0; l < W; l++)
+        if (l < n) partial[l] = gess__fma(a[l], b[l], partial[l]);
+}
+
 GESS__VECTOR
 double gess__dot(size_t n, const double *a, const double *b)
 {
-    double partial[W] = {0}, x[W], y[W];
+    double partial[W] = {0};
     size_t whole = n - n % W;
     for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
-    if (whole < n) {
-        pad(n - whole, a + whole, x);
-        pad(n - whole, b + whole, y);
-        add_products(x, y, partial);
-    }
+    add_tail(n - whole, a + whole, b + whole, partial);
     return add_lanes(partial);
 }
 
 GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
 {
-    double p[W] = {0}, q[W] = {0}, r[W] = {0}, x[W], y[W];
+    double p[W] = {0}, q[W] = {0}, r[W] = {0};
     size_t whole = n - n % W;
     for (size_t i = 0; i < whole; i += W) {
         add_products(a + i, a + i, p);
         add_products(b + i, b + i, q);
         add_products(a + i, b + i, r);
     }
-    if (whole < n) {
-        pad(n - whole, a + whole, x);
-        pad(n - whole, b + whole, y);
-        add_products(x, x, p);
-        add_products(y, y, q);
-        add_products(x, y, r);
-    }
+    add_tail(n - whole, a + whole, a + whole, p);
+    add_tail(n - whole, b + whole, b + whole, q);
+    add_tail(n - whole, a + whole, b + whole, r);
     *aa = add_lanes(p);
     *bb = add_lanes(q);
     *ab = add_lanes(r);
@@ -198,12 +190,6 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
         size_t j = rows[p];
         ellipse_point(dim, centre, x + j * dim, v + j * dim, cosines[p], sines[p] * scales[p], out + p * dim);
     }
-}
-
-GESS__VECTOR
-void gess__rotate(size_t dim, const double *a, const double *restrict b, double cosine, double sine, double *out)
-{
-    for (size_t i = 0; i < dim; i++) out[i] = gess__fma(b[i], sine, a[i] * cosine);
 }
 
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)

@@ -43,9 +43,6 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
                           const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
                           double *out);
 
-/* out = a cosine + b sine; out may be a. */
-void gess__rotate(size_t dim, const double *a, const double *b, double cosine, double sine, double *out);
-
 /* LANES points of x (row-major, rows `dim` long) side by side: tile[d * LANES + lane]. Points past
  * `count` repeat the last one, so that padded lanes hold valid numbers. */
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile);
