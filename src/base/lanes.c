@@ -142,11 +142,41 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
     }
 }
 
+/* Four rows at a time, so that no sum waits for itself; same order of terms. */
 GESS__VECTOR
 static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
                        const double *restrict centre, const double *restrict in, double *restrict out)
 {
-    for (size_t i = 0; i < dim; i++) {
+    size_t i = 0;
+    for (; i + 4 <= dim; i += 4) {
+        double r0[W], r1[W], r2[W], r3[W];
+        for (size_t l = 0; l < W; l++) {
+            r0[l] = in[i * W + l] - centre[i];
+            r1[l] = in[(i + 1) * W + l] - centre[i + 1];
+            r2[l] = in[(i + 2) * W + l] - centre[i + 2];
+            r3[l] = in[(i + 3) * W + l] - centre[i + 3];
+        }
+        for (size_t k = 0; k < i; k++) {
+            const double *column = chol + k * dim + i, *z = out + k * W;
+            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(-column[0], z[l], r0[l]);
+            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(-column[1], z[l], r1[l]);
+            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(-column[2], z[l], r2[l]);
+            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(-column[3], z[l], r3[l]);
+        }
+        /* column k from row i on */
+        const double *c0 = chol + i * dim + i, *c1 = c0 + dim, *c2 = c1 + dim;
+        for (size_t l = 0; l < W; l++) {
+            double z0 = r0[l] * inverse_diagonal[i];
+            double z1 = gess__fma(-c0[1], z0, r1[l]) * inverse_diagonal[i + 1];
+            double z2 = gess__fma(-c1[2], z1, gess__fma(-c0[2], z0, r2[l])) * inverse_diagonal[i + 2];
+            double last = gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l])));
+            out[i * W + l] = z0;
+            out[(i + 1) * W + l] = z1;
+            out[(i + 2) * W + l] = z2;
+            out[(i + 3) * W + l] = last * inverse_diagonal[i + 3];
+        }
+    }
+    for (; i < dim; i++) {
         double r[W];
         for (size_t l = 0; l < W; l++) r[l] = in[i * W + l] - centre[i];
         for (size_t k = 0; k < i; k++)
@@ -192,16 +222,61 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
     }
 }
 
+/* ---- tiles ---- */
+
+typedef double four __attribute__((vector_size(32)));
+
+/* Four rows of four numbers become columns. */
+GESS__INLINE void transpose(const double *const rows[4], double *out0, double *out1, double *out2, double *out3)
+{
+    four a, b, c, d;
+    memcpy(&a, rows[0], sizeof a);
+    memcpy(&b, rows[1], sizeof b);
+    memcpy(&c, rows[2], sizeof c);
+    memcpy(&d, rows[3], sizeof d);
+    four even = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    four more = __builtin_shufflevector(c, d, 0, 4, 2, 6), rest = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    a = __builtin_shufflevector(even, more, 0, 1, 4, 5);
+    b = __builtin_shufflevector(odd, rest, 0, 1, 4, 5);
+    c = __builtin_shufflevector(even, more, 2, 3, 6, 7);
+    d = __builtin_shufflevector(odd, rest, 2, 3, 6, 7);
+    memcpy(out0, &a, sizeof a);
+    memcpy(out1, &b, sizeof b);
+    memcpy(out2, &c, sizeof c);
+    memcpy(out3, &d, sizeof d);
+}
+
+GESS__VECTOR
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
 {
-    for (size_t l = 0; l < W; l++) {
-        const double *row = x + (l < count ? l : count - 1) * dim;
-        for (size_t i = 0; i < dim; i++) tile[i * W + l] = row[i];
+    for (size_t l = 0; l < W; l += 4) {
+        const double *rows[4];
+        for (size_t j = 0; j < 4; j++) rows[j] = x + (l + j < count ? l + j : count - 1) * dim;
+        size_t i = 0;
+        for (; i + 4 <= dim; i += 4) {
+            const double *const from[4] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
+            double *to = tile + i * W + l;
+            transpose(from, to, to + W, to + 2 * W, to + 3 * W);
+        }
+        for (; i < dim; i++)
+            for (size_t j = 0; j < 4; j++) tile[i * W + l + j] = rows[j][i];
     }
 }
 
+GESS__VECTOR
 void gess__from_tile(size_t dim, size_t count, const double *tile, double *x)
 {
-    for (size_t l = 0; l < count; l++)
+    size_t l = 0;
+    for (; l + 4 <= count; l += 4) {
+        double *to = x + l * dim;
+        size_t i = 0;
+        for (; i + 4 <= dim; i += 4) {
+            const double *at = tile + i * W + l, *const from[4] = {at, at + W, at + 2 * W, at + 3 * W};
+            transpose(from, to + i, to + dim + i, to + 2 * dim + i, to + 3 * dim + i);
+        }
+        for (; i < dim; i++)
+            for (size_t j = 0; j < 4; j++) to[j * dim + i] = tile[i * W + l + j];
+    }
+    for (; l < count; l++)
         for (size_t i = 0; i < dim; i++) x[l * dim + i] = tile[i * W + l];
 }
