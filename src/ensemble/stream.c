@@ -115,8 +115,10 @@ static int record_block(const gess__stream *s, const gess__update *u, double *ro
     const gess__ensemble *e = s->ensemble;
     size_t dim = e->target.dim, columns = e->target.columns;
     double *row = rows + ((u->first - s->stretch->first) * kept + draw) * columns;
-    return gess__target_draws(&e->target, u->worker, u->count, e->chains.x + u->first * dim,
-                              e->chains.value + u->first, row, kept * columns, u->mapped, err);
+    if (u->first >= e->kept) return GESS_OK;
+    size_t some = u->first + u->count <= e->kept ? u->count : (size_t)(e->kept - u->first);
+    return gess__target_draws(&e->target, u->worker, some, e->chains.x + u->first * dim, e->chains.value + u->first,
+                              row, kept * columns, u->mapped, err);
 }
 
 static void collect_block(gess__ensemble *e, const gess__update *u)
@@ -143,6 +145,8 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->globals = stretch->globals;
     u->period = stretch->period;
     u->chains = &e->chains;
+    u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
+    u->warmup = gess__warmup_least(e);
     u->seed = e->seed;
     u->worker = worker;
     u->first = stretch->first + offset;
@@ -196,8 +200,9 @@ static void deliver(gess__stream *s)
     while (!s->delivering && s->status == GESS_OK && s->written < s->segments &&
            s->remaining[s->written % SLOTS] == 0) {
         uint64_t k = s->written, start = segment_start(s, k);
-        gess__segment segment = {.first = s->stretch->first,
-                                 .count = s->stretch->count,
+        size_t first = s->stretch->first, end = first + s->stretch->count, kept = s->ensemble->kept;
+        gess__segment segment = {.first = first,
+                                 .count = (end < kept ? end : kept) - first,
                                  .iterations = segment_start(s, k + 1),
                                  .first_draw = gess__record_kept(s->record, 0, start),
                                  .draws = segment_kept(s, k),
