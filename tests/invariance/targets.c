@@ -191,6 +191,39 @@ static void wide_draw(const double *n, double u, double *x)
     for (size_t i = 0; i < 2; i++) x[i] = 80.0 * n[i];
 }
 
+/* ---- pieces, D = 2: in each coordinate constant on three pieces, nothing between them ---- */
+
+static const double piece_low[] = {0.0, 0.9, 3.0}, piece_high[] = {0.4, 1.7, 3.6}, piece_level[] = {0.0, -0.5, 0.3};
+
+static double pieces_logp(const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < 2; i++) {
+        double level = -INFINITY;
+        for (size_t k = 0; k < 3; k++)
+            if (x[i] > piece_low[k] && x[i] < piece_high[k]) level = piece_level[k];
+        sum += level;
+    }
+    return sum;
+}
+
+static void pieces_draw(const double *n, double u, double *x)
+{
+    double mass[3], all = 0.0;
+    for (size_t k = 0; k < 3; k++) all += mass[k] = (piece_high[k] - piece_low[k]) * exp(piece_level[k]);
+    for (size_t i = 0; i < 2; i++) {
+        double left = all * (i == 0 ? u : uniform_of(n[0]));
+        size_t k = 0;
+        for (; k < 2 && left > mass[k]; k++) left -= mass[k];
+        x[i] = piece_low[k] + left / mass[k] * (piece_high[k] - piece_low[k]);
+    }
+}
+
+static double pieces_delta(const double *x)
+{
+    return (x[0] - 1.8) * (x[0] - 1.8) + (x[1] - 1.8) * (x[1] - 1.8);
+}
+
 /* ---- table and batches ---- */
 
 #define BATCH(name)                                                                                           \
@@ -209,6 +242,7 @@ BATCH(modes)
 BATCH(bounded)
 BATCH(funnel)
 BATCH(wide)
+BATCH(pieces)
 
 const exact_target exact_targets[] = {
     {"banana", 2, banana_batch, banana_draw, banana_delta, NULL, NULL, NULL},
@@ -219,6 +253,7 @@ const exact_target exact_targets[] = {
     {"bounded", 4, bounded_batch, bounded_draw, bounded_delta, bounded_lower, bounded_upper, bounded_periodic},
     {"funnel", 3, funnel_batch, funnel_draw, funnel_delta, NULL, NULL, NULL},
 };
+const exact_target exact_pieces = {"pieces", 2, pieces_batch, pieces_draw, pieces_delta, NULL, NULL, NULL};
 const exact_target exact_wide = {"wide", 2, wide_batch, wide_draw, wide_delta, NULL, NULL, NULL};
 const size_t exact_target_count = sizeof exact_targets / sizeof *exact_targets;
 

@@ -22,8 +22,9 @@ typedef struct exact_target {
 extern const exact_target exact_targets[];
 extern const size_t exact_target_count;
 
-/* Two Gaussians of standard deviation 80: wider than a slice's interval is stepped out. */
-extern const exact_target exact_wide;
+/* For slices: two Gaussians of standard deviation 80, wider than an interval is stepped out; and three pieces with gaps
+ * between them in each of two coordinates, where it matters from where it is stepped out and shrunk. */
+extern const exact_target exact_wide, exact_pieces;
 
 /* What tests look at: x1, x2, log density, delta of a point, into out[0], out[stride], … */
 enum { EXACT_STATISTICS = 4 };

@@ -73,7 +73,8 @@ static void put_states(gess__ensemble *e, const exact_target *t, uint64_t seed)
     free(mapped);
 }
 
-static void run_kernel(const struct setting *s, size_t replicates, unsigned stage, int adapted, double *after)
+/* Returns how many updates failed. */
+static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned stage, int adapted, double *after)
 {
     gess_error err = {0};
     gess_model model = exact_model(s->target);
@@ -96,7 +97,9 @@ static void run_kernel(const struct setting *s, size_t replicates, unsigned stag
         gess__bounds_out(&e->target.bounds, e->chains.x + i * e->target.dim, x);
         exact_statistics(s->target, x, replicates, after + i);
     }
+    uint64_t failures = e->tally.failures;
     gess__ensemble_free(e);
+    return failures;
 }
 
 static size_t kernels(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
@@ -106,7 +109,9 @@ static size_t kernels(size_t replicates, unsigned stage, void *data, size_t most
     double *before = baseline_of(s, baseline, stage), *after = doubles(EXACT_STATISTICS * replicates);
     (void)most;
     for (int adapted = 0; adapted < (s->kernel->warmup != NULL ? 2 : 1); adapted++) {
-        run_kernel(s, replicates, stage, adapted, after);
+        /* a slice that holds the present point is never lost */
+        p[count] = run_kernel(s, replicates, stage, adapted, after) > 0 ? 0.0 : 1.0;
+        p_names[count++] = "slices lost";
         count = compare(replicates, after, baseline, before, count, p, p_names);
     }
     free(before);
@@ -183,9 +188,10 @@ static int test_kernel(struct setting *s, double false_alarms)
 {
     int good = 1, gradient = s->kernel->needs & GESS__NEEDS_GRADIENT;
     char title[100];
-    /* steps of about one cross the wide target only in thousands of them */
-    for (size_t i = 0; i < exact_target_count + !gradient; i++) {
-        s->target = i < exact_target_count ? &exact_targets[i] : &exact_wide;
+    const exact_target *const of_slices[] = {&exact_pieces, &exact_wide};
+    /* a trajectory of steps of about one takes thousands of them to cross the wide target */
+    for (size_t i = gradient ? 2 : 0; i < exact_target_count + 2; i++) {
+        s->target = i < 2 ? of_slices[i] : &exact_targets[i - 2];
         snprintf(title, sizeof title, "kernel %s on %s", s->kernel->name, s->target->name);
         good &= judge_sequentially(title, kernels, s, gradient ? 5000 : 20000, false_alarms);
     }
@@ -213,7 +219,7 @@ int main(int count, char **words)
     judge_must(gess__team_new(&s.single, 1, &err), &err);
     for (size_t k = 0; (s.kernel = gess__kernel_row(k)) != NULL; k++)
         if (!(s.kernel->needs & GESS__NEEDS_APPROX))
-            good &= test_kernel(&s, 1e-5 / (double)(alone * ((int)exact_target_count + 3)));
+            good &= test_kernel(&s, 1e-5 / (double)(alone * ((int)exact_target_count + 4)));
     gess__team_free(s.team);
     gess__team_free(s.single);
     return !good;
