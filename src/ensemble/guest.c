@@ -85,7 +85,9 @@ static void run_slot(guest *g, slot *s, unsigned worker)
     const gess__stretch stretch = {.approx = e->approx,
                                    .mixture = e->mixture != NULL && e->mixture->count > 1 ? e->mixture : NULL,
                                    .globals = e->globals,
-                                   .period = e->period};
+                                   .period = e->period,
+                                   .axes = s->order.axes};
+    e->updates[worker].desk = NULL;
     double before = gess__seconds();
     s->status = gess__task_run(e, &stretch, worker, &s->task, &s->error);
     s->seconds = gess__seconds() - before;

@@ -181,6 +181,7 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
                          .keep = t->keep,
                          .warmup = t->warmup,
                          .phase = t->phase,
+                         .axes = gess__stream_stretch(g->stream)->axes,
                          .start = t->start,
                          .iterations = t->iterations,
                          .from = t->from,

@@ -2,16 +2,21 @@
  *
  * A stretch is cut into segments of iterations. A task is one block of chains for one segment. A
  * worker that is free takes the block that is furthest behind; blocks never wait for each other,
- * only for room: the draws of at most SLOTS segments are held, and a segment goes to the sink when
+ * only for room: the draws of so many segments are held, and a segment goes to the sink when
  * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
- * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. Where there are other
- * ranks (ranks.c), they get tasks in the same way, and a worker with nothing to do takes one over that another rank
- * has had for too long: its outcome is the same, and whoever comes second is not listened to. */
+ * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it.
+ *
+ * A worker that finds no block evaluates angles in advance (kernel/ahead.h) where that pays.
+ *
+ * Where there are other ranks (ranks.c), they get tasks in the same way, and a worker with nothing to do takes one over
+ * that another rank has, or will have, for too long: its outcome is the same, and whoever comes second is not listened
+ * to. */
 #include "ensemble/stream.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ensemble/ranks.h"
+#include "kernel/ahead.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -20,11 +25,25 @@
 
 #define TASK_SECONDS 0.005
 #define TASK_SECONDS_A_WORKER 0.0001 /* so that rank 0 keeps up with many: at most 10,000 tasks a second */
-#define PATIENCE 1.5                 /* a task is taken over that would come later than so many times as long */
-#define PATIENCE_SECONDS 0.002       /* and so much */
+
+/* A task of another rank is taken over where it would come later than PATIENCE times as long as it takes here, and
+ * PATIENCE_SECONDS. */
+#define PATIENCE 1.5
+#define PATIENCE_SECONDS 0.002
 #define GRACE_SECONDS 0.02
 
-enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
+/* Draws that are held: 1 MiB four times, or one draw of every chain if that is more. They are cut into as many segments
+ * as fit, and no block is further ahead of another than LEAD_SECONDS, or FEWEST segments: a stop waits for the last to
+ * catch up with the first. */
+enum { FEWEST = 4, HELD_DOUBLES = 1 << 17, MOST_SLOTS = 4096 };
+#define LEAD_SECONDS 3.0
+
+/* An evaluation must take so long for handing it to another worker to pay; and so long for angles to be laid out even
+ * when nobody is idle at the moment. */
+#define AHEAD_SECONDS 50e-6
+#define AHEAD_ALWAYS 1e-3
+
+enum { AHEAD_MOST = 32 };
 
 /* How a block stands. */
 typedef struct holding {
@@ -37,25 +56,31 @@ typedef struct holding {
 } holding;
 
 struct gess__stream {
-    size_t capacity; /* doubles of a slot */
-    double *rows[SLOTS];
+    double *rows; /* FEWEST × capacity doubles, in `slots` slots */
+    size_t capacity;
     holding *holdings; /* one for each block */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* idle workers wait for it */
+    unsigned idle;          /* how many */
+    gess__ahead *ahead;     /* NULL: nothing is evaluated in advance */
+    double each;            /* seconds of an evaluation, as measured; 0: not yet */
     /* one stretch */
     gess__ensemble *ensemble;
     const gess__stretch *stretch;
     const gess__record *record;
     size_t blocks;
-    uint64_t most;           /* iterations of a segment whose draws fit a slot */
+    uint64_t most;           /* iterations of a segment, so that FEWEST are held */
+    size_t slots;            /* segments that are held, at most */
     uint64_t length;         /* iterations of a segment of this stretch */
     double pace;             /* seconds of an iteration of a block, as measured; 0: not yet */
     uint64_t segments;       /* to be run; falls when the stretch is stopped */
     uint64_t written;        /* handed to the sink */
-    size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
+    size_t *remaining;       /* MOST_SLOTS: blocks that still owe their part of the segment in the slot */
     uint64_t evals, updates; /* of tasks that are done */
     uint64_t serial;         /* of the last claim */
     uint64_t taken_over;     /* claims that lost their block to another */
+    size_t claims;           /* that are being run */
+    double typical;          /* seconds of an iteration of a block, wherever it is run; 0: not known */
     gess__tally elsewhere;   /* of tasks that other ranks did */
     int delivering, status;
     gess_error error;
@@ -72,10 +97,17 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&s->changed, &monotonic);
     pthread_condattr_destroy(&monotonic);
-    s->capacity = row > SLOT_DOUBLES ? row : SLOT_DOUBLES;
+    s->capacity = row > HELD_DOUBLES ? row : HELD_DOUBLES;
     s->most = s->capacity / row;
-    for (int i = 0; i < SLOTS; i++) GESS_ALLOC(&s->rows[i], s->capacity, err);
-    return gess__stream_resize(s, e, err);
+    GESS_ALLOC(&s->rows, FEWEST * s->capacity, err);
+    GESS_ALLOC(&s->remaining, MOST_SLOTS, err);
+    GESS_TRY(gess__stream_resize(s, e, err));
+    unsigned workers = gess__team_size(e->team);
+    if (e->speculate == 0 || workers == 1 || e->kernel->foresee == NULL) return GESS_OK;
+    size_t depth = e->speculate != GESS_AUTO   ? (size_t)e->speculate
+                   : workers <= AHEAD_MOST / 2 ? 2 * ((size_t)workers - 1)
+                                               : AHEAD_MOST;
+    return gess__ahead_new(&s->ahead, workers, depth, e->block, e->target.dim, &s->lock, &s->changed, err);
 }
 
 int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *err)
@@ -89,7 +121,9 @@ int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *er
 void gess__stream_free(gess__stream *s)
 {
     if (s == NULL) return;
-    for (int i = 0; i < SLOTS; i++) free(s->rows[i]);
+    gess__ahead_free(s->ahead);
+    free(s->rows);
+    free(s->remaining);
     free(s->holdings);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
@@ -132,9 +166,20 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
+    s->claims = 0;
     s->elsewhere = (gess__tally){0};
     memset(s->holdings, 0, s->blocks * sizeof *s->holdings);
-    for (int i = 0; i < SLOTS; i++) s->remaining[i] = s->blocks;
+    size_t lead = s->pace > 0.0 ? (size_t)(LEAD_SECONDS / (s->pace * (double)s->length)) : 0;
+    s->slots = FEWEST * (size_t)(s->most / s->length);
+    if (s->slots > lead) s->slots = lead > FEWEST ? lead : FEWEST;
+    if (s->slots > MOST_SLOTS) s->slots = MOST_SLOTS;
+    for (size_t i = 0; i < s->slots; i++) s->remaining[i] = s->blocks;
+}
+
+/* Where the draws of segment k are held. */
+static double *slot_of(const gess__stream *s, uint64_t k)
+{
+    return s->rows + k % s->slots * s->length * s->ensemble->chains.count * s->ensemble->target.columns;
 }
 
 /* ---- claims; all of the following hold the lock ---- */
@@ -152,7 +197,7 @@ static size_t choose(const gess__stream *s)
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
         const holding *h = &s->holdings[b];
-        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + SLOTS) continue;
+        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + s->slots) continue;
         if (best == s->blocks || h->progress < s->holdings[best].progress) best = b;
     }
     return best;
@@ -175,10 +220,10 @@ static double expect(const holding *h, double now)
 }
 
 /* The block to be taken over by a worker of `rank`: the one that another rank will have longest, or `blocks`. */
-static size_t choose_late(const gess__stream *s, int rank, double pace, size_t ahead)
+static size_t choose_late(const gess__stream *s, int rank, double pace)
 {
     size_t best = s->blocks;
-    double now = gess__seconds(), most = PATIENCE * task_seconds(s, pace, ahead) + PATIENCE_SECONDS;
+    double now = gess__seconds(), most = PATIENCE * task_seconds(s, pace, 0) + PATIENCE_SECONDS;
     if (pace <= 0.0) return best;
     for (size_t b = 0; b < s->blocks; b++) {
         const holding *h = &s->holdings[b];
@@ -218,7 +263,7 @@ static gess__task make_task(const gess__stream *s, size_t block, uint64_t k)
                     .warmup = gess__warmup_least(e),
                     .from = s->record->from,
                     .thin = s->record->thin,
-                    .rows = s->rows[k % SLOTS] + offset * kept * columns,
+                    .rows = slot_of(s, k) + offset * kept * columns,
                     .row_stride = kept * columns};
     t.iterations = segment_start(s, k + 1) - t.start;
     if (t.first < e->kept) t.keep = e->kept - t.first < t.count ? e->kept - t.first : t.count;
@@ -231,17 +276,32 @@ static gess__task make_task(const gess__stream *s, size_t block, uint64_t k)
     return t;
 }
 
+/* Whether a worker had better leave the rest to others: it is slow, and they would wait for it in the end, or for
+ * room. The last to be at work never does, so that there is always one. */
+static int too_slow(const gess__stream *s, double pace, size_t ahead)
+{
+    unsigned workers = gess__ranks_workers(s->ensemble->ranks);
+    if (workers == 0 || s->claims == 0 || pace <= 0.0 || s->typical <= 0.0) return 0;
+    uint64_t left = s->segments - s->written, room = s->slots / 2;
+    double turns = (double)(left < room ? left : room) * (double)s->blocks / (double)workers;
+    return task_seconds(s, pace, ahead) > PATIENCE * task_seconds(s, s->typical, 0) * (turns > 1.0 ? turns : 1.0);
+}
+
+/* `ahead`: tasks that the worker has to do before; with none, it may take over another's. */
 static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
 {
     if (s->status != GESS_OK) return 0;
     heed_stop(s);
+    if (too_slow(s, pace, ahead)) return 0;
     size_t block = choose(s);
-    if (block == s->blocks) block = choose_late(s, rank, pace, ahead);
+    if (block == s->blocks && ahead == 0) block = choose_late(s, rank, pace);
     if (block == s->blocks) return 0;
     holding *h = &s->holdings[block];
     if (h->serial != 0) {
         s->taken_over++;
         h->losses++;
+    } else {
+        s->claims++;
     }
     h->serial = ++s->serial;
     h->rank = rank;
@@ -257,7 +317,7 @@ static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, ges
 static void deliver(gess__stream *s)
 {
     while (!s->delivering && s->status == GESS_OK && s->written < s->segments &&
-           s->remaining[s->written % SLOTS] == 0) {
+           s->remaining[s->written % s->slots] == 0) {
         uint64_t k = s->written, start = segment_start(s, k);
         size_t first = s->stretch->first, end = first + s->stretch->count, kept = s->ensemble->kept;
         gess__segment segment = {.first = first,
@@ -267,7 +327,7 @@ static void deliver(gess__stream *s)
                                  .draws = segment_kept(s, k),
                                  .evals = s->evals,
                                  .updates = s->updates,
-                                 .rows = s->rows[k % SLOTS]};
+                                 .rows = slot_of(s, k)};
         gess_error error = {0};
         int status = GESS_OK;
         s->delivering = 1;
@@ -276,10 +336,58 @@ static void deliver(gess__stream *s)
         pthread_mutex_lock(&s->lock);
         s->delivering = 0;
         if (status != GESS_OK) fail(s, status, &error);
-        s->remaining[k % SLOTS] = s->blocks;
+        s->remaining[k % s->slots] = s->blocks;
         s->written++;
         pthread_cond_broadcast(&s->changed);
     }
+}
+
+/* Whether angles are evaluated in advance at all, as far as is known. */
+static int speculating(const gess__stream *s)
+{
+    return s->ahead != NULL && (s->ensemble->speculate != GESS_AUTO || s->each >= AHEAD_SECONDS);
+}
+
+/* How many angles a task lays out for idle workers. `auto`: those that one update in twenty would come to, if every
+ * angle were as likely to be the last as all are on average. */
+static size_t depth_ahead(const gess__stream *s)
+{
+    const gess__tally *t = &s->ensemble->tally;
+    int someone = s->idle > 0 || s->blocks < gess__team_size(s->ensemble->team) || s->each >= AHEAD_ALWAYS;
+    if (!speculating(s) || !someone) return 0;
+    if (s->ensemble->speculate != GESS_AUTO) return (size_t)s->ensemble->speculate;
+    double evals = (double)(t->evals + s->evals), updates = (double)(t->updates + s->updates);
+    if (s->updates > 100) {
+        evals = (double)s->evals;
+        updates = (double)s->updates;
+    }
+    if (!(evals > updates)) return 0;
+    double depth = ceil(log(0.05) / log1p(-updates / evals));
+    return (size_t)(depth < AHEAD_MOST ? depth : AHEAD_MOST);
+}
+
+/* Evaluates an angle in advance. False where there is none; *gone where the worker came back too late. The thread that
+ * called gess__team_run() cannot leave the team, so it does not begin anything shortly before the end. */
+static int help(gess__stream *s, unsigned worker, int *gone)
+{
+    gess__offer offer;
+    gess__ensemble *e = s->ensemble;
+    gess__update *u = &e->updates[worker];
+    if (!speculating(s)) return 0;
+    if (worker == 0 && s->written + 2 >= s->segments) {
+        if (s->idle > 0) pthread_cond_signal(&s->changed); /* it may have been woken in place of another */
+        return 0;
+    }
+    u->worker = worker;
+    if (!gess__ahead_take(s->ahead, u, &offer)) return 0;
+    if (worker > 0) gess__team_leave(e->team, worker);
+    pthread_mutex_unlock(&s->lock);
+    double value = NAN;
+    int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->mapped, NULL);
+    pthread_mutex_lock(&s->lock);
+    gess__ahead_give(s->ahead, &offer, status, value);
+    *gone = worker > 0 && !gess__team_rejoin(e->team, worker);
+    return 1;
 }
 
 /* A claim of which the outcome is in its place. Segments that are complete by it are delivered by the workers of this
@@ -287,16 +395,47 @@ static void deliver(gess__stream *s)
 static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__outcome *o)
 {
     holding *h = &s->holdings[claim->block];
+    double each = o->seconds / (double)claim->task.iterations;
+    s->typical = s->typical > 0.0 ? 0.95 * s->typical + 0.05 * each : each;
     s->evals += o->tally.evals;
     s->updates += o->tally.updates;
+    s->claims--;
     h->serial = 0;
     h->losses = 0;
     h->progress++;
     if (o->status != GESS_OK)
         fail(s, o->status, &o->error);
     else
-        s->remaining[claim->segment % SLOTS]--;
-    pthread_cond_broadcast(&s->changed);
+        s->remaining[claim->segment % s->slots]--;
+}
+
+/* Runs a task, with angles laid out for others. */
+static int run_task(gess__stream *s, unsigned worker, const gess__task *task, size_t ahead, gess_error *err)
+{
+    gess__update *u = &s->ensemble->updates[worker];
+    u->ahead = ahead;
+    u->desk = ahead > 0 ? gess__ahead_desk(s->ahead, worker) : NULL;
+    return gess__task_run(s->ensemble, s->stretch, worker, task, err);
+}
+
+static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim)
+{
+    gess__update *u = &s->ensemble->updates[worker];
+    gess__outcome o = {0};
+    size_t ahead = depth_ahead(s);
+    pthread_mutex_unlock(&s->lock);
+    uint64_t evals = u->tally.evals, updates = u->tally.updates;
+    double before = gess__seconds();
+    o.status = run_task(s, worker, &claim->task, ahead, &o.error);
+    o.seconds = gess__seconds() - before;
+    if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
+    pthread_mutex_lock(&s->lock);
+    double each = o.seconds / (double)claim->task.iterations;
+    s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
+    if (!u->measure) s->each = s->each > 0.0 ? 0.9 * s->each + 0.1 * u->each : u->each;
+    o.tally.evals = u->tally.evals - evals;
+    o.tally.updates = u->tally.updates - updates;
+    finish_claim(s, claim, &o);
 }
 
 /* Until something changes; where other ranks are at work, for a moment at most, since they may be late. */
@@ -314,34 +453,26 @@ static void wait_for_change(gess__stream *s)
     pthread_cond_timedwait(&s->changed, &s->lock, &until);
 }
 
-/* ---- workers ---- */
-
+/* A block that has become free needs no broadcast: the worker that freed it looks for the next at once. */
 static int work(void *data, unsigned worker, size_t item, gess_error *err)
 {
     gess__stream *s = data;
+    int gone = 0;
     (void)item;
     (void)err;
     pthread_mutex_lock(&s->lock);
-    while (s->status == GESS_OK && s->written < s->segments) {
+    while (!gone && s->status == GESS_OK && s->written < s->segments) {
         gess__claim claim;
         deliver(s);
-        if (!claim_block(s, 0, s->pace, 0, &claim)) {
-            if (s->written < s->segments) wait_for_change(s);
-            continue;
+        if (claim_block(s, 0, s->pace, 0, &claim)) {
+            take_task(s, worker, &claim);
+        } else if (s->status == GESS_OK && s->written < s->segments && !help(s, worker, &gone)) {
+            s->idle++;
+            wait_for_change(s);
+            s->idle--;
         }
-        pthread_mutex_unlock(&s->lock);
-        const gess__tally *tally = &s->ensemble->updates[worker].tally;
-        gess__outcome o = {.tally = {.evals = tally->evals, .updates = tally->updates}};
-        double before = gess__seconds();
-        o.status = gess__task_run(s->ensemble, s->stretch, worker, &claim.task, &o.error);
-        double each = (gess__seconds() - before) / (double)claim.task.iterations;
-        o.tally.evals = tally->evals - o.tally.evals;
-        o.tally.updates = tally->updates - o.tally.updates;
-        pthread_mutex_lock(&s->lock);
-        s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
-        finish_claim(s, &claim, &o);
     }
-    pthread_cond_broadcast(&s->changed);
+    if (!gone) pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
 }
@@ -374,6 +505,7 @@ void gess__stream_finish(gess__stream *s, const gess__claim *claim, const gess__
     pthread_mutex_lock(&s->lock);
     gess__tally_add(&s->elsewhere, &outcome->tally);
     finish_claim(s, claim, outcome);
+    pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -440,8 +572,12 @@ static int check_not_lost(const gess__ensemble *e, gess_error *err)
 int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
 {
     gess__stream *s = e->stream;
+    pthread_mutex_lock(&s->lock); /* a worker may be away still */
     plan(s, e, stretch, record);
-    size_t workers = gess__team_size(e->team) < s->blocks ? gess__team_size(e->team) : s->blocks;
+    size_t workers = gess__team_size(e->team);
+    int known = s->ahead == NULL || s->each > 0.0;
+    if (workers > s->blocks && known && !speculating(s)) workers = s->blocks;
+    pthread_mutex_unlock(&s->lock);
     GESS_TRY(gess__ranks_begin(e->ranks, s, err));
     int status = gess__team_run(e->team, workers, work, s, err);
     gess__ranks_end(e->ranks);
@@ -465,7 +601,7 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     return check_not_lost(e, err);
 }
 
-int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
+static int advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
 {
     /* groups that take turns are stopped between sweeps only, so that every chain is equally far */
     gess__record whole = *record;
@@ -481,4 +617,23 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
         if (e->stream->pace == 0.0 && stretch.iterations > 4) stretch.iterations = 4; /* to measure by */
         GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
+}
+
+/* What was begun in advance and not used is waited for here, not between stretches: the caller may change the map or
+ * release what the density works on. */
+int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
+{
+    int status = advance(e, until, record, err);
+    gess__team_settle(e->team);
+    return status;
+}
+
+uint64_t gess__ensemble_unused(const gess__ensemble *e)
+{
+    gess__stream *s = e->stream;
+    if (s->ahead == NULL) return 0;
+    pthread_mutex_lock(&s->lock);
+    uint64_t unused = gess__ahead_unused(s->ahead);
+    pthread_mutex_unlock(&s->lock);
+    return unused;
 }

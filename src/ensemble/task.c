@@ -18,14 +18,10 @@ uint64_t gess__task_points(const gess__task *t)
 static int record_block(const gess__ensemble *e, const gess__task *t, const gess__update *u, uint64_t draw,
                         gess_error *err)
 {
-    size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < t->keep; j++) {
-        size_t chain = u->first + j;
-        double *row = t->rows + j * t->row_stride + draw * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, t->chains->x + chain * dim, t->chains->value[chain], row,
-                                   u->mapped, err));
-    }
-    return GESS_OK;
+    if (t->keep == 0) return GESS_OK;
+    return gess__target_draws(&e->target, u->worker, t->keep, t->chains->x + t->first * e->target.dim,
+                              t->chains->value + t->first, t->rows + draw * e->target.columns, t->row_stride, u->mapped,
+                              err);
 }
 
 static void collect_block(const gess__task *t, const gess__update *u)
@@ -49,6 +45,8 @@ int gess__task_run(gess__ensemble *e, const gess__stretch *stretch, unsigned wor
     u->mixture = stretch->mixture;
     u->globals = stretch->globals;
     u->period = stretch->period;
+    u->axes = stretch->axes;
+    u->measure = 1;
     u->chains = t->chains;
     u->phase = t->phase;
     u->warmup = t->warmup;

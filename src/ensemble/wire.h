@@ -38,7 +38,8 @@ typedef struct gess__order {
     uint64_t ensemble, serial, block; /* whose, as rank 0 knows it */
     uint64_t chain;                   /* number of the first, for random keys */
     uint64_t count, keep, start, iterations, warmup, from, thin, window_start, window_stride;
-    int32_t rebind, phase, points, spare; /* points: the window wants them, not their log densities alone */
+    int32_t rebind, phase, points; /* points: the window wants them, not their log densities alone */
+    uint32_t axes;
 } gess__order;
 
 /* The states of chains first .. first + count - 1. */
