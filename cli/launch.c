@@ -142,10 +142,7 @@ int launch_open(const char *command, gess_error *err)
     }
     if (comm == NULL) return GESS_OK;
     other_rank = comm->rank;
-    if (comm->rank == 0) {
-        GESS_TRY(gess__ranks_new(&ranks, comm, err));
-        comm->ranks = ranks;
-    }
+    if (comm->rank == 0) GESS_TRY(gess__ranks_of(comm, &ranks, err));
     on_exit(at_exit, NULL);
     return GESS_OK;
 }
