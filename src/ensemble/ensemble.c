@@ -34,14 +34,19 @@ const gess__schedule *gess__schedule_find(const char *name)
 
 /* ---- making and releasing ---- */
 
-/* No draw depends on it. Two blocks a worker level out uneven chains; whole vectors of lanes serve
- * vectorised densities; what a block works on should stay in the nearest caches. */
+/* No draw depends on it. Two blocks a worker level out uneven chains; but vectors of lanes, and densities that are
+ * given many points at once, want large ones, and a worker alone has nothing to level out. What a block works on should
+ * stay in the nearer caches. All blocks are of about one size: a small last one would cost as much as the others. */
 static size_t choose_block(size_t chains, size_t dim, unsigned workers)
 {
-    size_t share = (chains + 2 * workers - 1) / (2 * workers), cached = 16384 / dim;
-    size_t block = share < 64 ? share : 64;
-    if (block > cached) block = cached > 0 ? cached : 1;
-    return block < 8 ? block : block / 8 * 8;
+    enum { LEAST = 32, MOST = 128, DOUBLES = 16384 };
+    size_t blocks = workers > 1 ? 2 * (size_t)workers : 1, most = DOUBLES / dim > 8 ? DOUBLES / dim : 8;
+    if (chains / blocks < LEAST && chains / workers >= LEAST) blocks = workers;
+    if (most > MOST) most = MOST;
+    size_t share = (chains + blocks - 1) / blocks;
+    if (share <= most) return share;
+    blocks = (chains + most - 1) / most;
+    return (chains + blocks - 1) / blocks;
 }
 
 /* `auto` leaves chains alone where the kernel has no approximation to fit. */

@@ -24,9 +24,9 @@ typedef struct gess__stretch {
     size_t first, count;
     uint64_t start, iterations;
     const gess__approx *approx;
-    const gess__mixture *mixture; /* or NULL */
-    unsigned globals, period;     /* as in gess__update */
-    int rebind;                   /* the approximation is new to these chains */
+    const gess__mixture *mixture;   /* or NULL */
+    unsigned globals, period, axes; /* as in gess__update */
+    int rebind;                     /* the approximation is new to these chains */
 } gess__stretch;
 
 /* The draws of a warm-up window, in the sampling space, thinned to fit. */

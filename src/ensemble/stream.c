@@ -150,13 +150,11 @@ static int record_block(const gess__stream *s, const gess__update *u, double *ro
 {
     const gess__ensemble *e = s->ensemble;
     size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < u->count && u->first + j < e->kept; j++) {
-        size_t chain = u->first + j;
-        double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row,
-                                   u->mapped, err));
-    }
-    return GESS_OK;
+    double *row = rows + ((u->first - s->stretch->first) * kept + draw) * columns;
+    if (u->first >= e->kept) return GESS_OK;
+    size_t some = u->first + u->count <= e->kept ? u->count : (size_t)(e->kept - u->first);
+    return gess__target_draws(&e->target, u->worker, some, e->chains.x + u->first * dim, e->chains.value + u->first,
+                              row, kept * columns, u->mapped, err);
 }
 
 static void collect_block(gess__ensemble *e, const gess__update *u)
@@ -183,6 +181,7 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->mixture = stretch->mixture;
     u->globals = stretch->globals;
     u->period = stretch->period;
+    u->axes = stretch->axes;
     u->chains = &e->chains;
     u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
     u->warmup = gess__warmup_least(e);

@@ -55,7 +55,9 @@ gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__brac
 /* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
 static inline size_t gess__angle_bin(double angle)
 {
-    return ((size_t)ceil((angle + 1.5) * GESS__BINS) - 1) % GESS__BINS;
+    double place = (angle + 1.5) * GESS__BINS;
+    size_t whole = (size_t)place;
+    return (whole + ((double)whole < place) - 1) % GESS__BINS; /* the ceiling, less 1 */
 }
 
 /* Counts updates that ended at the present round. */

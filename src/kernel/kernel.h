@@ -38,6 +38,7 @@ enum { GESS__BINS = 32 };
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
     uint64_t globals, accepted;    /* independence moves proposed and accepted */
+    uint64_t axes, axis_evals;     /* updates along coordinates, and their evaluations */
     uint64_t tried, taken;         /* Metropolis proposals, and those accepted */
     uint64_t divergent;            /* trajectories ended because their energy ran away */
     uint64_t swaps, swapped;       /* exchanges between temperatures proposed and accepted */
@@ -63,10 +64,10 @@ typedef struct gess__nans {
 void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
                      const double *point);
 
-typedef struct gess__desk gess__desk;
-
 /* What a kernel may adapt. Frozen, nothing, whatever the kernel: for tests of invariance. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
+
+typedef struct gess__desk gess__desk;
 
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
 typedef struct gess__update {
@@ -75,6 +76,7 @@ typedef struct gess__update {
     const gess__approx *approx;
     const gess__mixture *mixture; /* T, where it has more than the component in `approx`; or NULL */
     unsigned globals, period;     /* of `period` iterations, the first `globals` are independence moves */
+    unsigned axes;                /* one iteration in so many goes along a coordinate; 0: none */
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;

@@ -62,6 +62,8 @@ void gess__tally_add(gess__tally *to, const gess__tally *from)
     to->failures += from->failures;
     to->nans += from->nans;
     to->globals += from->globals;
+    to->axes += from->axes;
+    to->axis_evals += from->axis_evals;
     to->accepted += from->accepted;
     to->tried += from->tried;
     to->taken += from->taken;
