@@ -192,7 +192,7 @@ static int add_row(json_t *rows, const gess__bench_options *options, const scene
 static int measure(json_t *rows, const gess__bench_options *options, const scene *c, gess_error *err)
 {
     uint64_t iterations = 0;
-    outcome plain, without, with;
+    outcome plain = {0}, without = {0}, with = {0};
     int busy = strcmp(c->name, "frozen") == 0;
     GESS_TRY(run_scene(c, 1, 0.0, "off", &iterations, &plain, err));
     GESS_TRY(run_scene(c, 1, 0.0, "off", &iterations, &plain, err));
