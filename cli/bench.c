@@ -96,7 +96,9 @@ static const struct argp_option bench_options[] =
      {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
      {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
      {"evals", EVALS, "N", 0,
-      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling)", 0},
+      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling), of a "
+      "chain (utilisation)",
+      0},
      {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
      {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
      {"output", OUTPUT, "FOLDER", 0, "where reference writes; default: bench/reference of the source tree", 0},
@@ -108,10 +110,12 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc = "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of "
-                "these. By name "
-                "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
-                "options below."};
+         .doc =
+             "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of "
+             "these. By name "
+             "only, and for long: utilisation, with a density that sleeps; efficiency, cost, scaling, reference, which "
+             "count evaluations and take the "
+             "options below."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
