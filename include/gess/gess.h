@@ -142,7 +142,7 @@ GESS_API int gess_options_set(gess_options *options, const char *name, const cha
 typedef struct gess_run gess_run;
 
 typedef struct gess_stats {
-    size_t dim, chains;
+    size_t dim, chains;         /* chains: those whose draws are kept */
     uint64_t draws;             /* stored, for each chain */
     uint64_t iterations;        /* updates that every chain has had, warm-up included */
     uint64_t evals;             /* density evaluations in all */

@@ -17,14 +17,16 @@
 /* What a variate is for. Two uses never share a purpose, so that no variate is used twice.
  * The numbers are part of the reproducibility promise: append, never renumber. */
 enum gess__purpose {
-    GESS__FOR_START = 1,    /* starting points; iteration = attempt */
-    GESS__FOR_MODEL = 2,    /* matrices of synthetic models; chain = row */
-    GESS__FOR_NORMALS = 3,  /* the ellipse's second point */
-    GESS__FOR_SCALE = 4,    /* the inverse-gamma scale s; index = attempt */
-    GESS__FOR_SLICE = 5,    /* the slice's height and angles of one update; index = angle */
-    GESS__FOR_TEST = 6,     /* tests only */
-    GESS__FOR_FIT = 7,      /* seeds of a mixture's components */
-    GESS__FOR_COMPONENT = 8 /* the component of a mixture around which an update goes */
+    GESS__FOR_START = 1,     /* starting points; iteration = attempt */
+    GESS__FOR_MODEL = 2,     /* matrices of synthetic models; chain = row */
+    GESS__FOR_NORMALS = 3,   /* the ellipse's second point */
+    GESS__FOR_SCALE = 4,     /* the inverse-gamma scale s; index = attempt */
+    GESS__FOR_SLICE = 5,     /* the slice's height and angles of one update; index = angle */
+    GESS__FOR_TEST = 6,      /* tests only */
+    GESS__FOR_FIT = 7,       /* seeds of a mixture's components */
+    GESS__FOR_COMPONENT = 8, /* the component of a mixture around which an update goes; of a mixture of proposals */
+    GESS__FOR_TREE = 20,     /* which point of a trajectory is taken; index = its number */
+    GESS__FOR_SWAP = 21      /* exchanges between temperatures; chain = the colder one */
 };
 
 typedef struct gess__key {

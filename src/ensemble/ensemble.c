@@ -42,16 +42,34 @@ static size_t choose_block(size_t chains, size_t dim, unsigned workers)
     return block < 8 ? block : block / 8 * 8;
 }
 
+/* `auto` leaves chains alone where the kernel has no approximation to fit. */
+static int choose_schedule(gess__ensemble *e, const char *name, gess_error *err)
+{
+    int alone = !(e->kernel->needs & GESS__NEEDS_APPROX);
+    e->schedule = gess__schedule_find(alone && strcmp(name, "auto") == 0 ? "independent" : name);
+    if (e->schedule == NULL)
+        return gess__fail(err, GESS_ERR_USAGE, "--schedule %s: no such schedule; `gess sample --help` lists them",
+                          name);
+    if (alone && !e->schedule->alone)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--schedule %s is about an approximation, and the kernel %s has none; use --schedule auto",
+                          name, e->kernel->name);
+    if (!alone && e->schedule->alone)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--schedule %s fits no approximation, and the kernel %s needs one; use --kernel mh, or "
+                          "another "
+                          "schedule",
+                          name, e->kernel->name);
+    return GESS_OK;
+}
+
 static int choose_methods(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
     e->kernel = gess__kernel_find(options->kernel);
     if (e->kernel == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "--kernel %s: no such kernel; `gess sample --help` lists them",
                           options->kernel);
-    e->schedule = gess__schedule_find(options->schedule);
-    if (e->schedule == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--schedule %s: no such schedule; `gess sample --help` lists them",
-                          options->schedule);
+    GESS_TRY(choose_schedule(e, options->schedule, err));
     if (e->chains.count < e->schedule->fewest_chains)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--chains %llu: the %s schedule needs at least %zu chains in each of %llu ensemble%s; use "
@@ -74,7 +92,7 @@ int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, cons
     e->team = team;
     GESS_TRY(gess__target_init(&e->target, model, strcmp(options->transform, "none") != 0, err));
     e->chains.first = (uint32_t)first;
-    e->chains.count = chains;
+    e->chains.count = e->kept = chains;
     GESS_TRY(choose_methods(e, options, err));
     if (e->schedule->learns_maps && (e->kernel->needs & GESS__NEEDS_APPROX) && strcmp(options->transform, "none") != 0)
         GESS_TRY(gess__target_learn(&e->target, err));
@@ -122,6 +140,9 @@ void gess__ensemble_free(gess__ensemble *e)
     free(e->chains.own);
     free(e->chains.deltas);
     free(e->chains.log_ts);
+    free(e->chains.powers);
+    free(e->ladder.refused);
+    free(e->ladder.scratch);
     free(e->window.points);
     free(e->window.values);
     free(e->window.packed);

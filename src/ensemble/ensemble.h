@@ -73,6 +73,14 @@ typedef struct gess__warmup {
     gess__tally before;                      /* at the beginning of the stage */
 } gess__warmup;
 
+/* Of parallel tempering, beside the chains' powers. */
+typedef struct gess__ladder {
+    uint64_t round;  /* iterations until it is tuned; 0: it never is */
+    uint64_t from;   /* iteration at which it was */
+    double *refused; /* of each pair since then: chances of refusal, summed */
+    double *scratch; /* 2 × chains */
+} gess__ladder;
+
 typedef struct gess__stream gess__stream;
 typedef struct gess__refiner gess__refiner;
 
@@ -99,16 +107,21 @@ typedef struct gess__ensemble {
     unsigned globals, period; /* auto: of `period` iterations, the first `globals` are independence moves */
     gess__refiner *refiner;   /* auto, in warm-up */
     uint64_t fits;
-    size_t half;       /* two-group: chains 0 .. half - 1 are the first group */
-    int turn, fitted;  /* two-group: whose turn it is, and whether T is fitted for it */
-    uint64_t turn_end; /* two-group: iterations at which the turn passes */
-    uint64_t done[2];  /* iterations that each group has behind it; [0] alone where there are no groups */
-    int rebind;        /* the approximation is new to the chains */
+    size_t half;         /* two-group: chains 0 .. half - 1 are the first group */
+    int turn, fitted;    /* two-group: whose turn it is, and whether T is fitted for it */
+    uint64_t turn_end;   /* two-group: iterations at which the turn passes */
+    uint64_t done[2];    /* iterations that each group has behind it; [0] alone where there are no groups */
+    int rebind;          /* the approximation, or the point, is new to the chains */
+    gess__ladder ladder; /* tempering */
+    size_t kept;         /* chains whose draws are kept: the first ones, or all */
+    size_t kept_first;   /* what the first of them is called among those of all ensembles */
+    int frozen;          /* tests of invariance: no kernel adapts */
 } gess__ensemble;
 
 struct gess__schedule {
     const char *name, *help;
     size_t fewest_chains;
+    int alone;        /* for kernels without an approximation, and for them only */
     int learns_maps;  /* gives the target a map that it may learn */
     int fits_windows; /* needs the points of warm-up windows, not their log densities alone */
     /* Checks and allocates what the schedule needs; the ensemble frees it. */
@@ -145,7 +158,7 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *archive);
 /* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · columns], the log density,
  * the parameters and the derived quantities. */
 typedef struct gess__segment {
-    size_t first, count; /* chains */
+    size_t first, count; /* chains whose draws are kept */
     uint64_t iterations; /* that every one of these chains has behind it now */
     uint64_t first_draw, draws;
     uint64_t evals, updates; /* of this stretch so far, by all its blocks */
@@ -184,6 +197,9 @@ uint64_t gess__ensemble_done(const gess__ensemble *e);
 
 /* The mean of the log densities of the last stage, for warmup. */
 void gess__warmup_look(gess__ensemble *e);
+
+/* Iterations of warm-up: those asked for, or what the kernel adapts in at least. */
+uint64_t gess__warmup_least(const gess__ensemble *e);
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err);
 

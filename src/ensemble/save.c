@@ -79,6 +79,20 @@ static void archive_window(gess__ensemble *e, gess__archive *a)
     if (w->points != NULL) gess__archive_bytes(a, w->points, points * e->target.dim * sizeof *w->points);
 }
 
+static void archive_ladder(gess__ensemble *e, gess__archive *a)
+{
+    gess__chains *c = &e->chains;
+    gess__ladder *l = &e->ladder;
+    int tuned = l->round > 0;
+    gess__archive_bytes(a, c->powers, c->count * sizeof *c->powers);
+    gess__archive_bytes(a, l->refused, c->count * sizeof *l->refused);
+    GESS_ARCHIVE(a, &l->round);
+    GESS_ARCHIVE(a, &l->from);
+    if (tuned != (l->round > 0) || l->from > e->done[0]) a->bad = 1;
+    for (size_t k = 0; k < c->count; k++)
+        if (!(c->powers[k] > 0.0 && c->powers[k] <= 1.0) || !isfinite(l->refused[k])) a->bad = 1;
+}
+
 void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
 {
     gess__chains *c = &e->chains;
@@ -100,6 +114,7 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &e->nans.keys);
     gess__archive_bytes(a, e->nans.points, GESS__NANS_KEPT * c->dim * sizeof *e->nans.points);
     GESS_ARCHIVE(a, &e->done);
+    if (c->powers != NULL) archive_ladder(e, a);
     GESS_ARCHIVE(a, &e->turn);
     GESS_ARCHIVE(a, &e->fitted);
     GESS_ARCHIVE(a, &e->turn_end);

@@ -39,6 +39,12 @@ int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error
     return GESS_OK;
 }
 
+uint64_t gess__warmup_least(const gess__ensemble *e)
+{
+    if (e->warmup.fixed != GESS_AUTO) return e->warmup.fixed;
+    return e->kernel->warmup != NULL ? e->kernel->warmup(e->target.dim) : 0;
+}
+
 /* The mean of the log densities of the stage, with a standard error from the means of the chains:
  * they are nearly independent of each other, the draws of a chain are not of each other. */
 void gess__warmup_look(gess__ensemble *e)
@@ -133,6 +139,7 @@ static void count_anew(gess__ensemble *e)
     memset(e->tally.angles, 0, sizeof e->tally.angles);
     memset(e->tally.by_evals, 0, sizeof e->tally.by_evals);
     e->tally.globals = e->tally.accepted = 0;
+    e->tally.tried = e->tally.taken = e->tally.divergent = e->tally.swaps = e->tally.swapped = 0;
     memset(e->chains.deltas, 0, e->chains.count * sizeof *e->chains.deltas);
     memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);
 }

@@ -27,6 +27,7 @@ typedef struct gess__chains {
     double *own;    /* count × own_size: the kernel's */
     double *deltas; /* count, or NULL: δ under T, summed over updates since warm-up */
     double *log_ts; /* count, or NULL: log T without its constants, likewise */
+    double *powers; /* count, or NULL: a chain samples the density raised to its power (single.h) */
     uint32_t first; /* number of chain 0, for random keys */
 } gess__chains;
 
@@ -37,6 +38,9 @@ enum { GESS__BINS = 32 };
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
     uint64_t globals, accepted;    /* independence moves proposed and accepted */
+    uint64_t tried, taken;         /* Metropolis proposals, and those accepted */
+    uint64_t divergent;            /* trajectories ended because their energy ran away */
+    uint64_t swaps, swapped;       /* exchanges between temperatures proposed and accepted */
     uint64_t angles[GESS__BINS];   /* accepted angles, over the turn (-1/2, 1/2] */
     uint64_t by_evals[GESS__BINS]; /* updates that took 1, 2, … evaluations; the last: or more */
 } gess__tally;
@@ -59,6 +63,9 @@ typedef struct gess__nans {
 void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
                      const double *point);
 
+/* What a kernel may adapt. Frozen, nothing, whatever the kernel: for tests of invariance. */
+enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
+
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
 typedef struct gess__update {
     /* given */
@@ -69,7 +76,9 @@ typedef struct gess__update {
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;
-    int rebind; /* the approximation is not the one of the chain's last update */
+    int rebind; /* the approximation, or the point, is not the one of the chain's last update */
+    enum gess__phase phase;
+    uint64_t warmup; /* iterations of warm-up: those asked for, or what the kernel wants at least */
     unsigned worker;
     /* proposals, in the order of their lanes */
     size_t proposals;
@@ -92,7 +101,8 @@ typedef struct gess__kernel {
     const char *name, *help;
     unsigned needs;
     int exact;                                        /* leaves the target invariant while it adapts */
-    size_t (*own_size)(size_t dim);                   /* doubles kept for a chain */
+    uint64_t (*warmup)(size_t dim);                   /* iterations it adapts in at least, or NULL: none */
+    size_t (*own_size)(size_t dim);                   /* doubles kept for a chain, zeros to begin with */
     size_t (*scratch_size)(size_t dim, size_t block); /* doubles for a block, lasting one update */
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);

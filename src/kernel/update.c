@@ -62,6 +62,11 @@ void gess__tally_add(gess__tally *to, const gess__tally *from)
     to->nans += from->nans;
     to->globals += from->globals;
     to->accepted += from->accepted;
+    to->tried += from->tried;
+    to->taken += from->taken;
+    to->divergent += from->divergent;
+    to->swaps += from->swaps;
+    to->swapped += from->swapped;
     for (size_t i = 0; i < GESS__BINS; i++) {
         to->angles[i] += from->angles[i];
         to->by_evals[i] += from->by_evals[i];

@@ -138,10 +138,10 @@ void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const do
         case GESS__FREE:
         case GESS__HARD: by_y[c->at] = g; break;
         case GESS__FIXED: break;
-        case GESS__ABOVE: by_y[c->at] = g * exp(t) + 1.0; break;
-        case GESS__BELOW: by_y[c->at] = -g * exp(t) + 1.0; break;
+        case GESS__ABOVE: by_y[c->at] = g * gess__exp(t) + 1.0; break;
+        case GESS__BELOW: by_y[c->at] = -g * gess__exp(t) + 1.0; break;
         case GESS__BETWEEN: {
-            double s = 1.0 / (1.0 + exp(-t));
+            double s = 1.0 / (1.0 + gess__exp(-t));
             by_y[c->at] = g * (c->b - c->a) * s * (1.0 - s) + 1.0 - 2.0 * s;
             break;
         }

@@ -264,6 +264,12 @@ static void judge_drift(judge *j)
 
 /* ---- what the kernel met ---- */
 
+/* Whether the kernel moves by an approximation. */
+static int approximates(const judge *j)
+{
+    return !json_is_false(json_object_get(j->history, "approximation"));
+}
+
 static void judge_kernel(judge *j)
 {
     const json_t *counts = json_object_get(j->history, "updates_by_evals");
@@ -282,7 +288,14 @@ static void judge_kernel(judge *j)
             "NaN counts as outside the support. The first such points are in nans.csv: return -infinity there if that "
             "is meant, mend the model if not, or give its parameters bounds.",
             "%.0f of %.0f evaluations (%.2g %%) gave NaN.", nans, all, 100.0 * nans / all);
-    if (updates > 0.0 && evals / updates > EVALS_HIGH)
+    double divergent = number_of(j->history, "divergent");
+    if (divergent > 0.0)
+        say(j, GESS__WARNING, "divergent",
+            "Where the density bends more sharply than the step allows, trajectories leave it, and regions beyond may "
+            "be "
+            "missing from the draws. Another parametrisation helps, or a kernel without gradients.",
+            "%.0f trajectories (%.2g of them) diverged.", divergent, divergent / updates);
+    if (updates > 0.0 && evals / updates > EVALS_HIGH && approximates(j))
         say(j, GESS__WARNING, "evaluations",
             "The t that chains move by is a poor picture of the density. Draws are right but dear: more warm-up, more "
             "chains, or another parametrisation (curved or funnel-shaped posteriors) make it cheaper.",
@@ -293,7 +306,7 @@ static void judge_approximation(judge *j)
 {
     const json_t *rows = json_object_get(j->history, "warmup");
     const json_t *last = json_array_get(rows, json_array_size(rows) > 0 ? json_array_size(rows) - 1 : 0);
-    if (last == NULL) return;
+    if (last == NULL || !approximates(j)) return;
     double nu = number_of(last, "nu");
     if (nu < NU_LOW)
         say(j, GESS__WARNING, "nu",
@@ -420,7 +433,7 @@ static void judge_interaction(judge *j)
 static void note_blindness(judge *j)
 {
     const gess__summary *s = j->s;
-    if (s->ensembles > 1 || is_two_group(j) || j->config == NULL || s->chains < 2) return;
+    if (s->ensembles > 1 || is_two_group(j) || j->config == NULL || s->chains < 2 || !approximates(j)) return;
     if (strcmp(option_of(j, "warmup"), "0") == 0 || strcmp(option_of(j, "schedule"), "fixed") == 0) return;
     say(j, GESS__NOTE, "r-hat-blind", "`--ensembles 4` repeats the warm-up, and R-hat then compares the ensembles.",
         "All chains shared one warm-up. R-hat sees whether they agree, not what none of them has found, such as a "

@@ -26,17 +26,24 @@ static size_t find_groups(const gess_run *run, size_t *starts)
     size_t groups = 0;
     for (size_t i = 0; i < run->ensembles; i++) {
         const gess__ensemble *e = run->ensemble[i];
-        starts[groups++] = e->chains.first;
-        if (e->half > 0) starts[groups++] = e->chains.first + e->half;
+        starts[groups++] = e->kept_first;
+        if (e->half > 0) starts[groups++] = e->kept_first + e->half;
     }
     return groups;
+}
+
+/* Chains whose draws are kept. */
+static size_t kept_chains(const gess_run *run)
+{
+    const gess__ensemble *last = run->ensemble[run->ensembles - 1];
+    return last->kept_first + last->kept;
 }
 
 int gess__run_store(gess_run *run, const char *file, int again, gess__writer **writer, gess_error *err)
 {
     char path[4096];
     const gess_model *model = run->model;
-    size_t columns = run->ensemble[0]->target.columns, chains = (size_t)run->options.chains, *starts = NULL;
+    size_t columns = run->ensemble[0]->target.columns, chains = kept_chains(run), *starts = NULL;
     const char **names = NULL;
     char(*numbered)[32] = NULL;
     GESS_TRY(gess__directory_path(run->directory, file, path, sizeof path, err));
@@ -71,6 +78,7 @@ static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
         size_t count = chains / run->ensembles + (i < chains % run->ensembles);
         GESS_TRY(make(&run->ensemble[i], run->model, o, first, count, run->team, err));
         first += count;
+        run->ensemble[i]->kept_first = i > 0 ? run->ensemble[i - 1]->kept_first + run->ensemble[i - 1]->kept : 0;
     }
     return GESS_OK;
 }
@@ -92,10 +100,9 @@ static int make_run(gess_run **out, const gess_model *model, const gess_options 
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, make, err));
     if (options->draws == GESS_AUTO)
-        GESS_TRY(gess__watch_new(&run->watch, (size_t)options->chains, run->ensembles, run->ensemble[0]->target.columns,
-                                 err));
+        GESS_TRY(gess__watch_new(&run->watch, kept_chains(run), run->ensembles, run->ensemble[0]->target.columns, err));
     run->stats.dim = model->dim;
-    run->stats.chains = (size_t)options->chains;
+    run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = NAN;
     if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
@@ -248,7 +255,7 @@ static int take_live(gess_run *run, const gess__ensemble *e, const gess__segment
         GESS_TRY(gess__watch_expect(l->watch, 2 * end, err));
         l->room = 2 * end;
     }
-    gess__watch_take(l->watch, e->chains.first, segment);
+    gess__watch_take(l->watch, e->kept_first, segment);
     return GESS_OK;
 }
 
@@ -275,20 +282,20 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
 {
     gess_run *run = user;
     const gess__ensemble *e = run->ensemble[run->present];
-    size_t first = (size_t)e->chains.first + segment->first;
+    size_t first = e->kept_first + segment->first;
     gess__writer *writer = run->sampling ? run->writer : run->warmup_writer;
     if (segment->draws > 0 && writer != NULL)
         GESS_TRY(gess__writer_append(writer, first, segment->count, segment->first_draw, segment->draws, segment->rows,
                                      err));
     if (segment->draws > 0 && run->sampling) {
-        if (run->watch != NULL) gess__watch_take(run->watch, e->chains.first, segment);
+        if (run->watch != NULL) gess__watch_take(run->watch, e->kept_first, segment);
         if (run->live.watch != NULL) GESS_TRY(take_live(run, e, segment, err));
         if (run->on_draw != NULL)
             run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws,
                          e->target.columns, segment->rows);
         if (first + segment->count == run->stats.chains) run->stats.draws = segment->first_draw + segment->draws;
     }
-    int whole = segment->first + segment->count == e->chains.count; /* every chain of the ensemble is there */
+    int whole = segment->first + segment->count == e->kept; /* every chain of the ensemble is there */
     if (whole) heed_clock(run, segment->iterations);
     if (run->on_progress != NULL) {
         uint64_t before = run->stats.iterations;
@@ -319,12 +326,31 @@ static void log_choice(const gess_run *run, const gess__ensemble *e)
                   e->period, u->acceptance, u->accepted, u->independence, u->ellipse);
 }
 
+/* How a kernel without an approximation fared in sampling. */
+static void describe_walk(const gess__tally *t, size_t temperatures, char *text, size_t size)
+{
+    int used = 0;
+    if (temperatures > 0)
+        used = snprintf(text, size, "%zu temperatures, %.0f %% of swaps accepted; ", temperatures,
+                        100.0 * (double)t->swapped / (double)(t->swaps > 0 ? t->swaps : 1));
+    if (t->tried > 0)
+        used += snprintf(text + used, size - (size_t)used, "%.1f %% of proposals accepted; ",
+                         100.0 * (double)t->taken / (double)t->tried);
+    if (t->divergent > 0)
+        used += snprintf(text + used, size - (size_t)used, "%llu trajectories diverged; ",
+                         (unsigned long long)t->divergent);
+    if (used > 1) text[used - 2] = '\0';
+}
+
 /* The same in words, for people: of the first ensemble, the others choose alike. */
 static void describe_method(gess_run *run)
 {
     const gess__ensemble *e = run->ensemble[0];
     gess_stats *s = &run->stats;
     char map[80] = "none";
+    memset(s->method, 0, sizeof s->method); /* it is saved in checkpoints */
+    if (e->warmup.over && e->schedule->alone)
+        describe_walk(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
     if (e->mixture == NULL || !e->warmup.over) return;
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
     int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s", map, e->mixture->count,
@@ -395,7 +421,7 @@ static uint64_t next_look(const gess_run *run, uint64_t draws)
     const gess_stats *s = &run->stats;
     uint64_t next = draws < 34 ? 50 : draws + draws / 2;
     double cost = draws > 0 ? (double)s->evals_sampling / (double)draws
-                            : (double)(s->chains * run->options.thin) *
+                            : (double)(run->options.chains * run->options.thin) *
                                   (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
     double left = (double)run->options.max_evals - (double)s->evals;
     if (left < cost) return draws > 0 ? 0 : 1;

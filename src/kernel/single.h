@@ -1,0 +1,52 @@
+/* What kernels that move a chain by itself share: no approximation, and the density raised to the chain's power
+ * where the chain has one (parallel tempering). `chains->value` is the log density itself, without the power. */
+#ifndef GESS_KERNEL_SINGLE_H
+#define GESS_KERNEL_SINGLE_H
+
+#include "base/mutant.h"
+#include "base/vmath.h"
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+/* The power of lane j's chain. */
+static inline double gess__single_power(const gess__update *u, size_t j)
+{
+    return u->chains->powers != NULL ? u->chains->powers[u->first + j] : 1.0;
+}
+
+/* Log density, with the power, at lane j's point. */
+static inline double gess__single_here(const gess__update *u, size_t j)
+{
+    return gess__single_power(u, j) * u->chains->value[u->first + j];
+}
+
+/* The same of proposal p. */
+static inline int gess__single_there(gess__update *u, size_t p, double *value, gess_error *err)
+{
+    GESS_TRY(gess__update_value(u, p, value, err));
+    *value *= gess__single_power(u, u->lane[p]);
+    return GESS_OK;
+}
+
+/* The chain of proposal p moves there. */
+static inline void gess__single_move(gess__update *u, size_t p)
+{
+    size_t dim = u->target->dim, chain = u->first + u->lane[p];
+    memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
+    if (!GESS__MUTANT(STALE_VALUE)) u->chains->value[chain] = u->values[p];
+}
+
+/* What lane j's chain keeps. */
+static inline double *gess__single_own(const gess__update *u, size_t j)
+{
+    return u->chains->own + (u->first + j) * u->chains->own_size;
+}
+
+/* Counts `count` updates that ended at the present round. */
+static inline void gess__single_ended(gess__update *u, size_t count)
+{
+    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
+}
+
+#endif
