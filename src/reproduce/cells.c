@@ -160,7 +160,8 @@ static int start(const gess__cell *cell, const gess__reproduction *r, pid_t *chi
 {
     fflush(NULL);
     pid_t parent = getpid(), made = fork();
-    if (made < 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a process for %s: %s", cell->name, strerror(errno));
+    if (made < 0)
+        return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a process for %s: %s", cell->name, strerror(errno));
     *child = made;
     if (made > 0) {
         setpgid(made, made);
@@ -276,8 +277,8 @@ static int loop(runner *run, gess_error *err)
         GESS_TRY(collect_some(run, err));
         if (number == SIGINT || number == SIGTERM)
             return gess__fail(err, GESS_ERR_STOPPED,
-                              "stopped; the same command goes on from here (%zu cells are in %s/cells)",
-                              run->finished, run->r->directory);
+                              "stopped; the same command goes on from here (%zu cells are in %s/cells)", run->finished,
+                              run->r->directory);
     }
     return GESS_OK;
 }

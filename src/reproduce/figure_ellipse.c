@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ELLIPSES = 5, BACKGROUND = 400, UPDATES = 2000, CHAINS = 10 };
+enum { ELLIPSES = 5, BACKGROUND = 250, UPDATES = 2000, CHAINS = 10 };
 
 static void shape(gess__plain *p)
 {
@@ -77,8 +77,10 @@ static int draw_update(uint64_t seed, const gess__approx *t, json_t *result, ges
         p.seen = 0;
         status = gess__plain_step(&p, err);
         /* up to the one that was accepted */
-        for (tried = 0; tried < p.seen && tried < GESS__PLAIN_SEEN;)
-            if (p.points[tried][0] == x[0] && p.points[tried++][1] == x[1]) break;
+        tried = 1;
+        while (tried < p.seen && tried < GESS__PLAIN_SEEN &&
+               (p.points[tried - 1][0] != x[0] || p.points[tried - 1][1] != x[1]))
+            tried++;
     }
     if (status == GESS_OK) {
         json_t *angles = json_array();
@@ -115,7 +117,8 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
     json_object_set_new(*result, "updates", json_integer((json_int_t)s.count));
     json_object_set_new(*result, "correlation", json_real(measured));
     json_object_set_new(*result, "correlation_true", json_real(truth));
-    json_object_set_new(*result, "variance_ratio", json_real((s.xx + s.yy) / n / (l[0] * l[0] + l[1] * l[1] + l[3] * l[3])));
+    json_object_set_new(*result, "variance_ratio",
+                        json_real((s.xx + s.yy) / n / (l[0] * l[0] + l[1] * l[1] + l[3] * l[3])));
     return status;
 }
 
@@ -126,7 +129,8 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
 
 static void put_point(FILE *out, const json_t *point)
 {
-    fprintf(out, "%.5g %.5g\n", json_number_value(json_array_get(point, 0)), json_number_value(json_array_get(point, 1)));
+    fprintf(out, "%.5g %.5g\n", json_number_value(json_array_get(point, 0)),
+            json_number_value(json_array_get(point, 1)));
 }
 
 static double part(const json_t *object, const char *key, size_t i)
@@ -217,19 +221,19 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
                      "Of %zu updates of the kernel ess, the state furthest off its ellipse is off by %.1e of it "
                      "(bound: 1e-9).",
                      n, off);
-    gess__page_claim(page,
-                     fabs(c - truth) < 0.02 && fabs(ratio - 1.0) < 0.05 ? GESS__HOLDS : GESS__FAILS,
+    gess__page_claim(page, fabs(c - truth) < 0.02 && fabs(ratio - 1.0) < 0.05 ? GESS__HOLDS : GESS__FAILS,
                      "The ellipses reflect the structure of the distribution.",
                      "Mean covariance of the %zu ellipses: correlation %.3f, the target's %.3f (bound: 0.02 apart); "
                      "variances %.3f of the target's (bound: 0.05 from 1).",
                      n, c, truth, ratio);
-    gess__page_text(page, "setup", "Kernel ess, 2 dimensions, %d chains, %zu updates, seed %llu; nothing is scaled down.",
-                    CHAINS, n, (unsigned long long)r->seed);
+    gess__page_text(page, "setup",
+                    "Kernel ess, 2 dimensions, %d chains, %zu updates, seed %llu; nothing is scaled down.", CHAINS, n,
+                    (unsigned long long)r->seed);
     json_array_foreach(json_object_get(result, "ellipses"), i, item)
-        gess__page_data(page, json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "ellipse", (json_int_t)(i + 1), "x1",
-                                        part(item, "x", 0), "x2", part(item, "x", 1), "nu1", part(item, "nu", 0), "nu2",
-                                        part(item, "nu", 1), "next1", part(item, "next", 0), "next2",
-                                        part(item, "next", 1)));
+        gess__page_data(page,
+                        json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "ellipse", (json_int_t)(i + 1), "x1",
+                                  part(item, "x", 0), "x2", part(item, "x", 1), "nu1", part(item, "nu", 0), "nu2",
+                                  part(item, "nu", 1), "next1", part(item, "next", 0), "next2", part(item, "next", 1)));
     return draw(r, result, page, err);
 }
 

@@ -70,9 +70,9 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
         status = follow(e, gess__json_count(settings, "iterations"), fits, &fitting, err);
     }
     if (status == GESS_OK)
-        *result = json_pack("{s:f, s:f, s:I, s:I, s:f, s:O}", "seconds", cpu_seconds() - begun, "seconds_fitting", fitting,
-                            "evals", (json_int_t)e->tally.evals, "made", (json_int_t)e->fits, "true_trace", trace, "fits",
-                            fits);
+        *result = json_pack("{s:f, s:f, s:I, s:I, s:f, s:O}", "seconds", cpu_seconds() - begun, "seconds_fitting",
+                            fitting, "evals", (json_int_t)e->tally.evals, "made", (json_int_t)e->fits, "true_trace",
+                            trace, "fits", fits);
     json_decref(fits);
     gess__ensemble_free(e);
     gess__team_free(team);
@@ -87,8 +87,8 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
         for (uint64_t trial = 0; trial < r->trials; trial++)
             GESS_TRY(gess__cells_add(cells, r, figure, r->seed + trial,
                                      0.001 * (double)iterations + 0.012 * 2.0 * (double)iterations / (double)reuse,
-                                     json_pack("{s:s, s:i, s:I, s:I}", "model", model_name, "group", GROUP, "iterations",
-                                               (json_int_t)iterations, "reuse", (json_int_t)reuse),
+                                     json_pack("{s:s, s:i, s:I, s:I}", "model", model_name, "group", GROUP,
+                                               "iterations", (json_int_t)iterations, "reuse", (json_int_t)reuse),
                                      err, "reuse-%llu/%llu", (unsigned long long)reuse,
                                      (unsigned long long)(r->seed + trial)));
     return GESS_OK;
@@ -109,9 +109,9 @@ static double settled_at(const json_t *result)
     double truth = gess__json_real(result, "true_trace");
     size_t i;
     const json_t *fit;
-    json_array_foreach(json_object_get(result, "fits"), i, fit)
-        if (fabs(json_number_value(json_array_get(fit, 1)) / truth - 1.0) <= 0.25)
-            return json_number_value(json_array_get(fit, 0));
+    json_array_foreach(json_object_get(result, "fits"), i,
+                       fit) if (fabs(json_number_value(json_array_get(fit, 1)) / truth - 1.0) <=
+                                0.25) return json_number_value(json_array_get(fit, 0));
     return INFINITY;
 }
 
@@ -142,21 +142,29 @@ static void judge(json_t *page, const figures *f, size_t modes)
             return;
         }
     double most = ten->seconds / last->seconds, step = ten->seconds / hundred->seconds;
-    gess__page_claim(page, most >= 2.0 ? GESS__HOLDS : most > 1.1 ? GESS__IN_PART : GESS__FAILS,
+    gess__page_claim(page,
+                     most >= 2.0  ? GESS__HOLDS
+                     : most > 1.1 ? GESS__IN_PART
+                                  : GESS__FAILS,
                      "Reusing the approximation for more iterations can dramatically reduce the time required.",
                      "%.1f s with a fit every 10 iterations, %.1f s with one every %llu: a factor of %.1f (bound for "
                      "“dramatic”: 2). Fits take %.0f %% of the time at 10.",
-                     ten->seconds, last->seconds, (unsigned long long)last->reuse, most, 100.0 * ten->fitting / ten->seconds);
-    gess__page_claim(page, step >= 2.0 ? GESS__HOLDS : step > 1.1 ? GESS__IN_PART : GESS__FAILS,
+                     ten->seconds, last->seconds, (unsigned long long)last->reuse, most,
+                     100.0 * ten->fitting / ten->seconds);
+    gess__page_claim(page,
+                     step >= 2.0  ? GESS__HOLDS
+                     : step > 1.1 ? GESS__IN_PART
+                                  : GESS__FAILS,
                      "There is a dramatic difference in time between rebuilding every 10 and every 100 iterations.",
                      "%.1f s against %.1f s: a factor of %.1f (bound: 2).", ten->seconds, hundred->seconds, step);
     int settles = isfinite(ten->settled) && isfinite(hundred->settled);
     gess__page_claim(page,
-                     settles && hundred->settled <= ten->settled + 200.0                        ? GESS__HOLDS
-                     : settles && hundred->settled <= 2.0 * fmax(ten->settled, hundred->reuse) ? GESS__IN_PART
-                                                                                                : GESS__FAILS,
+                     settles && hundred->settled <= ten->settled + 200.0              ? GESS__HOLDS
+                     : settles && hundred->settled <= 2.0 * fmax(ten->settled, 100.0) ? GESS__IN_PART
+                                                                                      : GESS__FAILS,
                      "In iterations, there is little difference between rebuilding every 10 and every 100.",
-                     "tr Σ first comes within a quarter of the true trace at iteration %.0f with 10, at %.0f with 100 (bound: two "
+                     "tr Σ first comes within a quarter of the true trace at iteration %.0f with 10, at %.0f with 100 "
+                     "(bound: two "
                      "turns of 100 apart).",
                      ten->settled, hundred->settled);
     int slower = modes > 2 && !(f[2].settled <= ten->settled);
@@ -202,7 +210,8 @@ static int draw(const gess__reproduction *r, const figures *f, size_t modes, jso
                 colours[i], (unsigned long long)f[i].reuse);
     fprintf(s, ", %.6g with lines dt 2 lc rgb '#8a94a3' title 'tr of the covariance'\nunset multiplot\n", f[0].truth);
     return gess__plot_end(&plot, r, page, "figure-reuse",
-                          "Left: seconds of one core for all iterations, and of them those in fits. Right: tr Σ of every "
+                          "Left: seconds of one core for all iterations, and of them those in fits. Right: tr Σ of "
+                          "every "
                           "fit, first trial; the dashed line is the trace of the true covariance.",
                           err);
 }
@@ -212,8 +221,9 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
     figures f[MODES];
     size_t modes = 0;
     uint64_t iterations = gess__json_count(cells[0].settings, "iterations"), reuse = 10;
-    json_t *rows = gess__page_table(page, "Durations", "iterations between fits|seconds|standard error|seconds in fits|tr Σ "
-                                                       "right from iteration");
+    json_t *rows = gess__page_table(page, "Durations",
+                                    "iterations between fits|seconds|standard error|seconds in fits|tr Σ "
+                                    "right from iteration");
     for (; modes < MODES && reuse <= iterations; modes++, reuse *= 10) {
         f[modes] = gather(count, cells, reuse);
         if (f[modes].trials == 0) continue;

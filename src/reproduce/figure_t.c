@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { SAMPLE = 200, FRESH = 20000, UPDATES = 500, SHOWN = 300 };
+enum { SAMPLE = 1000, FRESH = 20000, UPDATES = 500, SHOWN = 200 };
 
 static const double shares[] = {0.5, 0.9, 0.99};
 enum { SHARES = sizeof shares / sizeof *shares };
@@ -86,7 +86,8 @@ static json_t *describe(const gess__approx *t, const double *points, const doubl
         json_array_append_new(inside, json_real((double)count / FRESH));
     }
     return json_pack("{s:o, s:o, s:o, s:o, s:o}", "nu", isfinite(t->nu) ? json_real(t->nu) : json_null(), "mu",
-                     gess__plain_json(2, t->mu), "chol", gess__plain_json(4, t->chol), "inside", inside, "sample", sample);
+                     gess__plain_json(2, t->mu), "chol", gess__plain_json(4, t->chol), "inside", inside, "sample",
+                     sample);
 }
 
 static int compute(const json_t *settings, json_t **result, gess_error *err)
@@ -141,10 +142,9 @@ static void put_sample(FILE *out, const char *name, const json_t *fitted)
     size_t i;
     const json_t *point;
     fprintf(out, "$%s << EOD\n", name);
-    json_array_foreach(json_object_get(fitted, "sample"), i, point)
-        if (i < SHOWN)
-            fprintf(out, "%.5g %.5g\n", json_number_value(json_array_get(point, 0)),
-                    json_number_value(json_array_get(point, 1)));
+    json_array_foreach(json_object_get(fitted, "sample"), i, point) if (i < SHOWN)
+        fprintf(out, "%.5g %.5g\n", json_number_value(json_array_get(point, 0)),
+                json_number_value(json_array_get(point, 1)));
     fputs("EOD\n", out);
 }
 
@@ -184,14 +184,16 @@ static void put_update(FILE *out, const json_t *fitted)
           out);
 }
 
-static int draw(const gess__reproduction *r, const json_t *gaussian, const json_t *skewed, json_t *page, gess_error *err)
+static int draw(const gess__reproduction *r, const json_t *gaussian, const json_t *skewed, json_t *page,
+                gess_error *err)
 {
     gess__plot plot;
     GESS_TRY(gess__plot_begin(&plot, 1200, 440, err));
     put_sample(plot.script, "gaussian", gaussian);
     put_sample(plot.script, "skewed", skewed);
     fputs("set multiplot layout 1,3\nset parametric\nset trange [0:2*pi]\nset samples 400\nunset grid\n"
-          "set key top left samplen 1\nset xrange [-7:7]\nset yrange [-6:6]\nset title 't fitted to a Gaussian sample'\n",
+          "set key top left samplen 1\nset xrange [-7:7]\nset yrange [-6:6]\nset title 't fitted to a Gaussian "
+          "sample'\n",
           plot.script);
     put_contours(plot.script, "gaussian", gaussian);
     fputs("set title 'A GESS update'\n", plot.script);
@@ -200,8 +202,9 @@ static int draw(const gess__reproduction *r, const json_t *gaussian, const json_
     put_contours(plot.script, "skewed", skewed);
     fputs("unset multiplot\n", plot.script);
     return gess__plot_end(&plot, r, page, "figure-t",
-                          "Left: contours of the t fitted to 200 points of an elongated Gaussian. Middle: an update with "
-                          "it. Right: the t fitted to 200 points of a skewed density.",
+                          "Left: contours of the t fitted to 1000 points of an elongated Gaussian. Middle: an update "
+                          "with "
+                          "it. Right: the t fitted to 1000 points of a skewed density; 200 of the points are shown.",
                           err);
 }
 
@@ -210,7 +213,8 @@ static void judge_contours(json_t *page, const json_t *fitted, const char *claim
     double worst = 0.0;
     for (size_t k = 0; k < SHARES; k++) worst = fmax(worst, fabs(part(fitted, "inside", k) - shares[k]));
     gess__page_claim(page, worst <= bound ? GESS__HOLDS : GESS__FAILS, claim,
-                     "The contours of 50, 90 and 99 %% hold %.1f, %.1f and %.1f %% of %d fresh points (bound: %.0f points "
+                     "The contours of 50, 90 and 99 %% hold %.1f, %.1f and %.1f %% of %d fresh points (bound: %.0f "
+                     "points "
                      "off); ν = %.3g.",
                      100.0 * part(fitted, "inside", 0), 100.0 * part(fitted, "inside", 1),
                      100.0 * part(fitted, "inside", 2), FRESH, 100.0 * bound, nu_of(fitted));
@@ -219,10 +223,12 @@ static void judge_contours(json_t *page, const json_t *fitted, const char *claim
 static int make(const gess__reproduction *r, size_t count, const gess__cell *cells, json_t *page, gess_error *err)
 {
     gess__page_text(page, "paper",
-                    "Figure 3 of the paper: contours of a multivariate t approximation of a two-dimensional Gaussian, and "
+                    "Figure 3 of the paper: contours of a multivariate t approximation of a two-dimensional Gaussian, "
+                    "and "
                     "an update of generalized elliptical slice sampling.");
     gess__page_text(page, "setup",
-                    "Fits by ECME to %d points, as `gess fit` makes them; the update by the kernel gess with that T (ν = 8 "
+                    "Fits by ECME to %d points, as `gess fit` makes them; the update by the kernel gess with that T (ν "
+                    "= 8 "
                     "where the fit found a Gaussian, which has no scale to draw). Nothing is scaled down.",
                     SAMPLE);
     if (count < 2) {
@@ -236,7 +242,8 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
                      "The new state lies on the ellipse of x and a point drawn from the Gaussian of scale s.",
                      "The furthest of %d updates is off by %.1e of its ellipse (bound: 1e-9).", UPDATES, off);
     judge_contours(page, skewed,
-                   "(Beyond the paper's figure.) A t has the flexibility to capture the general allocation of probability "
+                   "(Beyond the paper's figure.) A t has the flexibility to capture the general allocation of "
+                   "probability "
                    "mass, here of a skewed density.",
                    0.1);
     for (size_t i = 0; i < count; i++)

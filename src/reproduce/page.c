@@ -16,7 +16,8 @@ static const char *const classes[] = {"good", "part", "bad", "none"};
 
 static const char style[] =
     ":root{--page:#f6f7f9;--card:#fff;--ink:#1b2430;--quiet:#566173;--line:#dde2e9;--accent:#0b62a8}"
-    "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 system-ui,-apple-system,"
+    "*{box-sizing:border-box}body{margin:0;background:var(--page);color:var(--ink);font:16px/1.5 "
+    "system-ui,-apple-system,"
     "\"Segoe UI\",Roboto,Arial,sans-serif}main{width:min(100%,74rem);margin:0 auto;padding:1.5rem 1.25rem 3rem}"
     "h1{font-size:1.6rem;line-height:1.2;margin:0 0 .5rem}h2{font-size:1.15rem;margin:1.75rem 0 .5rem}"
     "p,ul{margin:0 0 .6rem}a{color:var(--accent)}.quiet,figcaption{color:var(--quiet);font-size:.92rem}"
@@ -28,7 +29,8 @@ static const char style[] =
     "th,td{padding:.4rem .7rem;text-align:left;border-bottom:1px solid var(--line);vertical-align:top}"
     "th{color:var(--quiet);font-weight:600}tr:last-child td{border-bottom:0}"
     "td.number{text-align:right;white-space:nowrap}td.below{background:#e2edfa;color:#0a4d86;white-space:nowrap}"
-    "td.above{white-space:nowrap}td.omitted{color:#8a94a3;white-space:nowrap}td.first{background:#e5f4eb;white-space:nowrap}"
+    "td.above{white-space:nowrap}td.omitted{color:#8a94a3;white-space:nowrap}td.first{background:#e5f4eb;white-space:"
+    "nowrap}"
     ".verdict{font-weight:600;white-space:nowrap}.good{color:#12733f}.part{color:#8a5a00}.bad{color:#b3261e}"
     ".none{color:var(--quiet)}";
 
@@ -69,8 +71,8 @@ void gess__page_claim(json_t *page, enum gess__ruling ruling, const char *claim,
     va_start(args, measured);
     json_t *text = text_of(measured, args);
     va_end(args);
-    json_array_append_new(json_object_get(page, "claims"), json_pack("{s:s, s:o, s:s}", "claim", claim, "measured", text,
-                                                                     "verdict", rulings[ruling]));
+    json_array_append_new(json_object_get(page, "claims"),
+                          json_pack("{s:s, s:o, s:s}", "claim", claim, "measured", text, "verdict", rulings[ruling]));
 }
 
 void gess__page_data(json_t *page, json_t *row)
@@ -104,7 +106,11 @@ void gess__page_cell(json_t *row, const char *class, const char *format, ...)
 static void put(FILE *out, const char *text)
 {
     for (; *text != '\0'; text++) {
-        const char *escaped = *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : *text == '&' ? "&amp;" : *text == '"' ? "&quot;" : NULL;
+        const char *escaped = *text == '<'   ? "&lt;"
+                              : *text == '>' ? "&gt;"
+                              : *text == '&' ? "&amp;"
+                              : *text == '"' ? "&quot;"
+                                             : NULL;
         if (escaped != NULL)
             fputs(escaped, out);
         else
@@ -245,8 +251,9 @@ static void put_page(FILE *out, const void *what)
     put(out, gess__json_text(made, "cpu"));
     fputs(", ", out);
     put(out, gess__json_text(made, "blas"));
-    fprintf(out, ". Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
-                 "figures</a></p>\n</main>\n</body>\n</html>\n",
+    fprintf(out,
+            ". Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
+            "figures</a></p>\n</main>\n</body>\n</html>\n",
             gess__json_text(page, "name"), gess__json_text(page, "name"));
 }
 
@@ -310,7 +317,8 @@ static void put_index(FILE *out, const void *what)
     const json_t *page;
     put_head(out, "The paper, reproduced");
     fputs("<p>R. Nishihara, I. Murray and R. P. Adams, <em>Parallel MCMC with Generalized Elliptical Slice "
-          "Sampling</em>, JMLR 15 (2014): its claims beside what gess measures. Verdicts are computed from the data.</p>\n",
+          "Sampling</em>, JMLR 15 (2014): its claims beside what gess measures. Verdicts are computed from the "
+          "data.</p>\n",
           out);
     json_array_foreach((const json_t *)what, i, page)
     {

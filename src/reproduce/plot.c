@@ -102,8 +102,7 @@ int gess__plot_end(gess__plot *plot, const gess__reproduction *r, json_t *page, 
     int found = gess__plot_found(), status = gess__store_file(r, name, put_text, plot, err);
     if (status == GESS_OK && strpbrk(r->directory, "\"\\`$") != NULL)
         status = gess__fail(err, GESS_ERR_USAGE, "gnuplot cannot write to a folder of this name: %s", r->directory);
-    if (status == GESS_OK && found)
-        status = draw(plot, r, file, "svg", "svg enhanced mouse standalone font 'sans,13'", err);
+    if (status == GESS_OK && found) status = draw(plot, r, file, "svg", "svg enhanced font 'sans,13'", err);
     if (status == GESS_OK && found) status = draw(plot, r, file, "png", "pngcairo enhanced font 'sans,10'", err);
     if (status == GESS_OK && found)
         json_array_append_new(json_object_get(page, "plots"),

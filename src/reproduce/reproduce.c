@@ -60,7 +60,8 @@ void gess__mean_and_error(size_t n, const double *values, double *mean, double *
     *error = n > 1 ? sqrt(square / (double)(n - 1) / (double)n) : NAN;
 }
 
-int gess__store_file(const gess__reproduction *r, const char *name, gess__put_fn *put, const void *what, gess_error *err)
+int gess__store_file(const gess__reproduction *r, const char *name, gess__put_fn *put, const void *what,
+                     gess_error *err)
 {
     char path[4096], temporary[4200];
     if (snprintf(path, sizeof path, "%s/%s", r->directory, name) >= (int)sizeof path)

@@ -22,9 +22,9 @@ typedef struct gess__reproduction {
     const char *only; /* texts separated by commas: cells whose names have none of them are left out; NULL: all */
     double scale;     /* of iterations and evaluations; 1: the whole protocol */
     uint64_t trials, seed;
-    unsigned jobs;    /* cells at a time */
-    int quick;         /* less of everything, so that it takes minutes */
-    FILE *progress;   /* NULL: none */
+    unsigned jobs;  /* cells at a time */
+    int quick;      /* less of everything, so that it takes minutes */
+    FILE *progress; /* NULL: none */
 } gess__reproduction;
 
 /* ---- cells (cells.c) ---- */

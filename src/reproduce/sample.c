@@ -94,7 +94,8 @@ static size_t worst_of(const holder *h, const figures *f, const unsigned char *l
 }
 
 /* A first look at all parameters with some of the draws, then all draws of those that were worst. */
-static int look_at_all(const holder *h, figures *f, unsigned char *looked, double *copy, figures *worst, gess_error *err)
+static int look_at_all(const holder *h, figures *f, unsigned char *looked, double *copy, figures *worst,
+                       gess_error *err)
 {
     size_t skip = (size_t)ceil(fmax(1.0, (double)h->chains * (double)h->held / FIRST_LOOK));
     *worst = (figures){.ess = INFINITY, .rhat = 0.0};
@@ -201,8 +202,12 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
     gess_run *run = NULL;
     GESS_TRY(make_options(trial, &o, &list, err));
     o.draws = trial->reuse < trial->draws ? trial->reuse : 1;
-    GESS_TRY(make_holder(h, model->dim, (size_t)trial->chains, trial->draws, err));
     int status = gess_run_new(&run, model, &o, NULL, err);
+    if (status == GESS_OK) {
+        gess_stats s; /* of parallel tempering, the cold chain alone */
+        gess_run_stats(run, &s);
+        status = make_holder(h, model->dim, s.chains, trial->draws, err);
+    }
     if (status == GESS_OK) {
         gess_run_on_draw(run, take, h);
         status = run_gess(trial, run, result, err);
