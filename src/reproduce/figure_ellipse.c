@@ -231,7 +231,7 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
                     (unsigned long long)r->seed);
     json_array_foreach(json_object_get(result, "ellipses"), i, item)
         gess__page_data(page,
-                        json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "ellipse", (json_int_t)(i + 1), "x1",
+                        json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "ellipse", (json_int_t)i + 1, "x1",
                                   part(item, "x", 0), "x2", part(item, "x", 1), "nu1", part(item, "nu", 0), "nu2",
                                   part(item, "nu", 1), "next1", part(item, "next", 0), "next2", part(item, "next", 1)));
     return draw(r, result, page, err);

@@ -31,25 +31,25 @@ enum kind { OWN, TWO_GROUP, NUTS, DEFAULT, PEER };
 typedef struct sampler {
     const char *name, *label;
     const char *settings;
-    enum kind kind;
     uint64_t chains;
-    int paper;    /* one of the paper's seven */
     double evals; /* an update takes, roughly */
     const char *colour;
+    enum kind kind;
+    int paper; /* one of the paper's seven */
 } sampler;
 
 static const sampler samplers[] =
-    {{"gess", "GESS", "schedule=two-group,transform=none", TWO_GROUP, 200, 1, 4.0, "#c0392b"},
-     {"rdss", "RDSS", "kernel=rdss,schedule=independent,transform=none", OWN, 100, 1, 7.0, "#e6a23c"},
-     {"cwss", "CWSS", "kernel=cwss,schedule=independent,transform=none", OWN, 100, 1, 7.0, "#8fbf5a"},
-     {"mh", "MH", "kernel=mh,schedule=independent,transform=none", OWN, 100, 1, 2.0, "#3aa6a0"},
-     {"amh", "AMH", "kernel=amh,schedule=independent,transform=none", OWN, 100, 1, 3.0, "#4f94cd"},
-     {"nuts", "HMC (NUTS)", "kernel=nuts,schedule=independent", NUTS, 100, 1, 120.0, "#5b5ea6"},
-     {"pt", "PT", "kernel=mh,schedule=tempering,transform=none", OWN, 100, 1, 2.5, "#9b6b9e"},
-     {"gess-50", "GESS, groups of 50", "schedule=two-group,transform=none", TWO_GROUP, 100, 0, 4.0, "#e79a91"},
-     {"auto", "gess, auto", "", DEFAULT, 100, 0, 3.0, "#7a1f16"},
-     {"emcee", "emcee", "", PEER, 100, 0, 3.0, "#566173"},
-     {"zeus", "zeus", "", PEER, 100, 0, 8.0, "#aab2bd"}};
+    {{"gess", "GESS", "schedule=two-group,transform=none", 200, 4.0, "#c0392b", TWO_GROUP, 1},
+     {"rdss", "RDSS", "kernel=rdss,schedule=independent,transform=none", 100, 7.0, "#e6a23c", OWN, 1},
+     {"cwss", "CWSS", "kernel=cwss,schedule=independent,transform=none", 100, 7.0, "#8fbf5a", OWN, 1},
+     {"mh", "MH", "kernel=mh,schedule=independent,transform=none", 100, 2.0, "#3aa6a0", OWN, 1},
+     {"amh", "AMH", "kernel=amh,schedule=independent,transform=none", 100, 3.0, "#4f94cd", OWN, 1},
+     {"nuts", "HMC (NUTS)", "kernel=nuts,schedule=independent", 100, 120.0, "#5b5ea6", NUTS, 1},
+     {"pt", "PT", "kernel=mh,schedule=tempering,transform=none", 100, 2.5, "#9b6b9e", OWN, 1},
+     {"gess-50", "GESS, groups of 50", "schedule=two-group,transform=none", 100, 4.0, "#e79a91", TWO_GROUP, 0},
+     {"auto", "gess, auto", "", 100, 3.0, "#7a1f16", DEFAULT, 0},
+     {"emcee", "emcee", "", 100, 3.0, "#566173", PEER, 0},
+     {"zeus", "zeus", "", 100, 8.0, "#aab2bd", PEER, 0}};
 enum {
     SAMPLERS = sizeof samplers / sizeof *samplers,
     GESS = 0,
@@ -83,7 +83,7 @@ static json_t *settings_of(const gess__reproduction *r, const density *d, const 
         *cost += 2e-8 * (double)(burn + draws) / (double)reuse * 2.0 * (double)s->chains * (double)(d->dim * d->dim);
     if (s->kind == PEER) {
         /* as many iterations of emcee, which takes one evaluation each; zeus gets as many evaluations */
-        double most = 1.2e8 / (8.0 * (double)d->dim); /* peers hold their draws in memory */
+        double most = fmin(3e6 * r->scale, 1.2e8 / (double)d->dim); /* draws are held in memory */
         uint64_t evals = (uint64_t)fmin((double)(draws * walkers), most);
         return json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I}", "model", d->name, "sampler", s->name, "peer", s->name,
                          "chains", (json_int_t)walkers, "warmup", (json_int_t)fmin((double)(burn * walkers), most),
@@ -469,8 +469,10 @@ static void describe(const gess__reproduction *r, json_t *page, const bars *b)
     gess__page_text(page, "setup",
                     "gess, auto: 100 chains, default settings but for a warm-up of at most %llu evaluations. emcee and "
                     "zeus: "
-                    "their default moves on the same compiled densities, 100 walkers or 2 a dimension.",
-                    (unsigned long long)most_warmup(r));
+                    "their default moves on the same compiled densities, 100 walkers or 2 a dimension, as many "
+                    "evaluations as emcee "
+                    "takes for these iterations, at most %.0f.",
+                    (unsigned long long)most_warmup(r), 3e6 * r->scale);
     if (!gess__peers_found(python))
         gess__page_text(page, "notes",
                         "emcee and zeus were left out: their virtual environment is not there (`make peers`).");
@@ -522,6 +524,8 @@ const gess__figure gess__figure_mixing = {
     .name = "figure-mixing",
     .title = "Comparing mixing: seven samplers, seven densities",
     .help = "effective samples per second and per evaluation of the paper's samplers, and beyond",
+    .by_trials = 1,
+    .by_scale = 1,
     .plan = plan,
     .compute = compute,
     .make = make,

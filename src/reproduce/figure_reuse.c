@@ -136,8 +136,8 @@ static figures gather(size_t count, const gess__cell *cells, uint64_t reuse)
 static void judge(json_t *page, const figures *f, size_t modes)
 {
     const figures *ten = &f[0], *hundred = &f[1], *last = &f[modes - 1];
-    for (size_t i = 0; i < modes; i++)
-        if (f[i].trials == 0) {
+    for (size_t i = 0; i < modes || modes < 2; i++)
+        if (modes < 2 || f[i].trials == 0) {
             gess__page_claim(page, GESS__NOT_JUDGED, "Reusing the approximation saves time.", "Cells were left out.");
             return;
         }
@@ -218,7 +218,7 @@ static int draw(const gess__reproduction *r, const figures *f, size_t modes, jso
 
 static int make(const gess__reproduction *r, size_t count, const gess__cell *cells, json_t *page, gess_error *err)
 {
-    figures f[MODES];
+    figures f[MODES] = {0};
     size_t modes = 0;
     uint64_t iterations = gess__json_count(cells[0].settings, "iterations"), reuse = 10;
     json_t *rows = gess__page_table(page, "Durations",
@@ -260,6 +260,8 @@ const gess__figure gess__figure_reuse = {
     .name = "figure-reuse",
     .title = "Reusing the approximation",
     .help = "durations and tr Σ with fits every 10 to 10,000 iterations",
+    .by_trials = 1,
+    .by_scale = 1,
     .plan = plan,
     .compute = compute,
     .make = make,

@@ -36,11 +36,13 @@ static const char style[] =
 
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:f, s:b, s:I, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:o, s:b, s:o, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
                      "name", figure->name, "title", figure->title, "paper", "", "made with", "version", gess_version(),
-                     "cpu", gess__cpu_name(), "blas", gess__blas_name(), "scale", r->scale, "quick", r->quick, "trials",
-                     (json_int_t)r->trials, "first seed", (json_int_t)r->seed, "part", r->only != NULL, "setup",
-                     "claims", "plots", "tables", "notes", "data");
+                     "cpu", gess__cpu_name(), "blas", gess__blas_name(), "scale",
+                     figure->by_scale ? json_real(r->scale) : json_null(), "quick", r->quick, "trials",
+                     figure->by_trials ? json_integer((json_int_t)r->trials) : json_null(), "first seed",
+                     (json_int_t)r->seed, "part", r->only != NULL, "setup", "claims", "plots", "tables", "notes",
+                     "data");
 }
 
 /* A text made by printf, as JSON. */
@@ -220,15 +222,18 @@ static void put_plot(FILE *out, const json_t *plot)
 static void scaled_down(const json_t *page, char *text, size_t size)
 {
     const json_t *made = json_object_get(page, "made with");
-    double scale = gess__json_real(made, "scale");
-    uint64_t trials = gess__json_count(made, "trials");
-    text[0] = '\0';
-    if (scale >= 1.0 && trials >= 5 && !json_is_true(json_object_get(made, "part"))) return;
-    snprintf(text, size,
-             "Smaller than the protocol: %llu trial%s of 5, iterations and evaluations times %.3g where the settings "
-             "below say so%s.",
-             (unsigned long long)trials, trials == 1 ? "" : "s", scale,
-             json_is_true(json_object_get(made, "part")) ? ", and only a part of the cells" : "");
+    double scale = gess__json_real(made, "scale"), trials = gess__json_real(made, "trials");
+    int used = snprintf(text, size, "Smaller than the protocol: "), before = used;
+    if (trials < 5.0) used += snprintf(text + used, size - (size_t)used, "%.0f of 5 trials; ", trials);
+    if (scale < 1.0)
+        used +=
+            snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g; ", scale);
+    if (json_is_true(json_object_get(made, "part")))
+        used += snprintf(text + used, size - (size_t)used, "only a part of the cells; ");
+    if (used > before)
+        memcpy(text + used - 2, ".", 2);
+    else
+        text[0] = '\0';
 }
 
 static void put_page(FILE *out, const void *what)

@@ -61,7 +61,8 @@ int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__
 
 struct gess__figure {
     const char *name, *title;
-    const char *help; /* one line */
+    const char *help;        /* one line */
+    int by_trials, by_scale; /* whether --trials and --scale make it smaller */
     /* Adds the cells. */
     int (*plan)(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, gess_error *err);
     /* The result of a cell. A sampler that gave up is a result: {"error": text}. */
