@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,13 @@ int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error
     return GESS_OK;
 }
 
+/* Seconds of processors. */
+static double spent(const struct rusage *usage)
+{
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
 /* Of the child: computes the cell and stores it. */
 static int compute(const gess__cell *cell, const gess__reproduction *r, gess_error *err)
 {
@@ -119,7 +127,11 @@ static int compute(const gess__cell *cell, const gess__reproduction *r, gess_err
     if (status == GESS_OK && !json_is_object(result))
         status = gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a result");
     if (status == GESS_OK) {
+        struct rusage self, peers;
+        getrusage(RUSAGE_SELF, &self);
+        getrusage(RUSAGE_CHILDREN, &peers);
         json_object_set_new(result, "took", json_real(gess__seconds() - begun));
+        json_object_set_new(result, "took_cpu", json_real(spent(&self) + spent(&peers)));
         json_t *root = json_pack("{s:O, s:o}", "settings", cell->settings, "result", result);
         status = gess__store_json(r, cell->file, root, err);
         json_decref(root);
