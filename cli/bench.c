@@ -82,7 +82,7 @@ static int run_one(const gess__bench *bench, const struct arguments *a, json_t *
         return status;
     }
     gess__bench_result result = {0};
-    GESS_TRY(bench->run(&result, err));
+    GESS_TRY(bench->run(&a->options, &result, err));
     if (a->json)
         json_object_set_new(root, bench->name, result_json(&result));
     else

@@ -51,6 +51,7 @@ void gess__approx_ready(gess__approx *approx)
     }
 }
 
+GESS__VECTOR
 double gess__approx_log_t(const gess__approx *approx, double delta)
 {
     if (isinf(approx->nu)) return -0.5 * delta;

@@ -41,8 +41,7 @@ void gess__mixture_copy(gess__mixture *to, const gess__mixture *from)
     }
 }
 
-/* log Σ_j exp(terms[j * stride + i]) for i < n; every i in the same order of operations. The largest term is taken
- * out, unless it is infinite. */
+/* As below, of up to CHUNK. */
 GESS__INLINE void log_sums(size_t count, size_t stride, size_t n, const double *restrict terms, double *restrict out)
 {
     double sums[CHUNK], shifts[CHUNK];
@@ -63,15 +62,16 @@ GESS__INLINE void log_sums(size_t count, size_t stride, size_t n, const double *
 }
 
 GESS__VECTOR
-static void log_sums_chunk(size_t count, size_t n, const double *terms, double *out)
+void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out)
 {
-    log_sums(count, CHUNK, n, terms, out);
+    for (size_t done = 0; done < n; done += CHUNK)
+        log_sums(count, stride, n - done < CHUNK ? n - done : CHUNK, terms + done, out + done);
 }
 
 double gess__log_sum(size_t count, const double *terms)
 {
     double out;
-    log_sums(count, 1, 1, terms, &out);
+    gess__log_sums(count, 1, 1, terms, &out);
     return out;
 }
 
@@ -105,6 +105,6 @@ void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *
         for (size_t j = 0; j < count; j++)
             one_component(mixture->component[j], constants[j], some, points + done * dim, terms + j * CHUNK, solved,
                           triangular);
-        log_sums_chunk(count, some, terms, out + done);
+        gess__log_sums(count, CHUNK, some, terms, out + done);
     }
 }

@@ -29,8 +29,11 @@ size_t gess__mixture_scratch(size_t dim, size_t n);
 /* log T of n points (n × dim, row-major), with all its constants. */
 void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch);
 
-/* log Σ_j exp(terms[j]) for j < count. */
+/* log Σ_j exp(terms[j]) for j < count; the largest term is taken out, unless it is infinite. */
 double gess__log_sum(size_t count, const double *terms);
+
+/* The same for n of them, to the bit: out[i] of terms[j * stride + i]. */
+void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out);
 
 /* The fit to a warm-up window (mixture_fit.c): EM from the single t in mixture->component[0], with more and more
  * components as long as the draws of the half that was not fitted get likelier by it. Deterministic. */

@@ -10,52 +10,55 @@ GESS__INLINE double add_lanes(const double p[W])
     return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
 }
 
-/* The last n < LANES entries of a, followed by zeros: a term of zeros leaves a partial sum as it is. */
-GESS__INLINE void pad(size_t n, const double *a, double out[W])
-{
-    for (size_t l = 0; l < W; l++) out[l] = 0.0;
-    for (size_t l = 0; l < n; l++) out[l] = a[l];
-}
-
 GESS__INLINE void add_products(const double *a, const double *b, double partial[W])
 {
     for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[l], b[l], partial[l]);
 }
 
-GESS__VECTOR
-double gess__dot(size_t n, const double *a, const double *b)
+/* The last n < LANES terms. */
+GESS__INLINE void add_tail(size_t n, const double *a, const double *b, double *restrict partial)
 {
-    double partial[W] = {0}, x[W], y[W];
-    size_t whole = n - n % W;
-    for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
-    if (whole < n) {
-        pad(n - whole, a + whole, x);
-        pad(n - whole, b + whole, y);
-        add_products(x, y, partial);
-    }
-    return add_lanes(partial);
+    for (size_t l = 0; l < W; l++)
+        if (l < n) partial[l] = gess__fma(a[l], b[l], partial[l]);
 }
 
 GESS__VECTOR
-void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+double gess__dot(size_t n, const double *a, const double *b)
 {
-    double p[W] = {0}, q[W] = {0}, r[W] = {0}, x[W], y[W];
+    double partial[W] = {0};
+    size_t whole = n - n % W;
+    for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
+    add_tail(n - whole, a + whole, b + whole, partial);
+    return add_lanes(partial);
+}
+
+GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    double p[W] = {0}, q[W] = {0}, r[W] = {0};
     size_t whole = n - n % W;
     for (size_t i = 0; i < whole; i += W) {
         add_products(a + i, a + i, p);
         add_products(b + i, b + i, q);
         add_products(a + i, b + i, r);
     }
-    if (whole < n) {
-        pad(n - whole, a + whole, x);
-        pad(n - whole, b + whole, y);
-        add_products(x, x, p);
-        add_products(y, y, q);
-        add_products(x, y, r);
-    }
+    add_tail(n - whole, a + whole, a + whole, p);
+    add_tail(n - whole, b + whole, b + whole, q);
+    add_tail(n - whole, a + whole, b + whole, r);
     *aa = add_lanes(p);
     *bb = add_lanes(q);
     *ab = add_lanes(r);
+}
+
+GESS__VECTOR
+void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    dots(n, a, b, aa, bb, ab);
+}
+
+GESS__VECTOR
+void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+{
+    for (size_t j = 0; j < rows; j++) dots(n, a + j * n, b + j * n, aa + j, bb + j, ab + j);
 }
 
 size_t gess__triangular_scratch(size_t dim)
@@ -139,11 +142,41 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
     }
 }
 
+/* Four rows at a time, so that no sum waits for itself; same order of terms. */
 GESS__VECTOR
 static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
                        const double *restrict centre, const double *restrict in, double *restrict out)
 {
-    for (size_t i = 0; i < dim; i++) {
+    size_t i = 0;
+    for (; i + 4 <= dim; i += 4) {
+        double r0[W], r1[W], r2[W], r3[W];
+        for (size_t l = 0; l < W; l++) {
+            r0[l] = in[i * W + l] - centre[i];
+            r1[l] = in[(i + 1) * W + l] - centre[i + 1];
+            r2[l] = in[(i + 2) * W + l] - centre[i + 2];
+            r3[l] = in[(i + 3) * W + l] - centre[i + 3];
+        }
+        for (size_t k = 0; k < i; k++) {
+            const double *column = chol + k * dim + i, *z = out + k * W;
+            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(-column[0], z[l], r0[l]);
+            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(-column[1], z[l], r1[l]);
+            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(-column[2], z[l], r2[l]);
+            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(-column[3], z[l], r3[l]);
+        }
+        /* column k from row i on */
+        const double *c0 = chol + i * dim + i, *c1 = c0 + dim, *c2 = c1 + dim;
+        for (size_t l = 0; l < W; l++) {
+            double z0 = r0[l] * inverse_diagonal[i];
+            double z1 = gess__fma(-c0[1], z0, r1[l]) * inverse_diagonal[i + 1];
+            double z2 = gess__fma(-c1[2], z1, gess__fma(-c0[2], z0, r2[l])) * inverse_diagonal[i + 2];
+            double last = gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l])));
+            out[i * W + l] = z0;
+            out[(i + 1) * W + l] = z1;
+            out[(i + 2) * W + l] = z2;
+            out[(i + 3) * W + l] = last * inverse_diagonal[i + 3];
+        }
+    }
+    for (; i < dim; i++) {
         double r[W];
         for (size_t l = 0; l < W; l++) r[l] = in[i * W + l] - centre[i];
         for (size_t k = 0; k < i; k++)
@@ -165,29 +198,85 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
     for (; j < count; j++) solve_one(dim, chol, inverse_diagonal, centre, in + j * dim, out + j * dim);
 }
 
-GESS__VECTOR
-void gess__ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
+GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
                          double cosine, double sine, double *restrict out)
 {
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
 }
 
 GESS__VECTOR
-void gess__rotate(size_t dim, const double *a, const double *restrict b, double cosine, double sine, double *out)
+void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
+                         double *out)
 {
-    for (size_t i = 0; i < dim; i++) out[i] = gess__fma(b[i], sine, a[i] * cosine);
+    ellipse_point(dim, centre, x, v, cosine, sine, out);
 }
 
-void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+GESS__VECTOR
+void gess__ellipse_points(size_t dim, const double *centre, const double *x, const double *v, size_t count,
+                          const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
+                          double *out)
 {
-    for (size_t l = 0; l < W; l++) {
-        const double *row = x + (l < count ? l : count - 1) * dim;
-        for (size_t i = 0; i < dim; i++) tile[i * W + l] = row[i];
+    for (size_t p = 0; p < count; p++) {
+        size_t j = rows[p];
+        ellipse_point(dim, centre, x + j * dim, v + j * dim, cosines[p], sines[p] * scales[p], out + p * dim);
     }
 }
 
+/* ---- tiles ---- */
+
+typedef double four __attribute__((vector_size(32)));
+
+/* Four rows of four numbers become columns. */
+GESS__INLINE void transpose(const double *const rows[4], double *out0, double *out1, double *out2, double *out3)
+{
+    four a, b, c, d;
+    memcpy(&a, rows[0], sizeof a);
+    memcpy(&b, rows[1], sizeof b);
+    memcpy(&c, rows[2], sizeof c);
+    memcpy(&d, rows[3], sizeof d);
+    four even = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    four more = __builtin_shufflevector(c, d, 0, 4, 2, 6), rest = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+    a = __builtin_shufflevector(even, more, 0, 1, 4, 5);
+    b = __builtin_shufflevector(odd, rest, 0, 1, 4, 5);
+    c = __builtin_shufflevector(even, more, 2, 3, 6, 7);
+    d = __builtin_shufflevector(odd, rest, 2, 3, 6, 7);
+    memcpy(out0, &a, sizeof a);
+    memcpy(out1, &b, sizeof b);
+    memcpy(out2, &c, sizeof c);
+    memcpy(out3, &d, sizeof d);
+}
+
+GESS__VECTOR
+void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+{
+    for (size_t l = 0; l < W; l += 4) {
+        const double *rows[4];
+        for (size_t j = 0; j < 4; j++) rows[j] = x + (l + j < count ? l + j : count - 1) * dim;
+        size_t i = 0;
+        for (; i + 4 <= dim; i += 4) {
+            const double *const from[4] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
+            double *to = tile + i * W + l;
+            transpose(from, to, to + W, to + 2 * W, to + 3 * W);
+        }
+        for (; i < dim; i++)
+            for (size_t j = 0; j < 4; j++) tile[i * W + l + j] = rows[j][i];
+    }
+}
+
+GESS__VECTOR
 void gess__from_tile(size_t dim, size_t count, const double *tile, double *x)
 {
-    for (size_t l = 0; l < count; l++)
+    size_t l = 0;
+    for (; l + 4 <= count; l += 4) {
+        double *to = x + l * dim;
+        size_t i = 0;
+        for (; i + 4 <= dim; i += 4) {
+            const double *at = tile + i * W + l, *const from[4] = {at, at + W, at + 2 * W, at + 3 * W};
+            transpose(from, to + i, to + dim + i, to + 2 * dim + i, to + 3 * dim + i);
+        }
+        for (; i < dim; i++)
+            for (size_t j = 0; j < 4; j++) to[j * dim + i] = tile[i * W + l + j];
+    }
+    for (; l < count; l++)
         for (size_t i = 0; i < dim; i++) x[l * dim + i] = tile[i * W + l];
 }

@@ -10,6 +10,7 @@
 #define GESS_BASE_LANES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 enum { GESS__LANES = 8 };
 
@@ -18,6 +19,9 @@ double gess__dot(size_t n, const double *a, const double *b);
 
 /* |a|², |b|² and a·b, each with the bits that gess__dot() gives. */
 void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
+
+/* The same of rows j of a and b, n numbers each, into aa[j], bb[j] and ab[j]. */
+void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
 
 /* Doubles of scratch that the two functions below need. */
 size_t gess__triangular_scratch(size_t dim);
@@ -34,8 +38,10 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
 void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
                          double *out);
 
-/* out = a cosine + b sine; out may be a. */
-void gess__rotate(size_t dim, const double *a, const double *b, double cosine, double sine, double *out);
+/* Row p of out is that point for rows[p] of x and v, with cosines[p] and sines[p] · scales[p]. */
+void gess__ellipse_points(size_t dim, const double *centre, const double *x, const double *v, size_t count,
+                          const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
+                          double *out);
 
 /* LANES points of x (row-major, rows `dim` long) side by side: tile[d * LANES + lane]. Points past
  * `count` repeat the last one, so that padded lanes hold valid numbers. */

@@ -1,5 +1,5 @@
-/* Known bugs as compile-time switches, for the mutation gate (tests/mutation): a build with
- * -DGESS_MUTANT=name must fail the tests. A normal build has none, and the switch costs nothing. */
+/* Known bugs as switches, for the mutation gate (tests/mutation): programs built with -DGESS_MUTANTS have the one that
+ * the environment variable GESS_MUTANT names, and must fail. A normal build has none, and the switch costs nothing. */
 #ifndef GESS_BASE_MUTANT_H
 #define GESS_BASE_MUTANT_H
 
@@ -10,11 +10,11 @@ enum gess__mutant {
     GESS__MUTANT_NONE = 0
 };
 
-#ifndef GESS_MUTANT
-#define GESS_MUTANT NONE
+#ifdef GESS_MUTANTS
+extern int gess__mutant; /* tests/mutation/mutant.c */
+#define GESS__MUTANT(name) (gess__mutant == GESS__MUTANT_##name)
+#else
+#define GESS__MUTANT(name) 0
 #endif
-#define GESS__MUTANT_JOIN(a, b) a##b
-#define GESS__MUTANT_NAME(name) GESS__MUTANT_JOIN(GESS__MUTANT_, name)
-#define GESS__MUTANT(name) (GESS__MUTANT_NAME(GESS_MUTANT) == GESS__MUTANT_##name)
 
 #endif

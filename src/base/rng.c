@@ -32,27 +32,94 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
         (k1) += 0xBB67AE85u;                                                     \
     } while (0)
 
-#define TEN_ROUNDS(a, b, c, d, k0, k1) \
-    do {                               \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
-        ROUND(a, b, c, d, k0, k1);     \
+/* And in numbers of 64 bits whose upper halves hold anything: fewer instructions where a vector of them can be
+ * multiplied (AVX-512), more where not. */
+#define ROUND_WIDE(a, b, c, d, k0, k1)                                                                 \
+    do {                                                                                               \
+        uint64_t p0 = ((a)&0xffffffffu) * UINT64_C(0xD2511F53), p1 = ((c)&0xffffffffu) * UINT64_C(0xCD9E8D57); \
+        (a) = (p1 >> 32) ^ (b) ^ (k0);                                                                 \
+        (c) = (p0 >> 32) ^ (d) ^ (k1);                                                                 \
+        (b) = p1;                                                                                      \
+        (d) = p0;                                                                                      \
+        (k0) += UINT64_C(0x9E3779B9);                                                                  \
+        (k1) += UINT64_C(0xBB67AE85);                                                                  \
     } while (0)
+
+#define TEN_ROUNDS(ROUND_, a, b, c, d, k0, k1) \
+    do {                                       \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+        ROUND_(a, b, c, d, k0, k1);            \
+    } while (0)
+
+enum { CHUNK = 64 };
+
+/* The four words of up to CHUNK counters, as two numbers each. */
+GESS__VECTOR
+static void words_narrow(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const uint32_t *restrict indices,
+                         const uint32_t *restrict chains, uint64_t *restrict first, uint64_t *restrict second)
+{
+    uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
+    for (size_t i = 0; i < n; i++) {
+        uint32_t a = indices[i], b = chains[i], c = c2, d = c3;
+        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+        TEN_ROUNDS(ROUND, a, b, c, d, k0, k1);
+        w0[i] = a;
+        w1[i] = b;
+        w2[i] = c;
+        w3[i] = d;
+    }
+    for (size_t i = 0; i < n; i++) {
+        first[i] = ((uint64_t)w1[i] << 32) | w0[i];
+        second[i] = ((uint64_t)w3[i] << 32) | w2[i];
+    }
+}
+
+#ifdef GESS__WIDEST
+GESS__WIDEST
+static void words_wide(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const uint32_t *restrict indices,
+                       const uint32_t *restrict chains, uint64_t *restrict first, uint64_t *restrict second)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint64_t a = indices[i], b = chains[i], c = c2, d = c3, k0 = (uint32_t)seed, k1 = seed >> 32;
+        TEN_ROUNDS(ROUND_WIDE, a, b, c, d, k0, k1);
+        first[i] = (b << 32) | (a & 0xffffffffu);
+        second[i] = (d << 32) | (c & 0xffffffffu);
+    }
+}
+#endif
+
+/* n, at most CHUNK, is made a multiple of 8: the arrays have room, and what lies there does not matter. */
+static void words(gess__key key, size_t n, uint32_t *indices, uint32_t *chains, uint64_t *first, uint64_t *second)
+{
+    for (; n % 8 != 0; n++) indices[n] = chains[n] = 0;
+#ifdef GESS__WIDEST
+    if (gess__has_widest()) {
+        words_wide(key.seed, (uint32_t)key.iteration, word3(key), n, indices, chains, first, second);
+        return;
+    }
+#endif
+    words_narrow(key.seed, (uint32_t)key.iteration, word3(key), n, indices, chains, first, second);
+}
 
 /* ---- uniforms ---- */
 
 /* 52 bits into [1, 2), minus 1, plus half a step: (0, 1) without an integer conversion. */
+GESS__INLINE double unit_of(uint64_t u)
+{
+    return gess__from_bits((u >> 12) | UINT64_C(0x3ff0000000000000)) - (1.0 - 0x1p-53);
+}
+
 GESS__INLINE double unit(uint32_t low, uint32_t high)
 {
-    uint64_t u = ((uint64_t)high << 32) | low;
-    return gess__from_bits((u >> 12) | UINT64_C(0x3ff0000000000000)) - (1.0 - 0x1p-53);
+    return unit_of(((uint64_t)high << 32) | low);
 }
 
 double gess__uniform(gess__key key, uint32_t index)
@@ -62,35 +129,23 @@ double gess__uniform(gess__key key, uint32_t index)
     return unit(bits[0], bits[1]);
 }
 
-enum { CHUNK = 64 };
-
-/* Counter value `index` of up to CHUNK chains. */
 GESS__VECTOR
-static void uniform_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t index, uint32_t c2, uint32_t c3,
-                          size_t n, double *restrict first, double *restrict second)
+static void units(size_t n, const uint64_t *restrict words, double *restrict out)
 {
-    uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
-    for (size_t i = 0; i < n; i++) {
-        uint32_t a = index, b = chains[i], c = c2, d = c3;
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        TEN_ROUNDS(a, b, c, d, k0, k1);
-        w0[i] = a;
-        w1[i] = b;
-        w2[i] = c;
-        w3[i] = d;
-    }
-    for (size_t i = 0; i < n; i++) {
-        first[i] = unit(w0[i], w1[i]);
-        second[i] = unit(w2[i], w3[i]);
-    }
+    for (size_t i = 0; i < n; i++) out[i] = unit_of(words[i]);
 }
 
 void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first, double *second)
 {
+    uint32_t indices[CHUNK], some[CHUNK];
+    uint64_t u[CHUNK], v[CHUNK];
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t count = n - done < CHUNK ? n - done : CHUNK;
-        uniform_chunk(key.seed, chains + done, index, (uint32_t)key.iteration, word3(key), count, first + done,
-                      second + done);
+        for (size_t i = 0; i < count; i++) indices[i] = index;
+        memcpy(some, chains + done, count * sizeof *some);
+        words(key, count, indices, some, u, v);
+        units(count, u, first + done);
+        units(count, v, second + done);
     }
 }
 
@@ -104,38 +159,54 @@ GESS__INLINE void normal_pair(double u1, double u2, double *first, double *secon
     *second = radius * sine;
 }
 
-/* CHUNK pairs from counter value `base` on: even entries into even, odd into odd. */
 GESS__VECTOR
-static void normal_chunk(uint64_t seed, uint32_t base, uint32_t c1, uint32_t c2, uint32_t c3, size_t pairs,
-                         double *restrict even, double *restrict odd)
+static void normal_pairs(size_t n, const uint64_t *restrict u, const uint64_t *restrict v, double *restrict even,
+                         double *restrict odd)
 {
-    uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
-    for (size_t i = 0; i < pairs; i++) {
-        uint32_t a = base + (uint32_t)i, b = c1, c = c2, d = c3;
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        TEN_ROUNDS(a, b, c, d, k0, k1);
-        w0[i] = a;
-        w1[i] = b;
-        w2[i] = c;
-        w3[i] = d;
+    for (size_t i = 0; i < n; i++) normal_pair(unit_of(u[i]), unit_of(v[i]), &even[i], &odd[i]);
+}
+
+/* out gets even[0], odd[0], even[1], …: n numbers. */
+GESS__VECTOR
+static void interleave(size_t n, const double *restrict even, const double *restrict odd, double *restrict out)
+{
+    for (size_t i = 0; i < n / 2; i++) {
+        out[2 * i] = even[i];
+        out[2 * i + 1] = odd[i];
     }
-    for (size_t i = 0; i < pairs; i++) normal_pair(unit(w0[i], w1[i]), unit(w2[i], w3[i]), &even[i], &odd[i]);
+    if (n % 2 == 1) out[n - 1] = even[n / 2];
+}
+
+/* Pairs of several rows share a chunk, so that short rows fill vectors too. */
+void gess__normal_rows(gess__key key, size_t rows, size_t n, double *out)
+{
+    uint32_t indices[CHUNK], chains[CHUNK];
+    uint64_t u[CHUNK] = {0}, v[CHUNK] = {0};
+    double even[CHUNK] = {0}, odd[CHUNK] = {0};
+    size_t pairs = (n + 1) / 2, total = rows * pairs;
+    for (size_t done = 0; done < total;) {
+        size_t count = total - done < CHUNK ? total - done : CHUNK, row = done / pairs, pair = done % pairs;
+        for (size_t i = 0, r = row, k = pair; i < count; i++) {
+            indices[i] = (uint32_t)k;
+            chains[i] = key.chain + (uint32_t)r;
+            if (++k < pairs) continue;
+            k = 0;
+            r++;
+        }
+        words(key, count, indices, chains, u, v);
+        normal_pairs((count + 7) / 8 * 8, u, v, even, odd);
+        for (size_t i = 0; i < count; row++, pair = 0) {
+            size_t some = count - i < pairs - pair ? count - i : pairs - pair, left = n - 2 * pair;
+            interleave(left < 2 * some ? left : 2 * some, even + i, odd + i, out + row * n + 2 * pair);
+            i += some;
+        }
+        done += count;
+    }
 }
 
 void gess__normals(gess__key key, size_t n, double *out)
 {
-    double even[CHUNK], odd[CHUNK];
-    for (size_t done = 0; done < n; done += 2 * CHUNK) {
-        size_t left = n - done, pairs = left >= 2 * CHUNK ? CHUNK : (left + 1) / 2;
-        /* whole vectors: the tail is computed and dropped */
-        size_t padded = (pairs + 7) / 8 * 8;
-        normal_chunk(key.seed, (uint32_t)(done / 2), key.chain, (uint32_t)key.iteration, word3(key), padded, even, odd);
-        for (size_t i = 0; i < left / 2 && i < CHUNK; i++) {
-            out[done + 2 * i] = even[i]; /* NOLINT(clang-analyzer-core.uninitialized.Assign): padded > 0 */
-            out[done + 2 * i + 1] = odd[i];
-        }
-        if (left < 2 * CHUNK && left % 2 == 1) out[done + left - 1] = even[left / 2];
-    }
+    gess__normal_rows(key, 1, n, out);
 }
 
 /* ---- gammas ---- */
@@ -151,6 +222,7 @@ GESS__INLINE double gamma_attempt(double normal, double u, double d, double c)
     return gess__select((v > 0.0) & (gess__log(u) < limit), d * v, 0.0);
 }
 
+GESS__VECTOR
 double gess__gamma(gess__key key, double shape)
 {
     double boosted = shape < 1.0 ? shape + 1.0 : shape;
@@ -165,45 +237,32 @@ double gess__gamma(gess__key key, double shape)
     }
 }
 
-/* The first attempt of n chains at once, n at most CHUNK. */
+/* The first attempt of n chains, at most CHUNK; their words are given. */
 GESS__VECTOR
-static void gamma_chunk(uint64_t seed, const uint32_t *restrict chains, uint32_t c2, uint32_t c3, double d, double c,
-                        size_t n, double *restrict out)
+static void gamma_attempts(size_t n, const uint64_t *restrict u, const uint64_t *restrict v, const uint64_t *restrict w,
+                           double d, double c, double *restrict out)
 {
-    uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK], v0[CHUNK], v1[CHUNK];
-    for (size_t i = 0; i < n; i++) {
-        uint32_t a = 2, b = chains[i], g = c2, h = c3;
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        TEN_ROUNDS(a, b, g, h, k0, k1);
-        w0[i] = a;
-        w1[i] = b;
-        w2[i] = g;
-        w3[i] = h;
-    }
-    for (size_t i = 0; i < n; i++) {
-        uint32_t a = 3, b = chains[i], g = c2, h = c3;
-        uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        TEN_ROUNDS(a, b, g, h, k0, k1);
-        v0[i] = a;
-        v1[i] = b;
-    }
     for (size_t i = 0; i < n; i++) {
         double normal, unused;
-        normal_pair(unit(w0[i], w1[i]), unit(w2[i], w3[i]), &normal, &unused);
-        out[i] = gamma_attempt(normal, unit(v0[i], v1[i]), d, c);
+        normal_pair(unit_of(u[i]), unit_of(v[i]), &normal, &unused);
+        out[i] = gamma_attempt(normal, unit_of(w[i]), d, c);
     }
 }
 
 void gess__gammas(gess__key key, double shape, size_t n, const uint32_t *chains, double *out)
 {
-    double first[CHUNK] = {0};
-    uint32_t padded[CHUNK] = {0};
-    double d = shape - 1.0 / 3.0, c = 1.0 / __builtin_sqrt(9.0 * d);
+    double first[CHUNK] = {0}, d = shape - 1.0 / 3.0, c = 1.0 / __builtin_sqrt(9.0 * d);
+    uint32_t indices[CHUNK], some[CHUNK];
+    uint64_t u[CHUNK] = {0}, v[CHUNK] = {0}, w[CHUNK] = {0}, unused[CHUNK];
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t count = n - done < CHUNK ? n - done : CHUNK;
         if (shape >= 1.0 && count > 4) {
-            memcpy(padded, chains + done, count * sizeof *chains);
-            gamma_chunk(key.seed, padded, (uint32_t)key.iteration, word3(key), d, c, (count + 7) / 8 * 8, first);
+            memcpy(some, chains + done, count * sizeof *chains);
+            for (size_t i = 0; i < count; i++) indices[i] = 2;
+            words(key, count, indices, some, u, v);
+            for (size_t i = 0; i < count; i++) indices[i] = 3;
+            words(key, count, indices, some, w, unused);
+            gamma_attempts((count + 7) / 8 * 8, u, v, w, d, c, first);
         } else {
             memset(first, 0, sizeof first);
         }

@@ -17,11 +17,20 @@
  * the same in every clone, so sanitizer builds, which cannot resolve clones, do without. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(GESS_NO_CLONES)
 #define GESS__VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+/* Code for the widest of these alone; ask first. */
+#define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
 #else
 #define GESS__VECTOR
 #endif
 
 #define GESS__INLINE static inline __attribute__((always_inline, unused))
+
+#ifdef GESS__WIDEST
+GESS__INLINE int gess__has_widest(void)
+{
+    return __builtin_cpu_supports("x86-64-v4");
+}
+#endif
 
 GESS__INLINE uint64_t gess__bits(double x)
 {

@@ -33,7 +33,7 @@ typedef struct gess__bench_row {
     int more_is_better;
 } gess__bench_row;
 
-enum { GESS__BENCH_ROWS = 64 };
+enum { GESS__BENCH_ROWS = 128 };
 
 typedef struct gess__bench_result {
     size_t count;
@@ -42,7 +42,8 @@ typedef struct gess__bench_result {
 
 typedef struct gess__bench {
     const char *name, *help;
-    int (*run)(gess__bench_result *result, gess_error *err); /* of speed; or NULL, and instead: */
+    /* of speed; or NULL, and instead `table` */
+    int (*run)(const gess__bench_options *options, gess__bench_result *result, gess_error *err);
     int (*table)(const gess__bench_options *options, json_t **json, gess_error *err);
 } gess__bench;
 
@@ -89,6 +90,8 @@ typedef struct gess__timed {
     uint64_t points;
     double seconds;     /* one worker only */
     double start_scale; /* chains start at standard normals times this; 0: as the inner model says */
+    uint32_t *batches;  /* the sizes of the calls, as long as there is room; or NULL */
+    size_t calls, room;
 } gess__timed;
 
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);

@@ -13,6 +13,7 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     if (worker == 0) {
         t->seconds += gess__seconds() - start;
         t->points += n;
+        if (t->calls < t->room) t->batches[t->calls++] = (uint32_t)n;
     }
     return code;
 }
@@ -29,8 +30,11 @@ static void timed_start(void *user, size_t dim, const double *normals, double *x
 
 static int timed_derive(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out)
 {
-    const gess__timed *t = user;
-    return t->inner->derive(t->inner->user, worker, dim, x, derived, out);
+    gess__timed *t = user;
+    double start = worker == 0 ? gess__seconds() : 0.0;
+    int code = t->inner->derive(t->inner->user, worker, dim, x, derived, out);
+    if (worker == 0) t->seconds += gess__seconds() - start;
+    return code;
 }
 
 void gess__timed_scatter(gess__timed *timed, double scale)

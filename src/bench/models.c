@@ -133,8 +133,9 @@ static int measure_against_numpy(const char *densities, gess__bench_result *resu
     return status;
 }
 
-static int run(gess__bench_result *result, gess_error *err)
+static int run(const gess__bench_options *options, gess__bench_result *result, gess_error *err)
 {
+    (void)options;
     const char *densities = getenv("GESS_DENSITIES");
     if (densities != NULL && densities[0] != '\0') return measure_against_numpy(densities, result, err);
     for (size_t i = 0; i < MODELS; i++) GESS_TRY(measure_alone(models[i].name, result, err));

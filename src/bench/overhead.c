@@ -1,179 +1,233 @@
-/* What a frozen run costs beside its density.
+/* What a frozen run costs beside its density, on one thread.
  *
- * At D = 10 … 1000: seconds outside the density, over the seconds of as many of our own normals, one
- * triangular product an update and the copying of the draws, in the same run, on one thread. And a
- * density of 20 µs: the whole run over a bare loop of the same evaluations in the same batches.
+ * Outside the density: the seconds of a run less those inside the model, over the seconds of what no sampler of this
+ * kind can do without: as many normals of our own, one triangular product an update, and the copying of the draws. For
+ * each model with one t (`pooled`), with what `auto` chose, and for Gaussians of 10 to 1000 dimensions.
  *
- * Verified first: the timed run has the draws of an untimed one, and the pieces it is compared with
- * compute what they should. */
+ * The whole run, over a bare loop of the same evaluations in the same batches.
+ *
+ * Warm-up of `auto`: the seconds outside the density, over those of as many evaluations of 20 µs each and themselves: what
+ * fits, maps and sampling would take of the warm-up of a density of 20 µs.
+ *
+ * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the
+ * density's values at the chains are those the chains have, it was called for as many points as were counted, the
+ * product is right. */
 #include "base/lanes.h"
 #include "base/mem.h"
-#include "bench/bench.h"
-#include "ensemble/ensemble.h"
+#include "bench/frozen.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAINS = 64 };
+enum { CHAINS = 100, ROUNDS = 21, MOST_CALLS = 1 << 20 };
 
-typedef struct measured {
-    gess__ensemble *ensemble;
-    double *kept; /* last segment's rows, to check and to have been copied */
-    uint64_t checksum;
-    double seconds;
-    uint64_t updates;
-} measured;
+/* A piece of a run takes about this long. */
+#define PIECE 0.01
 
-static int keep(void *user, const gess__segment *segment, gess_error *err)
+/* What counts as a density that is not cheap, in seconds. */
+#define DEAR 20e-6
+
+/* The times of one round, in seconds. */
+typedef struct round {
+    double whole, outside, pieces, bare, full;
+} round_times;
+
+typedef struct work {
+    double *normals, *steps, *scratch, *rows;
+    size_t slots, columns;
+} work;
+
+static int work_new(work *w, const gess__ensemble *e, gess_error *err)
 {
-    measured *m = user;
-    (void)err;
-    m->checksum += gess__bench_checksum(segment, m->ensemble->target.columns);
+    size_t dim = e->target.dim, block = e->block;
+    w->columns = e->target.columns;
+    w->slots = (1 << 17) / (block * w->columns) + 1;
+    GESS_ALLOC(&w->normals, block * dim, err);
+    GESS_ALLOC(&w->steps, block * (dim > w->columns ? dim : w->columns), err);
+    GESS_ALLOC(&w->scratch, gess__triangular_scratch(dim), err);
+    GESS_ALLOC(&w->rows, w->slots * block * w->columns, err);
     return GESS_OK;
 }
 
-static int run_frozen(measured *m, const gess_model *model, double nu, uint64_t iterations, uint64_t timed_from,
-                      gess__team *team, gess_error *err)
+static void work_free(work *w)
 {
-    gess_options o;
-    gess_options_init(&o);
-    o.schedule = "fixed";
-    o.warmup = 0;
-    o.chains = CHAINS;
-    GESS_TRY(gess__ensemble_new(&m->ensemble, model, &o, 0, CHAINS, team, err));
-    m->ensemble->approx->nu = nu;
-    gess__record record = {.thin = 1, .sink = keep, .user = m};
-    GESS_TRY(gess__ensemble_advance(m->ensemble, timed_from, &record, err));
-    uint64_t updates = m->ensemble->tally.updates;
-    double start = gess__seconds();
-    GESS_TRY(gess__ensemble_advance(m->ensemble, iterations, &record, err));
-    m->seconds = gess__seconds() - start;
-    m->updates = m->ensemble->tally.updates - updates;
+    free(w->normals);
+    free(w->steps);
+    free(w->scratch);
+    free(w->rows);
+}
+
+/* Whether the triangular product of one block is that of plain sums. */
+static int verify_product(const gess__ensemble *e, const work *w, gess_error *err)
+{
+    size_t dim = e->target.dim;
+    for (size_t i = 0; i < e->block * dim; i++) w->normals[i] = sin((double)i);
+    gess__triangular_products(dim, e->approx->chol, e->block, w->normals, w->steps, w->scratch);
+    for (size_t j = 0; j < e->block; j++)
+        for (size_t i = 0; i < dim; i++) {
+            double sum = 0.0, size = 0.0;
+            for (size_t k = 0; k <= i; k++) {
+                double term = e->approx->chol[i + k * dim] * w->normals[j * dim + k];
+                sum += term;
+                size += fabs(term);
+            }
+            if (!(fabs(w->steps[j * dim + i] - sum) <= 1e-13 * (1.0 + (double)dim) * size))
+                return gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: the triangular product is wrong");
+        }
     return GESS_OK;
 }
 
 /* Seconds of the pieces that no sampler of this kind can do without. */
-static int time_pieces(const gess__ensemble *e, uint64_t updates, double *seconds, gess_error *err)
+static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updates)
 {
     size_t dim = e->target.dim, block = e->block;
-    double *normals = NULL, *steps = NULL, *scratch = NULL, *rows = NULL, sink = 0.0;
-    size_t slots = (1 << 17) / (block * (dim + 1)) + 1;
-    GESS_ALLOC(&normals, block * dim, err);
-    GESS_ALLOC(&steps, block * dim, err);
-    GESS_ALLOC(&scratch, gess__triangular_scratch(dim), err);
-    GESS_ALLOC(&rows, slots * block * (dim + 1), err);
-    /* verify: with L = I the product is its argument */
-    int verified = 1;
-    for (size_t i = 0; i < block * dim; i++) normals[i] = sin((double)i);
-    gess__triangular_products(dim, e->approx->chol, block, normals, steps, scratch);
-    for (size_t i = 0; i < block * dim; i++) verified &= steps[i] == normals[i];
     double start = gess__seconds();
-    for (uint64_t i = 0; i < updates / block; i++) {
-        for (size_t j = 0; j < block; j++) {
-            gess__key key = {.seed = 9, .iteration = i, .chain = (uint32_t)j, .purpose = GESS__FOR_TEST};
-            gess__normals(key, dim, normals + j * dim);
-        }
-        gess__triangular_products(dim, e->approx->chol, block, normals, steps, scratch);
-        for (size_t j = 0; j < block; j++)
-            memcpy(rows + ((i % slots) * block + j) * (dim + 1), steps + j * dim, dim * sizeof *rows);
-        sink += rows[0];
+    for (uint64_t done = 0, i = 0; done < updates; i++) {
+        size_t count = updates - done < block ? (size_t)(updates - done) : block;
+        gess__normal_rows((gess__key){.seed = 9, .iteration = i, .purpose = GESS__FOR_TEST}, count, dim, w->normals);
+        gess__triangular_products(dim, e->approx->chol, count, w->normals, w->steps, w->scratch);
+        for (size_t j = 0; j < count; j++)
+            memcpy(w->rows + ((i % w->slots) * block + j) * w->columns, w->steps + j * dim,
+                   (w->columns < dim ? w->columns : dim) * sizeof *w->rows);
+        done += count;
     }
-    *seconds = gess__seconds() - start;
-    int right = isfinite(sink) && verified;
-    free(normals);
-    free(steps);
-    free(scratch);
-    free(rows);
-    return right ? GESS_OK : gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: the triangular product is wrong");
+    return gess__seconds() - start;
 }
 
-static int measure_dimension(size_t dim, gess__team *team, gess__bench_result *result, gess_error *err)
+/* Seconds of the calls that were noted, at the points of the chains. */
+static double time_bare(const gess__frozen *f)
+{
+    size_t dim = f->inner->dim, chains = f->ensemble->chains.count, at = 0;
+    double start = gess__seconds();
+    for (size_t i = 0; i < f->timed.calls; i++) {
+        size_t n = f->timed.batches[i];
+        if (at + n > chains) at = 0;
+        f->inner->logp(f->inner->user, 0, n, dim, f->points + at * dim, f->logp);
+        at += n;
+    }
+    return gess__seconds() - start;
+}
+
+/* Seconds of as many evaluations in batches of a whole block. */
+static double time_full(const gess__frozen *f, uint64_t evals)
+{
+    size_t block = f->ensemble->block;
+    double start = gess__seconds();
+    for (uint64_t done = 0; done < evals; done += block)
+        f->inner->logp(f->inner->user, 0, evals - done < block ? (size_t)(evals - done) : block, f->inner->dim,
+                       f->points, f->logp);
+    return gess__seconds() - start;
+}
+
+static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_times *median, uint64_t *updates,
+                          gess_error *err)
+{
+    double seconds[5][ROUNDS];
+    uint64_t iterations;
+    work w = {0};
+    int status = gess__alloc_bytes(&f->timed.batches, MOST_CALLS, sizeof *f->timed.batches, "sizes of batches", err);
+    if (status == GESS_OK) status = work_new(&w, f->ensemble, err);
+    if (status == GESS_OK) status = verify_product(f->ensemble, &w, err);
+    if (status == GESS_OK) status = gess__frozen_pace(f, piece, &iterations, err);
+    f->timed.room = MOST_CALLS;
+    for (size_t i = 0; status == GESS_OK && i < rounds; i++) {
+        gess__lap lap = {0};
+        f->timed.calls = 0;
+        status = gess__frozen_run(f, iterations, &lap, err);
+        if (status == GESS_OK) status = gess__frozen_look(f, err);
+        if (status == GESS_OK && f->timed.calls == f->timed.room)
+            status = gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: more calls than there is room for");
+        if (status != GESS_OK) break;
+        *updates = lap.updates;
+        seconds[0][i] = lap.seconds;
+        seconds[1][i] = lap.seconds - lap.inside;
+        seconds[2][i] = time_pieces(f->ensemble, &w, lap.updates);
+        seconds[3][i] = time_bare(f);
+        seconds[4][i] = time_full(f, lap.evals);
+    }
+    work_free(&w);
+    if (status == GESS_OK)
+        *median = (round_times){gess__bench_median(rounds, seconds[0]), gess__bench_median(rounds, seconds[1]),
+                                gess__bench_median(rounds, seconds[2]), gess__bench_median(rounds, seconds[3]),
+                                gess__bench_median(rounds, seconds[4])};
+    return status;
+}
+
+/* ---- Gaussians ---- */
+
+static int measure_dimension(size_t dim, gess__bench_result *result, gess_error *err)
 {
     char name[64];
-    const gess_model *inner = NULL;
-    gess__timed timed;
-    measured plain = {0}, m = {0};
-    uint64_t iterations = dim >= 500 ? 200 : 200000 / dim;
-    double pieces = 0.0, best = INFINITY, best_pieces = INFINITY;
+    gess__frozen f;
+    round_times t = {0};
+    uint64_t updates = 0;
     snprintf(name, sizeof name, "gaussian:dim=%zu", dim);
-    int status = gess_model_open(&inner, name, NULL, err);
-    if (status == GESS_OK) status = run_frozen(&plain, inner, 30.0, iterations, iterations / 10, team, err);
-    for (int trial = 0; status == GESS_OK && trial < 5; trial++) {
-        gess__ensemble_free(m.ensemble);
-        m = (measured){0};
-        gess__timed_init(&timed, inner, 1);
-        status = run_frozen(&m, &timed.model, 30.0, iterations, iterations / 10, team, err);
-        if (status != GESS_OK) break;
-        if (m.checksum != plain.checksum || timed.points != m.ensemble->tally.evals)
-            status =
-                gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: the timed run has other draws than the plain one");
-        /* the density's seconds of the timed part: its share of all its points */
-        double inside = timed.seconds * (double)m.updates / (double)m.ensemble->tally.updates;
-        if (status == GESS_OK) status = time_pieces(m.ensemble, m.updates, &pieces, err);
-        best = fmin(best, m.seconds - inside);
-        best_pieces = fmin(best_pieces, pieces);
-    }
+    int status = gess__frozen_open(&f, name, NULL, 1, CHAINS, 0, err);
+    if (status == GESS_OK) status = measure_rounds(&f, ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK)
-        gess__bench_add(result, best, best_pieces, 2.0, 0,
-                        "outside the density, D = %zu: %.0f ns an update over the pieces", dim,
-                        1e9 * best / (double)m.updates);
-    gess__ensemble_free(plain.ensemble);
-    gess__ensemble_free(m.ensemble);
-    gess_model_close(inner);
+        gess__bench_add(result, t.outside, t.pieces, 1.5, 0, "gaussian, D = %zu: outside, %.0f ns an update", dim,
+                        1e9 * t.outside / (double)updates);
+    gess__frozen_close(&f);
     return status;
 }
 
-/* The whole run over a bare loop, for a density of 20 µs. */
-static int measure_whole(gess__team *team, gess__bench_result *result, gess_error *err)
+/* ---- models ---- */
+
+/* How much of a bare loop a whole run may take; NaN: no goal. */
+static double goal_of(const char *model)
 {
-    const gess_model *inner = NULL;
-    gess__timed timed;
-    measured m = {0};
-    double *logp = NULL, best_run = INFINITY, best_loop = INFINITY;
-    int status = gess_model_open(&inner, "gaussian:dim=25", NULL, err);
+    static const struct {
+        const char *name;
+        double goal;
+    } goals[] = {{"german-credit", 1.05}, {"breast-cancer", 1.05},      {"ionosphere", 1.05}, {"snp", 1.05},
+                 {"mixture", 2.0},        {"stochastic-volatility", 1.5}, {"funnel", 4.0}};
+    for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
+        if (strncmp(model, goals[i].name, strlen(goals[i].name)) == 0) return goals[i].goal;
+    return NAN;
+}
+
+static int measure_model(const char *model, const char *schedule, int quick, gess__bench_result *result,
+                         gess_error *err)
+{
+    gess__frozen f;
+    round_times t = {0};
+    uint64_t updates = 0;
+    int plain = strcmp(schedule, "pooled") == 0;
+    int status = gess__frozen_open(&f, model, schedule, 1, CHAINS, quick ? 20000 : plain ? 200000 : 500000, err);
+    if (status == GESS_OK) status = measure_rounds(&f, quick ? 3 : ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK) {
-        gess__timed_init(&timed, inner, 1);
-        status = gess__timed_calibrate(&timed, 20e-6, 32, err);
+        double outside = f.warmup_seconds - f.warmup_inside;
+        gess__bench_add(result, t.outside, t.pieces, plain ? 1.5 : NAN, 0, "%.24s, %s: outside, %.0f ns an update",
+                        model, schedule, 1e9 * t.outside / (double)updates);
+        gess__bench_add(result, t.whole, t.bare, plain ? goal_of(model) : NAN, 0,
+                        "%.24s, %s: whole run over a bare loop", model, schedule);
+        if (plain) gess__bench_add(result, t.bare, t.full, NAN, 0, "%.24s: its batches over full ones", model);
+        if (!plain)
+            gess__bench_add(result, outside, outside + DEAR * (double)f.warmup_evals, 0.1, 0,
+                            "%.24s, %s: share of a warm-up of %.3g evaluations of 20 us", model, schedule,
+                            (double)f.warmup_evals);
     }
-    if (status == GESS_OK) status = gess__alloc_bytes(&logp, CHAINS, sizeof *logp, "values", err);
-    for (int trial = 0; status == GESS_OK && trial < 3; trial++) {
-        gess__ensemble_free(m.ensemble);
-        m = (measured){0};
-        timed.points = 0;
-        status = run_frozen(&m, &timed.model, 30.0, 60, 0, team, err);
-        if (status != GESS_OK) break;
-        uint64_t evals = timed.points;
-        size_t batch = m.ensemble->block / 2 > 0 ? m.ensemble->block / 2 : 1;
-        double start = gess__seconds();
-        for (uint64_t done = 0; done < evals; done += batch)
-            timed.model.logp(&timed, 0, batch, timed.model.dim, m.ensemble->chains.x, logp);
-        best_loop = fmin(best_loop, gess__seconds() - start);
-        best_run = fmin(best_run, m.seconds);
-    }
-    if (status == GESS_OK)
-        gess__bench_add(result, best_run, best_loop, 1.05, 0, "whole run over a bare loop, 20 us density, D = 25");
-    free(logp);
-    gess__ensemble_free(m.ensemble);
-    gess_model_close(inner);
+    gess__frozen_close(&f);
     return status;
 }
 
-static int run(gess__bench_result *result, gess_error *err)
+static int run(const gess__bench_options *options, gess__bench_result *result, gess_error *err)
 {
     static const size_t dims[] = {10, 25, 50, 250, 1000};
-    gess__team *team = NULL;
-    int status = gess__team_new(&team, 1, err);
-    for (size_t i = 0; status == GESS_OK && i < sizeof dims / sizeof *dims; i++)
-        status = measure_dimension(dims[i], team, result, err);
-    if (status == GESS_OK) status = measure_whole(team, result, err);
-    gess__team_free(team);
-    return status;
+    gess__bench_list models;
+    GESS_TRY(gess__bench_split(options->models != NULL ? options->models : GESS__FROZEN_MODELS, &models, err));
+    for (size_t i = 0; options->models == NULL && i < sizeof dims / sizeof *dims; i++)
+        GESS_TRY(measure_dimension(dims[i], result, err));
+    for (size_t i = 0; i < models.count; i++) {
+        GESS_TRY(measure_model(models.item[i], "pooled", options->quick, result, err));
+        GESS_TRY(measure_model(models.item[i], "auto", options->quick, result, err));
+    }
+    return GESS_OK;
 }
 
 const gess__bench gess__bench_overhead = {
     .name = "overhead",
-    .help = "time outside the density in frozen sampling",
+    .help = "time outside the density in frozen sampling, and in warm-up",
     .run = run,
 };

@@ -67,8 +67,9 @@ static int time_loops(const gess_model *model, unsigned threads, double *seconds
     return status;
 }
 
-static int run(gess__bench_result *result, gess_error *err)
+static int run(const gess__bench_options *options, gess__bench_result *result, gess_error *err)
 {
+    (void)options;
     const gess_model *inner = NULL;
     gess__timed timed;
     double one[TRIALS], two[TRIALS], alone[TRIALS], both[TRIALS];

@@ -82,8 +82,9 @@ static int measure(gess__bench_result *result, const gess_model *model, unsigned
     return GESS_OK;
 }
 
-static int run(gess__bench_result *result, gess_error *err)
+static int run(const gess__bench_options *options, gess__bench_result *result, gess_error *err)
 {
+    (void)options;
     const gess_model *model = NULL;
     const char *place = getenv("TMPDIR");
     char directory[4096], command[4200];

@@ -1,7 +1,9 @@
 #include "ensemble/ensemble.h"
 
 #include "base/mem.h"
+#include "base/options.h"
 #include "ensemble/refine.h"
+#include "kernel/ellipse.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +34,19 @@ const gess__schedule *gess__schedule_find(const char *name)
 
 /* ---- making and releasing ---- */
 
-/* No draw depends on it. Two blocks a worker level out uneven chains; whole vectors of lanes serve
- * vectorised densities; what a block works on should stay in the nearest caches. */
+/* No draw depends on it. Two blocks a worker level out uneven chains; but vectors of lanes, and densities that are
+ * given many points at once, want large ones, and a worker alone has nothing to level out. What a block works on should
+ * stay in the nearer caches. All blocks are of about one size: a small last one would cost as much as the others. */
 static size_t choose_block(size_t chains, size_t dim, unsigned workers)
 {
-    size_t share = (chains + 2 * workers - 1) / (2 * workers), cached = 16384 / dim;
-    size_t block = share < 64 ? share : 64;
-    if (block > cached) block = cached > 0 ? cached : 1;
-    return block < 8 ? block : block / 8 * 8;
+    enum { LEAST = 32, MOST = 128, DOUBLES = 16384 };
+    size_t blocks = workers > 1 ? 2 * (size_t)workers : 1, most = DOUBLES / dim > 8 ? DOUBLES / dim : 8;
+    if (chains / blocks < LEAST && chains / workers >= LEAST) blocks = workers;
+    if (most > MOST) most = MOST;
+    size_t share = (chains + blocks - 1) / blocks;
+    if (share <= most) return share;
+    blocks = (chains + most - 1) / most;
+    return (chains + blocks - 1) / blocks;
 }
 
 /* `auto` leaves chains alone where the kernel has no approximation to fit. */
@@ -78,6 +85,13 @@ static int choose_methods(gess__ensemble *e, const gess_options *options, gess_e
                           (unsigned long long)options->ensembles, options->ensembles == 1 ? "" : "s");
     if (strcmp(options->transform, "auto") != 0 && strcmp(options->transform, "none") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--transform %s: it must be auto or none", options->transform);
+    uint64_t most = GESS__MOST_ANGLES - 1;
+    if (strcmp(options->speculate, "auto") == 0)
+        e->speculate = GESS_AUTO;
+    else if (strcmp(options->speculate, "off") != 0 &&
+             (!gess__parse_count(options->speculate, &e->speculate) || e->speculate < 1 || e->speculate > most))
+        return gess__fail(err, GESS_ERR_USAGE, "--speculate %s: it must be auto, off or a number from 1 to %llu",
+                          options->speculate, (unsigned long long)most);
     if ((e->kernel->needs & GESS__NEEDS_GRADIENT) && e->target.model->gradient == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "--kernel %s needs a gradient, and this model gives none",
                           e->kernel->name);
@@ -132,6 +146,7 @@ int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const
 void gess__ensemble_free(gess__ensemble *e)
 {
     if (e == NULL) return;
+    gess__team_settle(e->team);
     if (e->updates != NULL)
         for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) gess__update_free(&e->updates[worker]);
     free(e->updates);

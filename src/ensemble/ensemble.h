@@ -24,9 +24,9 @@ typedef struct gess__stretch {
     size_t first, count;
     uint64_t start, iterations;
     const gess__approx *approx;
-    const gess__mixture *mixture; /* or NULL */
-    unsigned globals, period;     /* as in gess__update */
-    int rebind;                   /* the approximation is new to these chains */
+    const gess__mixture *mixture;   /* or NULL */
+    unsigned globals, period, axes; /* as in gess__update */
+    int rebind;                     /* the approximation is new to these chains */
 } gess__stretch;
 
 /* The draws of a warm-up window, in the sampling space, thinned to fit. */
@@ -90,6 +90,7 @@ typedef struct gess__ensemble {
     const gess__schedule *schedule;
     gess__chains chains;
     uint64_t seed, reuse;
+    uint64_t speculate;    /* angles ahead, at most; 0: off; GESS_AUTO */
     gess__team *team;      /* borrowed */
     size_t block;          /* chains of a block, at most */
     gess__update *updates; /* one for each worker */
@@ -189,6 +190,9 @@ void gess__stream_free(gess__stream *stream);
 
 /* Every chain up to `until` iterations, stretch by stretch. */
 int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err);
+
+/* Evaluations that were made in advance, since the ensemble was made, and not used. */
+uint64_t gess__ensemble_unused(const gess__ensemble *e);
 
 /* Iterations that every chain has behind it. */
 uint64_t gess__ensemble_done(const gess__ensemble *e);

@@ -23,6 +23,7 @@ enum { WEIGHED = 4000 };
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
+#define ANEW 0.3
 
 /* Moves until ellipses have freed a point where T is too small. */
 #define LONGEST_WAIT 500.0
@@ -395,6 +396,8 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     gess__refine_share(e);
     double drawn = u->drawn;
     u->drawn = u->independence;
+    /* what was drawn with a T so much worse tells of the places that T let chains reach */
+    if (u->map_gain + u->mixture_gain > before + ANEW) u->moved = 1;
     u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.5 * drawn;
 }
 
@@ -412,6 +415,8 @@ static double ellipses(const gess__tally *before, const gess__tally *after)
     }
     double moves = (double)(after->globals - before->globals), evals = (double)(after->evals - before->evals) - moves;
     double updates = (double)(after->updates - before->updates) - moves;
+    updates -= (double)(after->axes - before->axes);
+    evals -= (double)(after->axis_evals - before->axis_evals);
     if (!(updates > 0.0 && moved > 0.0)) return NAN;
     double correlation = (sum + updates - moved) / updates;
     return (1.0 - correlation) / (1.0 + correlation) * updates / evals;
@@ -438,7 +443,9 @@ static void choose_share(gess__ensemble *e)
     gess__warmup *u = &e->warmup;
     const gess__tally *b = &u->before, *t = &e->tally;
     double moves = (double)(t->globals - b->globals), dim = (double)e->target.dim, nu = e->approx->nu, best = 0.0;
-    double cost = ((double)(t->evals - b->evals) - moves) / ((double)(t->updates - b->updates) - moves);
+    double along = (double)(t->axes - b->axes), along_evals = (double)(t->axis_evals - b->axis_evals);
+    double cost =
+        ((double)(t->evals - b->evals) - moves - along_evals) / ((double)(t->updates - b->updates) - moves - along);
     double ellipse = u->ellipse * fmin(1.0, u->ellipse / 0.2);
     unsigned most = u->independence > 0.5 ? 8 : u->independence > 0.1 ? 4 : 2;
     unsigned least = u->independence > 0.3 ? 2 : u->independence > 0.03;

@@ -2,12 +2,15 @@
  *
  * A stretch is cut into segments of iterations. A task is one block of chains for one segment. A
  * worker that is free takes the block that is furthest behind; blocks never wait for each other,
- * only for room: the draws of at most SLOTS segments are held, and a segment goes to the sink when
+ * only for room: the draws of so many segments are held, and a segment goes to the sink when
  * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
- * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it. */
+ * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it.
+ *
+ * A worker that finds no block evaluates angles in advance (kernel/ahead.h) where that pays. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
+#include "kernel/ahead.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -16,26 +19,41 @@
 
 #define TASK_SECONDS 0.005
 
-enum { SLOTS = 4, SLOT_DOUBLES = 1 << 17 }; /* 1 MiB a slot, or one draw of every chain if that is more */
+/* Draws that are held: 1 MiB four times, or one draw of every chain if that is more. They are cut into as many segments
+ * as fit, and no block is further ahead of another than LEAD_SECONDS, or FEWEST segments: a stop waits for the last to
+ * catch up with the first. */
+enum { FEWEST = 4, HELD_DOUBLES = 1 << 17, MOST_SLOTS = 4096 };
+#define LEAD_SECONDS 3.0
+
+/* An evaluation must take so long for handing it to another worker to pay; and so long for angles to be laid out even
+ * when nobody is idle at the moment. */
+#define AHEAD_SECONDS 50e-6
+#define AHEAD_ALWAYS 1e-3
+
+enum { AHEAD_MOST = 32 };
 
 struct gess__stream {
-    size_t capacity; /* doubles of a slot */
-    double *rows[SLOTS];
+    double *rows; /* FEWEST × capacity doubles, in `slots` slots */
+    size_t capacity;
     uint64_t *progress;  /* of each block: segments behind it */
     unsigned char *busy; /* of each block */
     pthread_mutex_t lock;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* idle workers wait for it */
+    unsigned idle;          /* how many */
+    gess__ahead *ahead;     /* NULL: nothing is evaluated in advance */
+    double each;            /* seconds of an evaluation, as measured; 0: not yet */
     /* one stretch */
     gess__ensemble *ensemble;
     const gess__stretch *stretch;
     const gess__record *record;
     size_t blocks;
-    uint64_t most;           /* iterations of a segment whose draws fit a slot */
+    uint64_t most;           /* iterations of a segment, so that FEWEST are held */
+    size_t slots;            /* segments that are held, at most */
     uint64_t length;         /* iterations of a segment of this stretch */
     double pace;             /* seconds of an iteration of a block, as measured; 0: not yet */
     uint64_t segments;       /* to be run; falls when the stretch is stopped */
     uint64_t written;        /* handed to the sink */
-    size_t remaining[SLOTS]; /* blocks that still owe their part of the segment in the slot */
+    size_t *remaining;       /* MOST_SLOTS: blocks that still owe their part of the segment in the slot */
     uint64_t evals, updates; /* of tasks that are done */
     int delivering, status;
     gess_error error;
@@ -48,18 +66,26 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     gess__stream *s = *stream;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->changed, NULL);
-    s->capacity = row > SLOT_DOUBLES ? row : SLOT_DOUBLES;
+    s->capacity = row > HELD_DOUBLES ? row : HELD_DOUBLES;
     s->most = s->capacity / row;
-    for (int i = 0; i < SLOTS; i++) GESS_ALLOC(&s->rows[i], s->capacity, err);
+    GESS_ALLOC(&s->rows, FEWEST * s->capacity, err);
+    GESS_ALLOC(&s->remaining, MOST_SLOTS, err);
     GESS_ALLOC(&s->progress, blocks, err);
     GESS_ALLOC(&s->busy, blocks, err);
-    return GESS_OK;
+    unsigned workers = gess__team_size(e->team);
+    if (e->speculate == 0 || workers == 1 || e->kernel->foresee == NULL) return GESS_OK;
+    size_t depth = e->speculate != GESS_AUTO   ? (size_t)e->speculate
+                   : workers <= AHEAD_MOST / 2 ? 2 * ((size_t)workers - 1)
+                                               : AHEAD_MOST;
+    return gess__ahead_new(&s->ahead, workers, depth, e->block, e->target.dim, &s->lock, &s->changed, err);
 }
 
 void gess__stream_free(gess__stream *s)
 {
     if (s == NULL) return;
-    for (int i = 0; i < SLOTS; i++) free(s->rows[i]);
+    gess__ahead_free(s->ahead);
+    free(s->rows);
+    free(s->remaining);
     free(s->progress);
     free(s->busy);
     pthread_cond_destroy(&s->changed);
@@ -104,7 +130,17 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->status = GESS_OK;
     memset(s->progress, 0, s->blocks * sizeof *s->progress);
     memset(s->busy, 0, s->blocks * sizeof *s->busy);
-    for (int i = 0; i < SLOTS; i++) s->remaining[i] = s->blocks;
+    size_t lead = s->pace > 0.0 ? (size_t)(LEAD_SECONDS / (s->pace * (double)s->length)) : 0;
+    s->slots = FEWEST * (size_t)(s->most / s->length);
+    if (s->slots > lead) s->slots = lead > FEWEST ? lead : FEWEST;
+    if (s->slots > MOST_SLOTS) s->slots = MOST_SLOTS;
+    for (size_t i = 0; i < s->slots; i++) s->remaining[i] = s->blocks;
+}
+
+/* Where the draws of segment k are held. */
+static double *slot_of(const gess__stream *s, uint64_t k)
+{
+    return s->rows + k % s->slots * s->length * s->ensemble->chains.count * s->ensemble->target.columns;
 }
 
 /* ---- one task ---- */
@@ -114,13 +150,11 @@ static int record_block(const gess__stream *s, const gess__update *u, double *ro
 {
     const gess__ensemble *e = s->ensemble;
     size_t dim = e->target.dim, columns = e->target.columns;
-    for (size_t j = 0; j < u->count && u->first + j < e->kept; j++) {
-        size_t chain = u->first + j;
-        double *row = rows + ((chain - s->stretch->first) * kept + draw) * columns;
-        GESS_TRY(gess__target_draw(&e->target, u->worker, e->chains.x + chain * dim, e->chains.value[chain], row,
-                                   u->mapped, err));
-    }
-    return GESS_OK;
+    double *row = rows + ((u->first - s->stretch->first) * kept + draw) * columns;
+    if (u->first >= e->kept) return GESS_OK;
+    size_t some = u->first + u->count <= e->kept ? u->count : (size_t)(e->kept - u->first);
+    return gess__target_draws(&e->target, u->worker, some, e->chains.x + u->first * dim, e->chains.value + u->first,
+                              row, kept * columns, u->mapped, err);
 }
 
 static void collect_block(gess__ensemble *e, const gess__update *u)
@@ -135,7 +169,8 @@ static void collect_block(gess__ensemble *e, const gess__update *u)
     memcpy(w->values + point, e->chains.value + u->first, u->count * sizeof *w->values);
 }
 
-static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, gess_error *err)
+/* `ahead`: angles to lay out for others. */
+static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, size_t ahead, gess_error *err)
 {
     gess__ensemble *e = s->ensemble;
     const gess__stretch *stretch = s->stretch;
@@ -146,6 +181,7 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->mixture = stretch->mixture;
     u->globals = stretch->globals;
     u->period = stretch->period;
+    u->axes = stretch->axes;
     u->chains = &e->chains;
     u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
     u->warmup = gess__warmup_least(e);
@@ -153,13 +189,16 @@ static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, 
     u->worker = worker;
     u->first = stretch->first + offset;
     u->count = stretch->count - offset < e->block ? stretch->count - offset : e->block;
+    u->measure = 1;
+    u->ahead = ahead;
+    u->desk = ahead > 0 ? gess__ahead_desk(s->ahead, worker) : NULL;
     for (uint64_t i = start; i < end; i++) {
         u->iteration = i;
         u->rebind = stretch->rebind && i == stretch->start;
         GESS_TRY(gess__update_block(e->kernel, u, err));
         if (!e->warmup.over) collect_block(e, u);
         if (kept > 0 && gess__record_kept(s->record, i, 1) > 0)
-            GESS_TRY(record_block(s, u, s->rows[k % SLOTS], kept, draw++, err));
+            GESS_TRY(record_block(s, u, slot_of(s, k), kept, draw++, err));
     }
     return GESS_OK;
 }
@@ -178,7 +217,7 @@ static size_t choose(const gess__stream *s)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
-        if (s->busy[b] || s->progress[b] >= s->segments || s->progress[b] >= s->written + SLOTS) continue;
+        if (s->busy[b] || s->progress[b] >= s->segments || s->progress[b] >= s->written + s->slots) continue;
         if (best == s->blocks || s->progress[b] < s->progress[best]) best = b;
     }
     return best;
@@ -200,7 +239,7 @@ static void heed_stop(gess__stream *s)
 static void deliver(gess__stream *s)
 {
     while (!s->delivering && s->status == GESS_OK && s->written < s->segments &&
-           s->remaining[s->written % SLOTS] == 0) {
+           s->remaining[s->written % s->slots] == 0) {
         uint64_t k = s->written, start = segment_start(s, k);
         size_t first = s->stretch->first, end = first + s->stretch->count, kept = s->ensemble->kept;
         gess__segment segment = {.first = first,
@@ -210,7 +249,7 @@ static void deliver(gess__stream *s)
                                  .draws = segment_kept(s, k),
                                  .evals = s->evals,
                                  .updates = s->updates,
-                                 .rows = s->rows[k % SLOTS]};
+                                 .rows = slot_of(s, k)};
         gess_error error = {0};
         int status = GESS_OK;
         s->delivering = 1;
@@ -219,48 +258,106 @@ static void deliver(gess__stream *s)
         pthread_mutex_lock(&s->lock);
         s->delivering = 0;
         if (status != GESS_OK) fail(s, status, &error);
-        s->remaining[k % SLOTS] = s->blocks;
+        s->remaining[k % s->slots] = s->blocks;
         s->written++;
         pthread_cond_broadcast(&s->changed);
     }
 }
 
+/* Whether angles are evaluated in advance at all, as far as is known. */
+static int speculating(const gess__stream *s)
+{
+    return s->ahead != NULL && (s->ensemble->speculate != GESS_AUTO || s->each >= AHEAD_SECONDS);
+}
+
+/* How many angles a task lays out for idle workers. `auto`: those that one update in twenty would come to, if every
+ * angle were as likely to be the last as all are on average. */
+static size_t depth_ahead(const gess__stream *s)
+{
+    const gess__tally *t = &s->ensemble->tally;
+    int someone = s->idle > 0 || s->blocks < gess__team_size(s->ensemble->team) || s->each >= AHEAD_ALWAYS;
+    if (!speculating(s) || !someone) return 0;
+    if (s->ensemble->speculate != GESS_AUTO) return (size_t)s->ensemble->speculate;
+    double evals = (double)(t->evals + s->evals), updates = (double)(t->updates + s->updates);
+    if (s->updates > 100) {
+        evals = (double)s->evals;
+        updates = (double)s->updates;
+    }
+    if (!(evals > updates)) return 0;
+    double depth = ceil(log(0.05) / log1p(-updates / evals));
+    return (size_t)(depth < AHEAD_MOST ? depth : AHEAD_MOST);
+}
+
+/* Evaluates an angle in advance. False where there is none; *gone where the worker came back too late. The thread that
+ * called gess__team_run() cannot leave the team, so it does not begin anything shortly before the end. */
+static int help(gess__stream *s, unsigned worker, int *gone)
+{
+    gess__offer offer;
+    gess__ensemble *e = s->ensemble;
+    gess__update *u = &e->updates[worker];
+    if (!speculating(s)) return 0;
+    if (worker == 0 && s->written + 2 >= s->segments) {
+        if (s->idle > 0) pthread_cond_signal(&s->changed); /* it may have been woken in place of another */
+        return 0;
+    }
+    u->worker = worker;
+    if (!gess__ahead_take(s->ahead, u, &offer)) return 0;
+    if (worker > 0) gess__team_leave(e->team, worker);
+    pthread_mutex_unlock(&s->lock);
+    double value = NAN;
+    int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->mapped, NULL);
+    pthread_mutex_lock(&s->lock);
+    gess__ahead_give(s->ahead, &offer, status, value);
+    *gone = worker > 0 && !gess__team_rejoin(e->team, worker);
+    return 1;
+}
+
+static void take_task(gess__stream *s, unsigned worker, size_t block)
+{
+    uint64_t k = s->progress[block];
+    gess__update *u = &s->ensemble->updates[worker];
+    gess_error error = {0};
+    size_t ahead = depth_ahead(s);
+    s->busy[block] = 1;
+    pthread_mutex_unlock(&s->lock);
+    uint64_t evals = u->tally.evals, updates = u->tally.updates;
+    double before = gess__seconds();
+    int status = run_task(s, worker, block, k, ahead, &error);
+    double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
+    if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
+    pthread_mutex_lock(&s->lock);
+    s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
+    if (!u->measure) s->each = s->each > 0.0 ? 0.9 * s->each + 0.1 * u->each : u->each;
+    s->evals += u->tally.evals - evals;
+    s->updates += u->tally.updates - updates;
+    s->busy[block] = 0;
+    s->progress[block]++;
+    if (status != GESS_OK)
+        fail(s, status, &error);
+    else if (--s->remaining[k % s->slots] == 0)
+        deliver(s);
+}
+
+/* A block that has become free needs no broadcast: the worker that freed it looks for the next at once. */
 static int work(void *data, unsigned worker, size_t item, gess_error *err)
 {
     gess__stream *s = data;
+    int gone = 0;
     (void)item;
     (void)err;
     pthread_mutex_lock(&s->lock);
-    while (s->status == GESS_OK && s->written < s->segments) {
+    while (!gone && s->status == GESS_OK && s->written < s->segments) {
         heed_stop(s);
         size_t block = choose(s);
-        if (block == s->blocks) {
-            if (s->written < s->segments) pthread_cond_wait(&s->changed, &s->lock);
-            continue;
+        if (block < s->blocks) {
+            take_task(s, worker, block);
+        } else if (s->written < s->segments && !help(s, worker, &gone)) {
+            s->idle++;
+            pthread_cond_wait(&s->changed, &s->lock);
+            s->idle--;
         }
-        uint64_t k = s->progress[block];
-        gess_error error = {0};
-        s->busy[block] = 1;
-        pthread_mutex_unlock(&s->lock);
-        const gess__tally *tally = &s->ensemble->updates[worker].tally;
-        uint64_t evals = tally->evals, updates = tally->updates;
-        double before = gess__seconds();
-        int status = run_task(s, worker, block, k, &error);
-        double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
-        pthread_mutex_lock(&s->lock);
-        s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
-        s->evals += tally->evals - evals;
-        s->updates += tally->updates - updates;
-        s->busy[block] = 0;
-        s->progress[block]++;
-        if (status != GESS_OK) {
-            fail(s, status, &error);
-        } else if (--s->remaining[k % SLOTS] == 0) {
-            deliver(s);
-        }
-        pthread_cond_broadcast(&s->changed);
     }
-    pthread_cond_broadcast(&s->changed);
+    if (!gone) pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
 }
@@ -288,8 +385,12 @@ static int check_not_lost(const gess__ensemble *e, gess_error *err)
 int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
 {
     gess__stream *s = e->stream;
+    pthread_mutex_lock(&s->lock); /* a worker may be away still */
     plan(s, e, stretch, record);
-    size_t workers = gess__team_size(e->team) < s->blocks ? gess__team_size(e->team) : s->blocks;
+    size_t workers = gess__team_size(e->team);
+    int known = s->ahead == NULL || s->each > 0.0;
+    if (workers > s->blocks && known && !speculating(s)) workers = s->blocks;
+    pthread_mutex_unlock(&s->lock);
     GESS_TRY(gess__team_run(e->team, workers, work, s, err));
     for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) {
         gess__tally_add(&e->tally, &e->updates[worker].tally);
@@ -309,7 +410,7 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     return check_not_lost(e, err);
 }
 
-int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
+static int advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
 {
     /* groups that take turns are stopped between sweeps only, so that every chain is equally far */
     gess__record whole = *record;
@@ -325,4 +426,23 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
         if (e->stream->pace == 0.0 && stretch.iterations > 4) stretch.iterations = 4; /* to measure by */
         GESS_TRY(gess__ensemble_run(e, &stretch, &whole, err));
     }
+}
+
+/* What was begun in advance and not used is waited for here, not between stretches: the caller may change the map or
+ * release what the density works on. */
+int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record *record, gess_error *err)
+{
+    int status = advance(e, until, record, err);
+    gess__team_settle(e->team);
+    return status;
+}
+
+uint64_t gess__ensemble_unused(const gess__ensemble *e)
+{
+    gess__stream *s = e->stream;
+    if (s->ahead == NULL) return 0;
+    pthread_mutex_lock(&s->lock);
+    uint64_t unused = gess__ahead_unused(s->ahead);
+    pthread_mutex_unlock(&s->lock);
+    return unused;
 }

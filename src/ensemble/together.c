@@ -1,5 +1,9 @@
 #include "ensemble/together.h"
 
+/* In warm-up of `auto`, one iteration in AXES goes along a coordinate; of more than MOST_AXES coordinates each would
+ * have its turn too seldom. */
+enum { AXES = 8, MOST_AXES = 100 };
+
 void gess__together_next(gess__ensemble *e, uint64_t until, gess__stretch *stretch)
 {
     uint64_t left = until > e->done[0] ? until - e->done[0] : 0;
@@ -11,6 +15,7 @@ void gess__together_next(gess__ensemble *e, uint64_t until, gess__stretch *stret
         .mixture = e->mixture != NULL && e->mixture->count > 1 ? e->mixture : NULL,
         .globals = e->globals,
         .period = e->period,
+        .axes = e->mixture != NULL && !e->warmup.over && e->target.dim <= MOST_AXES ? AXES : 0,
         .rebind = e->rebind,
     };
 }

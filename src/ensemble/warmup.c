@@ -138,7 +138,7 @@ static void count_anew(gess__ensemble *e)
 {
     memset(e->tally.angles, 0, sizeof e->tally.angles);
     memset(e->tally.by_evals, 0, sizeof e->tally.by_evals);
-    e->tally.globals = e->tally.accepted = 0;
+    e->tally.globals = e->tally.accepted = e->tally.axes = e->tally.axis_evals = 0;
     e->tally.tried = e->tally.taken = e->tally.divergent = e->tally.swaps = e->tally.swapped = 0;
     memset(e->chains.deltas, 0, e->chains.count * sizeof *e->chains.deltas);
     memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);

@@ -19,21 +19,27 @@ typedef struct lane {
     distance distances[GESS__MOST_COMPONENTS];
 } lane;
 
+enum { CHUNK = 64 }; /* lanes that go through vector loops together */
+
 typedef struct work {
-    lane *lanes;          /* block */
-    double *whitened;     /* count × block × dim: L_k⁻¹(x − μ_k) */
-    double *steps;        /* block × dim: v */
-    double *row, *second; /* dim */
-    double *uniforms;     /* 2 × block */
-    double *norms;        /* GESS__MOST_COMPONENTS: log weight and constants of each component */
-    double *tries;        /* one number: angles so far */
+    lane *lanes;            /* block */
+    double *whitened;       /* count × block × dim: L_k⁻¹(x − μ_k) */
+    double *steps;          /* block × dim: v */
+    double *offsets;        /* block × dim: x − μ_j, j the lane's component */
+    double *first, *second; /* block × dim */
+    double *uniforms;       /* 2 × block */
+    double *roots;          /* block: √s */
+    double *log_ts;         /* block */
+    double *norms;          /* GESS__MOST_COMPONENTS: log weight and constants of each component */
+    double *zeros;          /* dim */
+    double *tries;          /* one number: angles so far */
     double *triangle;
 } work;
 
 size_t gess__around_scratch_size(size_t dim, size_t block)
 {
-    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (GESS__MOST_COMPONENTS + 1) * block * dim +
-           3 * dim + 2 * block + GESS__MOST_COMPONENTS + 1 + gess__triangular_scratch(dim);
+    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (GESS__MOST_COMPONENTS + 4) * block * dim +
+           4 * block + GESS__MOST_COMPONENTS + dim + 1 + gess__triangular_scratch(dim);
 }
 
 static inline work carve(const gess__update *u)
@@ -42,104 +48,187 @@ static inline work carve(const gess__update *u)
     work w = {.lanes = (lane *)(void *)u->scratch};
     w.whitened = u->scratch + (n * sizeof(lane) + sizeof(double) - 1) / sizeof(double);
     w.steps = w.whitened + GESS__MOST_COMPONENTS * n * dim;
-    w.row = w.steps + n * dim;
-    w.second = w.row + dim;
-    w.uniforms = w.second + 2 * dim;
-    w.norms = w.uniforms + 2 * n;
-    w.tries = w.norms + GESS__MOST_COMPONENTS;
+    w.offsets = w.steps + n * dim;
+    w.first = w.offsets + n * dim;
+    w.second = w.first + n * dim;
+    w.uniforms = w.second + n * dim;
+    w.roots = w.uniforms + 2 * n;
+    w.log_ts = w.roots + n;
+    w.norms = w.log_ts + n;
+    w.zeros = w.norms + GESS__MOST_COMPONENTS;
+    w.tries = w.zeros + dim;
     w.triangle = w.tries + 1;
     return w;
 }
 
-static double log_t_at(const gess__update *u, const work *w, const lane *l, double cosine, double sine)
+/* δ_k of up to CHUNK lanes at their angles. */
+GESS__VECTOR
+static void deltas_at(const lane *lanes, const uint32_t *restrict numbers, size_t k, size_t n, double *restrict deltas)
 {
-    double terms[GESS__MOST_COMPONENTS];
-    for (size_t k = 0; k < u->mixture->count; k++) {
+    for (size_t i = 0; i < n; i++) {
+        const lane *l = &lanes[numbers[i]];
         const distance *d = &l->distances[k];
+        double cosine = l->cosine, sine = l->sine;
         double delta = gess__fma(d->cc * cosine, cosine, gess__fma(d->ss * sine, sine, d->sc * sine * cosine)) +
                        gess__fma(d->c, cosine, gess__fma(d->s, sine, d->one));
-        terms[k] = w->norms[k] + gess__approx_log_t(u->mixture->component[k], delta > 0.0 ? delta : 0.0);
+        deltas[i] = delta > 0.0 ? delta : 0.0;
     }
-    if (GESS__MUTANT(COMPONENT_FOR_MIXTURE)) return terms[l->component];
-    return GESS__MUTANT(NO_T_DENSITY) ? 0.0 : gess__log_sum(u->mixture->count, terms);
 }
 
-/* Draws lane j's component given its point; *log_t: of the point. */
-static size_t choose(const gess__update *u, const work *w, size_t j, double *log_t, double *delta)
+/* log T of n lanes at their angles. */
+static void log_ts_at(const gess__update *u, const work *w, const uint32_t *lanes, size_t n, double *out)
 {
-    size_t dim = u->target->dim, k = 0;
-    double terms[GESS__MOST_COMPONENTS] = {0}, deltas[GESS__MOST_COMPONENTS] = {0};
-    for (size_t c = 0; c < u->mixture->count; c++) {
-        const double *z = w->whitened + (c * u->count + j) * dim;
-        deltas[c] = gess__dot(dim, z, z);
-        terms[c] = w->norms[c] + gess__approx_log_t(u->mixture->component[c], deltas[c]);
+    double terms[GESS__MOST_COMPONENTS * CHUNK], deltas[CHUNK];
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t k = 0; k < u->mixture->count; k++) {
+            double *term = terms + k * CHUNK;
+            deltas_at(w->lanes, lanes + done, k, some, deltas);
+            gess__approx_log_ts(u->mixture->component[k], 0, some, deltas, term);
+            for (size_t i = 0; i < some; i++) term[i] = w->norms[k] + term[i];
+        }
+        gess__log_sums(u->mixture->count, CHUNK, some, terms, out + done);
+        for (size_t i = 0; i < some; i++) {
+            if (GESS__MUTANT(COMPONENT_FOR_MIXTURE))
+                out[done + i] = terms[w->lanes[lanes[done + i]].component * CHUNK + i];
+            else if (GESS__MUTANT(NO_T_DENSITY))
+                out[done + i] = 0.0;
+        }
     }
-    *log_t = gess__log_sum(u->mixture->count, terms);
-    double uniform = gess__uniform(gess__update_key(u, j, GESS__FOR_COMPONENT), 0), below = 0.0;
-    for (; k + 1 < u->mixture->count; k++) {
-        below += gess__exp(GESS__MUTANT(COMPONENT_BY_WEIGHT) ? u->mixture->log_weight[k] : terms[k] - *log_t);
+}
+
+/* The component of a uniform, where `terms`, CHUNK apart, are its log w_k t_k. */
+GESS__VECTOR
+static size_t choose(const gess__mixture *mixture, const double *terms, double log_t, double uniform)
+{
+    size_t k = 0;
+    double below = 0.0;
+    for (; k + 1 < mixture->count; k++) {
+        below += gess__exp(GESS__MUTANT(COMPONENT_BY_WEIGHT) ? mixture->log_weight[k] : terms[k * CHUNK] - log_t);
         if (uniform <= below) break;
     }
-    *delta = deltas[k];
     return k;
 }
 
-/* Lane j's second axis, √s L n, s drawn given the point's distance. */
-static void draw_step(const gess__update *u, const work *w, size_t j, double delta)
+/* Draws every lane's component given its point; w->log_ts: log T of the points, w->roots: δ in the component. */
+static void choose_components(gess__update *u, const work *w)
 {
-    size_t dim = u->target->dim;
-    const gess__approx *t = u->mixture->component[w->lanes[j].component];
-    double root = 1.0, shape = 0.5 * ((double)dim + t->nu);
-    if (GESS__MUTANT(SCALE_SHAPE)) shape *= 1.05;
-    if (isfinite(t->nu))
-        root = sqrt(0.5 * (t->nu + delta) / gess__gamma(gess__update_key(u, j, GESS__FOR_SCALE), shape));
-    gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w->row);
-    for (size_t i = 0; i < dim; i++) w->row[i] *= root;
-    gess__triangular_products(dim, t->chol, 1, w->row, w->steps + j * dim, w->triangle);
+    double terms[GESS__MOST_COMPONENTS * CHUNK], deltas[GESS__MOST_COMPONENTS * CHUNK], uniforms[CHUNK], unused[CHUNK];
+    size_t dim = u->target->dim, n = u->count;
+    uint32_t chains[CHUNK];
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t c = 0; c < u->mixture->count; c++) {
+            const double *z = w->whitened + (c * n + done) * dim;
+            double *term = terms + c * CHUNK;
+            for (size_t i = 0; i < some; i++) deltas[c * CHUNK + i] = gess__dot(dim, z + i * dim, z + i * dim);
+            gess__approx_log_ts(u->mixture->component[c], 0, some, deltas + c * CHUNK, term);
+            for (size_t i = 0; i < some; i++) term[i] = w->norms[c] + term[i];
+        }
+        gess__log_sums(u->mixture->count, CHUNK, some, terms, w->log_ts + done);
+        gess__key key = gess__update_key(u, done, GESS__FOR_COMPONENT);
+        for (size_t i = 0; i < some; i++) chains[i] = key.chain + (uint32_t)i;
+        gess__uniform_pairs(key, 0, some, chains, uniforms, unused);
+        for (size_t i = 0; i < some; i++) {
+            size_t k = choose(u->mixture, terms + i, w->log_ts[done + i], uniforms[i]);
+            w->lanes[done + i].component = k;
+            w->roots[done + i] = deltas[k * CHUNK + i];
+        }
+    }
 }
 
-static void measure(const gess__update *u, const work *w, size_t j, size_t k, const double *zeros)
+/* √s of the m lanes in `lanes`, all of one component, given their distances in w->roots. */
+static void draw_roots(const gess__update *u, const work *w, const gess__approx *t, size_t m, const uint32_t *lanes)
 {
-    size_t dim = u->target->dim;
+    double shape = 0.5 * ((double)u->target->dim + t->nu), gammas[CHUNK];
+    gess__key key = gess__update_key(u, 0, GESS__FOR_SCALE);
+    uint32_t chains[CHUNK];
+    if (GESS__MUTANT(SCALE_SHAPE)) shape *= 1.05;
+    for (size_t done = 0; done < m; done += CHUNK) {
+        size_t some = m - done < CHUNK ? m - done : CHUNK;
+        for (size_t i = 0; i < some; i++) chains[i] = key.chain + lanes[done + i];
+        if (isfinite(t->nu)) gess__gammas(key, shape, some, chains, gammas);
+        for (size_t i = 0; i < some; i++) {
+            double *root = &w->roots[lanes[done + i]];
+            *root = isfinite(t->nu) ? sqrt(0.5 * (t->nu + *root) / gammas[i]) : 1.0;
+        }
+    }
+}
+
+/* Every lane's second axis, √s L n, component by component. u->lane is made use of. */
+static void draw_steps(gess__update *u, const work *w)
+{
+    size_t dim = u->target->dim, n = u->count;
+    gess__normal_rows(gess__update_key(u, 0, GESS__FOR_NORMALS), n, dim, w->offsets);
+    for (size_t c = 0; c < u->mixture->count; c++) {
+        const gess__approx *t = u->mixture->component[c];
+        size_t m = 0;
+        for (size_t j = 0; j < n; j++)
+            if (w->lanes[j].component == c) u->lane[m++] = (uint32_t)j;
+        if (m == 0) continue;
+        draw_roots(u, w, t, m, u->lane);
+        for (size_t p = 0; p < m; p++) {
+            double root = w->roots[u->lane[p]];
+            const double *normals = w->offsets + u->lane[p] * dim;
+            for (size_t i = 0; i < dim; i++) w->first[p * dim + i] = normals[i] * root;
+        }
+        gess__triangular_products(dim, t->chol, m, w->first, w->second, w->triangle);
+        for (size_t p = 0; p < m; p++)
+            memcpy(w->steps + u->lane[p] * dim, w->second + p * dim, dim * sizeof *w->steps);
+    }
+}
+
+/* Of every lane the distance to component k along its ellipse: A into w->first, B into w->second. */
+static void measure(const gess__update *u, const work *w, size_t k)
+{
+    size_t dim = u->target->dim, n = u->count;
     const gess__approx *t = u->mixture->component[k];
-    const double *z = w->whitened + (k * u->count + j) * dim, *x = u->chains->x + (u->first + j) * dim;
-    double *a = w->row, *b = w->second, cc, ss, ab, one, ac, unused, bc;
-    const double *centre = u->mixture->component[w->lanes[j].component]->mu;
-    gess__triangular_solves(dim, t->chol, t->inverse_diagonal, centre, 1, x, a, w->triangle);
-    gess__triangular_solves(dim, t->chol, t->inverse_diagonal, zeros, 1, w->steps + j * dim, b, w->triangle);
-    gess__dots(dim, a, b, &cc, &ss, &ab);
-    /* z = A + C */
-    gess__dots(dim, a, z, &unused, &one, &ac);
-    bc = gess__dot(dim, b, z) - ab;
-    one = one - 2.0 * ac + cc;
-    ac -= cc;
-    w->lanes[j].distances[k] =
-        (distance){.cc = cc, .ss = ss, .sc = 2.0 * ab, .one = one > 0.0 ? one : 0.0, .c = 2.0 * ac, .s = 2.0 * bc};
+    gess__triangular_solves(dim, t->chol, t->inverse_diagonal, w->zeros, n, w->offsets, w->first, w->triangle);
+    gess__triangular_solves(dim, t->chol, t->inverse_diagonal, w->zeros, n, w->steps, w->second, w->triangle);
+    for (size_t j = 0; j < n; j++) {
+        const double *a = w->first + j * dim, *b = w->second + j * dim, *z = w->whitened + (k * n + j) * dim;
+        double cc, ss, ab, one, ac, unused, bc;
+        gess__dots(dim, a, b, &cc, &ss, &ab);
+        /* z = A + C */
+        gess__dots(dim, a, z, &unused, &one, &ac);
+        bc = gess__dot(dim, b, z) - ab;
+        one = one - 2.0 * ac + cc;
+        ac -= cc;
+        w->lanes[j].distances[k] =
+            (distance){.cc = cc, .ss = ss, .sc = 2.0 * ab, .one = one > 0.0 ? one : 0.0, .c = 2.0 * ac, .s = 2.0 * bc};
+    }
 }
 
 void gess__around_begin(gess__update *u)
 {
     size_t dim = u->target->dim, n = u->count;
     work w = carve(u);
-    double *zeros = w.second + dim;
-    memset(zeros, 0, dim * sizeof *zeros);
+    const double *x = u->chains->x + u->first * dim;
+    memset(w.zeros, 0, dim * sizeof *w.zeros);
     for (size_t k = 0; k < u->mixture->count; k++) {
         const gess__approx *t = u->mixture->component[k];
         w.norms[k] = u->mixture->log_weight[k] + gess__approx_log_norm(t);
-        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, u->chains->x + u->first * dim,
-                                w.whitened + k * n * dim, w.triangle);
+        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, x, w.whitened + k * n * dim, w.triangle);
     }
-    for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
-    gess__slice_uniforms(u, 0, n, w.uniforms, w.uniforms + n);
+    choose_components(u, &w);
+    if (u->chains->log_ts != NULL)
+        for (size_t j = 0; j < n; j++) u->chains->log_ts[u->first + j] += w.log_ts[j];
+    draw_steps(u, &w);
     for (size_t j = 0; j < n; j++) {
-        lane *l = &w.lanes[j];
-        double log_t, delta;
-        l->component = choose(u, &w, j, &log_t, &delta);
-        draw_step(u, &w, j, delta);
-        for (size_t k = 0; k < u->mixture->count; k++) measure(u, &w, j, k, zeros);
-        l->height = u->chains->value[u->first + j] - log_t_at(u, &w, l, 1.0, 0.0) + gess__log(w.uniforms[j]);
-        l->bracket = gess__bracket_open(w.uniforms[n + j]);
-        if (u->chains->log_ts != NULL) u->chains->log_ts[u->first + j] += log_t;
+        const double *centre = u->mixture->component[w.lanes[j].component]->mu;
+        for (size_t i = 0; i < dim; i++) w.offsets[j * dim + i] = x[j * dim + i] - centre[i];
+    }
+    for (size_t k = 0; k < u->mixture->count; k++) measure(u, &w, k);
+    for (size_t j = 0; j < n; j++) {
+        u->lane[j] = (uint32_t)j;
+        w.lanes[j].cosine = 1.0;
+        w.lanes[j].sine = 0.0;
+    }
+    gess__slice_uniforms(u, 0, n, w.uniforms, w.uniforms + n);
+    log_ts_at(u, &w, u->lane, n, w.log_ts);
+    for (size_t j = 0; j < n; j++) {
+        w.lanes[j].height = u->chains->value[u->first + j] - w.log_ts[j] + gess__log(w.uniforms[j]);
+        w.lanes[j].bracket = gess__bracket_open(w.uniforms[n + j]);
     }
     *w.tries = 0.0;
     u->proposals = n;
@@ -158,16 +247,31 @@ void gess__around_propose(gess__update *u)
     }
 }
 
+int gess__around_foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    size_t dim = u->target->dim, j = u->lane[p];
+    work w = carve(u);
+    const lane *l = &w.lanes[j];
+    double sine, cosine;
+    if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
+    gess__bracket b = gess__bracket_ahead(u, j, l->bracket, (uint32_t)*w.tries, ahead);
+    gess__sincos_turns(b.angle, &sine, &cosine);
+    gess__ellipse_point(dim, u->mixture->component[l->component]->mu, u->chains->x + (u->first + j) * dim,
+                        w.steps + j * dim, cosine, sine, point);
+    return 1;
+}
+
 int gess__around_consume(gess__update *u, gess_error *err)
 {
     size_t left = 0, dim = u->target->dim;
     work w = carve(u);
+    log_ts_at(u, &w, u->lane, u->proposals, w.log_ts);
     for (size_t p = 0; p < u->proposals; p++) {
         size_t j = u->lane[p], chain = u->first + j;
         const lane *l = &w.lanes[j];
         double value;
         GESS_TRY(gess__update_value(u, p, &value, err));
-        if (!(value - log_t_at(u, &w, l, l->cosine, l->sine) > l->height)) {
+        if (!(value - w.log_ts[p] > l->height)) {
             u->lane[left++] = (uint32_t)j;
             continue;
         }

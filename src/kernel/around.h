@@ -14,6 +14,7 @@
 size_t gess__around_scratch_size(size_t dim, size_t block);
 void gess__around_begin(gess__update *u);
 void gess__around_propose(gess__update *u);
+int gess__around_foresee(const gess__update *u, size_t p, size_t ahead, double *point);
 int gess__around_consume(gess__update *u, gess_error *err);
 
 #endif

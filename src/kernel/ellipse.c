@@ -71,6 +71,17 @@ void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, doubl
     }
 }
 
+gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead)
+{
+    gess__key key = gess__update_key(u, lane, GESS__FOR_SLICE);
+    for (uint32_t i = 1; i <= ahead; i++) {
+        double uniform, unused;
+        gess__uniform_pairs(key, tries + i, 1, &key.chain, &uniform, &unused);
+        b = gess__bracket_shrink(b, uniform);
+    }
+    return b;
+}
+
 GESS__VECTOR
 static void open_slices(size_t n, const double *restrict values, const double *restrict log_ts,
                         const double *restrict uniforms, double *restrict heights)
@@ -134,11 +145,9 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     double *z = u->chains->own + u->first * dim, *x = u->chains->x + u->first * dim;
     if (u->rebind || u->iteration % GESS__REBIND_EVERY == 0)
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, x, z, w.triangle);
-    for (size_t j = 0; j < n; j++) {
-        u->lane[j] = (uint32_t)j;
-        gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w.normals + j * dim);
-        gess__dots(dim, z + j * dim, w.normals + j * dim, &w.deltas[j], &w.squares[j], &w.crosses[j]);
-    }
+    for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
+    gess__normal_rows(gess__update_key(u, 0, GESS__FOR_NORMALS), n, dim, w.normals);
+    gess__dots_rows(n, dim, z, w.normals, w.deltas, w.squares, w.crosses);
     gess__triangular_products(dim, t->chol, n, w.normals, w.steps, w.triangle);
     family->root_scales(u, w.deltas, w.roots);
     scale_by_roots(n, w.roots, w.squares, w.crosses);
@@ -165,30 +174,69 @@ void gess__ellipse_propose(gess__update *u)
     size_t dim = u->target->dim;
     work w = carve(u);
     turn(u->proposals, w.angle, w.sines, w.cosines);
-    for (size_t p = 0; p < u->proposals; p++) {
-        size_t j = u->lane[p];
-        gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, w.cosines[p],
-                            w.sines[p] * w.roots[p], u->points + p * dim);
-    }
+    gess__ellipse_points(dim, u->approx->mu, u->chains->x + u->first * dim, w.steps, u->proposals, u->lane, w.cosines,
+                         w.sines, w.roots, u->points);
 }
 
-/* Lane number p moves to its proposal. */
-static void move(gess__update *u, const work *w, size_t p, double value)
+int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    size_t dim = u->target->dim, j = u->lane[p];
+    work w = carve(u);
+    double sine, cosine;
+    if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
+    gess__bracket b = {w.low[p], w.high[p], w.angle[p]};
+    b = gess__bracket_ahead(u, j, b, (uint32_t)*w.tries, ahead);
+    turn(1, &b.angle, &sine, &cosine);
+    gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, cosine,
+                        sine * w.roots[p], point);
+    return 1;
+}
+
+/* Lane number p moves to its proposal: x, and z with it. */
+GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
 {
     size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
+    const double *restrict point = u->points + p * dim, *restrict normals = w->normals + j * dim;
+    double *restrict x = u->chains->x + chain * dim, *restrict z = u->chains->own + chain * dim;
+    double cosine = w->cosines[p], sine = w->sines[p] * w->roots[p];
+    for (size_t i = 0; i < dim; i++) {
+        x[i] = point[i];
+        z[i] = gess__fma(normals[i], sine, z[i] * cosine);
+    }
     u->tally.angles[gess__angle_bin(w->angle[p])]++;
-    double *z = u->chains->own + chain * dim;
-    memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
-    gess__rotate(dim, z, w->normals + j * dim, w->cosines[p], w->sines[p] * w->roots[p], z);
     u->chains->value[chain] = value;
 }
 
 /* Lane number p is at work still: it becomes number q. */
-static void squeeze(gess__update *u, const work *w, size_t p, size_t q)
+GESS__INLINE void squeeze(gess__update *u, const work *w, size_t p, size_t q)
 {
-    double *const arrays[] = {w->deltas, w->squares, w->crosses, w->heights, w->roots, w->low, w->high, w->angle};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) arrays[i][q] = arrays[i][p];
+    w->deltas[q] = w->deltas[p];
+    w->squares[q] = w->squares[p];
+    w->crosses[q] = w->crosses[p];
+    w->heights[q] = w->heights[p];
+    w->roots[q] = w->roots[p];
+    w->low[q] = w->low[p];
+    w->high[q] = w->high[p];
+    w->angle[q] = w->angle[p];
     u->lane[q] = u->lane[p];
+}
+
+/* Takes the proposals that lie in their slices, log T of them being in w->second; *left: how many do not. */
+GESS__VECTOR
+static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
+{
+    size_t rest = 0;
+    for (size_t p = 0; p < u->proposals; p++) {
+        double value = u->values[p];
+        if (!(value < INFINITY)) GESS_TRY(gess__update_value(u, p, &value, err));
+        double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * u->target->dim] : 0.0;
+        if (value + tilt - w->second[p] > w->heights[p])
+            move(u, w, p, value);
+        else
+            squeeze(u, w, p, rest++);
+    }
+    *left = rest;
+    return GESS_OK;
 }
 
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err)
@@ -197,15 +245,7 @@ int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, g
     work w = carve(u);
     turned_deltas(u->proposals, w.deltas, w.squares, w.crosses, w.sines, w.cosines, w.first);
     log_t(u, family, u->proposals, w.first, w.second);
-    for (size_t p = 0; p < u->proposals; p++) {
-        double value;
-        GESS_TRY(gess__update_value(u, p, &value, err));
-        double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * u->target->dim] : 0.0;
-        if (value + tilt - w.second[p] > w.heights[p])
-            move(u, &w, p, value);
-        else
-            squeeze(u, &w, p, left++);
-    }
+    GESS_TRY(settle(u, &w, &left, err));
     gess__count_ended(u, u->proposals - left);
     u->proposals = left;
     if (left == 0) return GESS_OK;

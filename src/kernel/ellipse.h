@@ -49,10 +49,15 @@ GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
 /* Two uniforms for each of the lanes u->lane[0 .. n-1]: those of the slice's angle number `index`. */
 void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second);
 
+/* A lane's bracket after `tries` angles, once it and `ahead` - 1 more are rejected. */
+gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead);
+
 /* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
 static inline size_t gess__angle_bin(double angle)
 {
-    return ((size_t)ceil((angle + 1.5) * GESS__BINS) - 1) % GESS__BINS;
+    double place = (angle + 1.5) * GESS__BINS;
+    size_t whole = (size_t)place;
+    return (whole + ((double)whole < place) - 1) % GESS__BINS; /* the ceiling, less 1 */
 }
 
 /* Counts updates that ended at the present round. */
@@ -72,6 +77,7 @@ size_t gess__ellipse_own_size(size_t dim);
 size_t gess__ellipse_scratch_size(size_t dim, size_t block);
 void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family);
 void gess__ellipse_propose(gess__update *u);
+int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double *point);
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err);
 
 #endif

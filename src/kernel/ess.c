@@ -33,4 +33,5 @@ const gess__kernel gess__kernel_ess = {
     .begin = begin,
     .propose = gess__ellipse_propose,
     .consume = consume,
+    .foresee = gess__ellipse_foresee,
 };

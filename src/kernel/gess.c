@@ -6,10 +6,11 @@
  * covariance sΣ and log-likelihood log π − log T. At the cap of ν, s = 1.
  *
  * Where T is a mixture, the update goes around one of its components (around.c); iterations that the schedule
- * sets aside for it are independence moves instead (global.c). */
+ * sets aside for it are independence moves instead (global.c), and some of warm-up go along a coordinate (axis.c). */
 #include "base/mutant.h"
 #include "base/vmath.h"
 #include "kernel/around.h"
+#include "kernel/axis.h"
 #include "kernel/ellipse.h"
 #include "kernel/global.h"
 
@@ -37,14 +38,19 @@ static const gess__ellipse_family family = {.gaussian = 0, .root_scales = root_s
 static size_t scratch_size(size_t dim, size_t block)
 {
     size_t sizes[] = {gess__ellipse_scratch_size(dim, block), gess__around_scratch_size(dim, block),
-                      gess__global_scratch_size(dim, block)};
-    size_t most = sizes[0] > sizes[1] ? sizes[0] : sizes[1];
-    return most > sizes[2] ? most : sizes[2];
+                      gess__global_scratch_size(dim, block), gess__slice_scratch_size(dim, block)};
+    size_t most = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] > most) most = sizes[i];
+    return most;
 }
 
 static void begin(gess__update *u)
 {
-    if (gess__global_turn(u))
+    if (gess__axis_before(u)) u->rebind = 1;
+    if (gess__axis_turn(u))
+        gess__axis_begin(u);
+    else if (gess__global_turn(u))
         gess__global_begin(u);
     else if (u->mixture != NULL)
         gess__around_begin(u);
@@ -54,8 +60,11 @@ static void begin(gess__update *u)
 
 static void propose(gess__update *u)
 {
-    if (gess__global_turn(u)) return; /* it was drawn to begin with */
-    if (u->mixture != NULL)
+    if (gess__axis_turn(u))
+        gess__slice_propose(u);
+    else if (gess__global_turn(u))
+        return; /* it was drawn to begin with */
+    else if (u->mixture != NULL)
         gess__around_propose(u);
     else
         gess__ellipse_propose(u);
@@ -63,8 +72,15 @@ static void propose(gess__update *u)
 
 static int consume(gess__update *u, gess_error *err)
 {
+    if (gess__axis_turn(u)) return gess__axis_consume(u, err);
     if (gess__global_turn(u)) return gess__global_consume(u, err);
     return u->mixture != NULL ? gess__around_consume(u, err) : gess__ellipse_consume(u, &family, err);
+}
+
+static int foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+{
+    if (gess__axis_turn(u) || gess__global_turn(u)) return 0; /* its points depend on densities, or there is one */
+    return u->mixture != NULL ? gess__around_foresee(u, p, ahead, point) : gess__ellipse_foresee(u, p, ahead, point);
 }
 
 const gess__kernel gess__kernel_gess = {
@@ -77,4 +93,5 @@ const gess__kernel gess__kernel_gess = {
     .begin = begin,
     .propose = propose,
     .consume = consume,
+    .foresee = foresee,
 };

@@ -7,6 +7,7 @@
 
 typedef struct work {
     double *normals;        /* block × dim: n, then z of the proposal */
+    double *chosen, *drawn; /* block × dim: normals and points of the lanes of one component */
     double *here, *there;   /* log T of the present points and of the proposals */
     double *first, *second; /* uniforms */
     double *shared;         /* for the triangular kernels and the mixture */
@@ -20,14 +21,16 @@ static size_t shared_size(size_t dim, size_t block)
 
 size_t gess__global_scratch_size(size_t dim, size_t block)
 {
-    return block * dim + 4 * block + shared_size(dim, block);
+    return 3 * block * dim + 4 * block + shared_size(dim, block);
 }
 
 static inline work carve(const gess__update *u)
 {
     size_t dim = u->target->dim, n = u->count;
-    double *at = u->scratch + n * dim;
+    double *at = u->scratch + 3 * n * dim;
     return (work){.normals = u->scratch,
+                  .chosen = u->scratch + n * dim,
+                  .drawn = u->scratch + 2 * n * dim,
                   .here = at,
                   .there = at + n,
                   .first = at + 2 * n,
@@ -35,6 +38,7 @@ static inline work carve(const gess__update *u)
                   .shared = at + 4 * n};
 }
 
+GESS__VECTOR
 static size_t choose(const gess__mixture *mixture, double uniform)
 {
     size_t k = 0;
@@ -43,19 +47,53 @@ static size_t choose(const gess__mixture *mixture, double uniform)
     return k;
 }
 
-/* Lane j's proposal, a draw from T; its z, where there is one component, takes the place of the normals. */
-static void draw(gess__update *u, const work *w, size_t j)
+/* Draws from the component t for the m lanes in u->lane, their normals being in rows 0 .. m - 1 of `normals`: these
+ * become z, the points go to rows 0 .. m - 1 of `points`. */
+static void draw_from(gess__update *u, const work *w, const gess__approx *t, size_t m, double *normals, double *points)
 {
+    enum { CHUNK = 64 };
     size_t dim = u->target->dim;
-    const gess__approx *t = u->approx;
-    double *n = w->normals + j * dim, *point = u->points + j * dim, root = 1.0;
-    if (u->mixture != NULL)
-        t = u->mixture->component[choose(u->mixture, gess__uniform(gess__update_key(u, j, GESS__FOR_COMPONENT), 0))];
-    gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, n);
-    if (isfinite(t->nu)) root = sqrt(0.5 * t->nu / gess__gamma(gess__update_key(u, j, GESS__FOR_SCALE), 0.5 * t->nu));
-    for (size_t i = 0; i < dim; i++) n[i] *= root;
-    gess__triangular_products(dim, t->chol, 1, n, point, w->shared);
-    for (size_t i = 0; i < dim; i++) point[i] += t->mu[i];
+    double gammas[CHUNK];
+    uint32_t chains[CHUNK];
+    gess__key key = gess__update_key(u, 0, GESS__FOR_SCALE);
+    for (size_t done = 0; done < m && isfinite(t->nu); done += CHUNK) {
+        size_t some = m - done < CHUNK ? m - done : CHUNK;
+        for (size_t i = 0; i < some; i++) chains[i] = key.chain + u->lane[done + i];
+        gess__gammas(key, 0.5 * t->nu, some, chains, gammas);
+        for (size_t i = 0; i < some; i++) {
+            double root = sqrt(0.5 * t->nu / gammas[i]), *n = normals + (done + i) * dim;
+            for (size_t k = 0; k < dim; k++) n[k] *= root;
+        }
+    }
+    gess__triangular_products(dim, t->chol, m, normals, points, w->shared);
+    for (size_t j = 0; j < m; j++)
+        for (size_t i = 0; i < dim; i++) points[j * dim + i] += t->mu[i];
+}
+
+/* Every lane's proposal, a draw from T; its z, where there is one component, takes the place of the normals. */
+static void draw(gess__update *u, const work *w)
+{
+    size_t dim = u->target->dim, n = u->count;
+    gess__normal_rows(gess__update_key(u, 0, GESS__FOR_NORMALS), n, dim, w->normals);
+    if (u->mixture == NULL) {
+        for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
+        draw_from(u, w, u->approx, n, w->normals, u->points);
+        return;
+    }
+    gess__key key = gess__update_key(u, 0, GESS__FOR_COMPONENT);
+    for (size_t j = 0; j < n; j++, key.chain++)
+        w->here[j] = (double)choose(u->mixture, gess__uniform(key, 0)); /* for now, the component */
+    for (size_t k = 0; k < u->mixture->count; k++) {
+        size_t m = 0;
+        for (size_t j = 0; j < n; j++)
+            if (w->here[j] == (double)k) u->lane[m++] = (uint32_t)j;
+        for (size_t p = 0; p < m; p++)
+            memcpy(w->chosen + p * dim, w->normals + u->lane[p] * dim, dim * sizeof *w->chosen);
+        draw_from(u, w, u->mixture->component[k], m, w->chosen, w->drawn);
+        for (size_t p = 0; p < m; p++)
+            memcpy(u->points + u->lane[p] * dim, w->drawn + p * dim, dim * sizeof *w->drawn);
+    }
+    for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
 }
 
 /* log T here and there, from the distances to the one component. */
@@ -80,10 +118,7 @@ void gess__global_begin(gess__update *u)
 {
     size_t n = u->count, dim = u->target->dim;
     work w = carve(u);
-    for (size_t j = 0; j < n; j++) {
-        u->lane[j] = (uint32_t)j;
-        draw(u, &w, j);
-    }
+    draw(u, &w);
     if (u->mixture == NULL) {
         weigh_one(u, &w);
     } else {

@@ -38,6 +38,7 @@ enum { GESS__BINS = 32 };
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
     uint64_t globals, accepted;    /* independence moves proposed and accepted */
+    uint64_t axes, axis_evals;     /* updates along coordinates, and their evaluations */
     uint64_t tried, taken;         /* Metropolis proposals, and those accepted */
     uint64_t divergent;            /* trajectories ended because their energy ran away */
     uint64_t swaps, swapped;       /* exchanges between temperatures proposed and accepted */
@@ -66,6 +67,8 @@ void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t 
 /* What a kernel may adapt. Frozen, nothing, whatever the kernel: for tests of invariance. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
 
+typedef struct gess__desk gess__desk;
+
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
 typedef struct gess__update {
     /* given */
@@ -73,6 +76,7 @@ typedef struct gess__update {
     const gess__approx *approx;
     const gess__mixture *mixture; /* T, where it has more than the component in `approx`; or NULL */
     unsigned globals, period;     /* of `period` iterations, the first `globals` are independence moves */
+    unsigned axes;                /* one iteration in so many goes along a coordinate; 0: none */
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;
@@ -90,7 +94,11 @@ typedef struct gess__update {
     double *scratch;
     uint64_t round; /* calls of the density in this update */
     /* the driver's */
-    double *mapped; /* scratch of the target */
+    double *mapped;   /* scratch of the target */
+    int measure;      /* the next call of the density is to be timed: */
+    double each;      /* seconds of an evaluation */
+    gess__desk *desk; /* where angles are laid out for idle workers (ahead.h), or NULL */
+    size_t ahead;     /* how many of a lane, at most */
     gess__tally tally;
     gess__nans nans;
 } gess__update;
@@ -107,6 +115,9 @@ typedef struct gess__kernel {
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);
     int (*consume)(gess__update *u, gess_error *err);
+    /* Where not NULL: the point that proposal number p leads to when it and `ahead` - 1 more are rejected; called
+     * between propose and consume. False where that is not known. Lanes of proposals are in ascending order then. */
+    int (*foresee)(const gess__update *u, size_t p, size_t ahead, double *point);
 } gess__kernel;
 
 /* Row i of the table, NULL past the end; and by name, NULL where there is none. */
@@ -120,6 +131,9 @@ void gess__update_free(gess__update *u);
 
 /* Updates every chain of the block once. Allocates nothing. */
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err);
+
+/* For the driver: asks for the values of n proposals from number `first` on. */
+int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err);
 
 /* For kernels: the value of proposal j as the sampler counts it. NaN is outside (-inf) and counted;
  * +inf is an error with the point printed. Call it once for each value that is used. */

@@ -110,11 +110,9 @@ static void step_out(lane *l, int inside)
 static void shrink(lane *l)
 {
     int below = l->at < 0.0;
-    if (GESS__MUTANT(SLICE_SIDE)) below = l->at < 0.5 * (l->low + l->high);
-    if (below)
-        l->low = l->at;
-    else
-        l->high = l->at;
+    if (GESS__MUTANT(SLICE_SIDE)) below = !below;
+    double *end = below ? &l->low : &l->high;
+    *end = GESS__MUTANT(SLICE_CUT) ? 0.0 : l->at;
     l->shrinks++;
 }
 

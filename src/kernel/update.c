@@ -1,6 +1,7 @@
 /* The driver of every kernel, and the kernels' table. */
+#include "base/clock.h"
 #include "base/mem.h"
-#include "kernel/kernel.h"
+#include "kernel/ahead.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -61,6 +62,8 @@ void gess__tally_add(gess__tally *to, const gess__tally *from)
     to->failures += from->failures;
     to->nans += from->nans;
     to->globals += from->globals;
+    to->axes += from->axes;
+    to->axis_evals += from->axis_evals;
     to->accepted += from->accepted;
     to->tried += from->tried;
     to->taken += from->taken;
@@ -92,16 +95,27 @@ void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t 
     memcpy(nans->points + at * dim, point, dim * sizeof *point);
 }
 
+int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
+{
+    size_t at = first * u->target->dim;
+    double start = u->measure ? gess__seconds() : 0.0;
+    GESS_TRY(gess__target_evaluate(u->target, u->worker, n, u->points + at, u->values + first,
+                                   u->gradients != NULL ? u->gradients + at : NULL, u->mapped, err));
+    if (u->measure) u->each = (gess__seconds() - start) / (double)n;
+    u->measure = 0;
+    return GESS_OK;
+}
+
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
     u->round = 0;
     for (kernel->begin(u); u->proposals > 0; u->round++) {
         kernel->propose(u);
-        GESS_TRY(gess__target_evaluate(u->target, u->worker, u->proposals, u->points, u->values, u->gradients,
-                                       u->mapped, err));
+        GESS_TRY(u->desk == NULL ? gess__update_ask(u, 0, u->proposals, err) : gess__ahead_evaluate(kernel, u, err));
         u->tally.evals += u->proposals;
         GESS_TRY(kernel->consume(u, err));
     }
+    if (u->desk != NULL) gess__ahead_withdraw(u->desk);
     u->tally.updates += u->count;
     return GESS_OK;
 }

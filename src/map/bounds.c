@@ -19,7 +19,7 @@ static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int 
 
 int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transform, gess_error *err)
 {
-    *bounds = (gess__bounds){.outer = model->dim, .trivial = 1};
+    *bounds = (gess__bounds){.outer = model->dim, .trivial = 1, .aligned = 1};
     GESS_ALLOC(&bounds->coordinates, model->dim, err);
     for (size_t i = 0; i < model->dim; i++) {
         gess__coordinate *c = &bounds->coordinates[i];
@@ -29,6 +29,7 @@ int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transfo
         c->at = bounds->inner;
         bounds->inner += c->kind == GESS__FIXED ? 0 : c->kind == GESS__CIRCLE ? 2 : 1;
         if (c->kind != GESS__FREE) bounds->trivial = 0;
+        if (c->at != i || c->kind == GESS__FIXED || c->kind == GESS__CIRCLE) bounds->aligned = 0;
     }
     if (bounds->inner > 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL, "every parameter of the model is fixed; there is nothing to sample");
@@ -77,6 +78,7 @@ GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_
     return NAN;
 }
 
+GESS__VECTOR
 double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
 {
     double sum = 0.0, part;
@@ -85,6 +87,74 @@ double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
         sum += part;
     }
     return sum;
+}
+
+/* ---- many points: a coordinate of up to CHUNK of them at a time; parts[j] is added to sums[j] ---- */
+
+enum { CHUNK = 64 };
+
+/* x = from ± e^t, + where sign is 1 and − where it is −1. */
+GESS__VECTOR
+static void one_sided(size_t n, double from, double sign, const double *restrict t, double *restrict x,
+                      double *restrict sums)
+{
+    for (size_t j = 0; j < n; j++) {
+        x[j] = from + sign * gess__exp(t[j]);
+        int inside = (sign * x[j] > sign * from) & (fabs(x[j]) < HUGE_VAL);
+        sums[j] += gess__select(inside, t[j], -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void two_sided(size_t n, double a, double b, const double *restrict t, double *restrict x, double *restrict sums)
+{
+    double width = gess__log(b - a);
+    for (size_t j = 0; j < n; j++) {
+        double e = gess__exp(-fabs(t[j])), share = e / (1.0 + e);
+        x[j] = gess__select(t[j] < 0.0, a + (b - a) * share, b - (b - a) * share);
+        int inside = (x[j] > a) & (x[j] < b);
+        sums[j] += gess__select(inside, width - fabs(t[j]) - 2.0 * gess__log1p(e), -HUGE_VAL);
+    }
+}
+
+/* Coordinate i of n points. */
+static void out_column(const gess__bounds *bounds, size_t i, size_t n, const double *y, double *x, double *sums)
+{
+    const gess__coordinate *c = &bounds->coordinates[i];
+    double t[CHUNK] = {0}, column[CHUNK] = {0}, part;
+    size_t inner = bounds->inner, outer = bounds->outer;
+    if (c->kind == GESS__FREE) {
+        for (size_t j = 0; j < n; j++) x[j * outer + i] = y[j * inner + c->at];
+        return;
+    }
+    if (c->kind != GESS__ABOVE && c->kind != GESS__BELOW && c->kind != GESS__BETWEEN) {
+        for (size_t j = 0; j < n; j++) {
+            x[j * outer + i] = one(c, y + j * inner, &part);
+            sums[j] += part;
+        }
+        return;
+    }
+    for (size_t j = 0; j < n; j++) t[j] = y[j * inner + c->at];
+    size_t whole = (n + 7) / 8 * 8; /* whole vectors: the tail is computed and dropped */
+    if (c->kind == GESS__BETWEEN)
+        two_sided(whole, c->a, c->b, t, column, sums);
+    else
+        one_sided(whole, c->kind == GESS__ABOVE ? c->a : c->b, c->kind == GESS__ABOVE ? 1.0 : -1.0, t, column, sums);
+    for (size_t j = 0; j < n; j++) x[j * outer + i] = column[j];
+}
+
+void gess__bounds_out_rows(const gess__bounds *bounds, size_t n, const double *y, double *x, double *jacobians)
+{
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        const double *from = y + done * bounds->inner;
+        double sums[CHUNK] = {0}, *to = x + done * bounds->outer;
+        if (bounds->aligned) memcpy(to, from, some * bounds->outer * sizeof *to);
+        for (size_t i = 0; i < bounds->outer; i++)
+            if (!bounds->aligned || bounds->coordinates[i].kind != GESS__FREE)
+                out_column(bounds, i, some, from, to, sums);
+        memcpy(jacobians + done, sums, some * sizeof *sums);
+    }
 }
 
 double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)

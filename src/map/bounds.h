@@ -35,6 +35,7 @@ typedef struct gess__coordinate {
 typedef struct gess__bounds {
     size_t outer, inner;           /* number of x and of y */
     int trivial;                   /* y is x, and nothing is outside */
+    int aligned;                   /* coordinate i of y belongs to coordinate i of x, and to no other */
     gess__coordinate *coordinates; /* outer */
 } gess__bounds;
 
@@ -43,6 +44,9 @@ void gess__bounds_free(gess__bounds *bounds);
 
 /* x from y; returns log |dx/dy| (with the circles' e^(−r²/2)), or −INFINITY where it is outside. */
 double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x);
+
+/* The same for n points, y and x in rows; jacobians[j] is what the function above returns for row j, to the bit. */
+void gess__bounds_out_rows(const gess__bounds *bounds, size_t n, const double *y, double *x, double *jacobians);
 
 /* y from x; false where x is outside. */
 bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y);

@@ -21,14 +21,18 @@ enum { GESS__MOST_DRIVERS = 3, GESS__MOST_DIRECTIONS = 64 };
 /* One coordinate of a scale layer, t_k = y_k − centre_k:
  *   a = shift + Σ mean_j t_(mean_from j) + bend t_(bend_from)²,  h = Σ scale_j t_(scale_from j),
  *   w = (y_at − a) / (spread e^(h/2)).
+ * Where it saturates, with s = cap e^h / (1 + cap e^h), a is more by s (pull + Σ pull_slope_j t_(mean_from j)) and then
+ * e^h becomes (floor + e^h) / (1 + cap e^h) (learn_saturated.c says why).
  * No padding: it is archived as it is. */
 typedef struct gess__scale_step {
     uint32_t at;            /* the coordinate that is mapped */
     uint32_t means, scales; /* how many drivers a and h have */
     uint32_t bends;         /* 1 where a has a square, else 0 */
     uint32_t mean_from[GESS__MOST_DRIVERS], scale_from[GESS__MOST_DRIVERS];
-    uint32_t bend_from, unused;
+    uint32_t bend_from;
+    uint32_t saturated; /* 1 or 0 */
     double shift, spread, bend;
+    double cap, floor, pull, pull_slope[GESS__MOST_DRIVERS];
     double mean[GESS__MOST_DRIVERS], scale[GESS__MOST_DRIVERS];
 } gess__scale_step;
 

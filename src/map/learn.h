@@ -9,7 +9,7 @@ enum {
     GESS__MOST_EDGES = GESS__MOST_DRIVERS + 2,
     GESS__SCALE_POINTS = 8000,
     GESS__SKEW_POINTS = 16000,
-    GESS__LEARN_VECTORS = 8,
+    GESS__LEARN_VECTORS = 8 + GESS__MOST_DRIVERS,
     GESS__SHAPE_PARAMETERS = 5
 };
 
@@ -17,7 +17,7 @@ enum {
 typedef struct gess__edge {
     uint32_t from, to;
     int bend, kept;
-    double gain; /* nats a point, where it is the only one */
+    double gain, slope; /* nats a point, where it is the only one; and its slope of the log variance */
 } gess__edge;
 
 /* Shift, log spread, and what tilt, power and lean come from (learn_shape.c); which of these three are

@@ -9,30 +9,27 @@
  *   4. For every driven coordinate in order: log variance h (gamma regression: Σ h/2 + r² e^−h/2, convex, by Newton's
  *      method) and mean a (weighted least squares, drivers by forward selection), in turns.
  *   5. Kept where the Gaussian log-likelihood of each half of the points under the fit to the other half rises. */
-#include "map/learn.h"
+#include "map/learn_saturated.h"
 
 #include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/vmath.h"
 
+#include <float.h>
 #include <stdlib.h>
 
-enum { MOST_TERMS = GESS__MOST_DRIVERS + 2 }; /* 1, drivers, a square */
+enum { SIBLINGS = 3 };
 
 #define LEAST_CORRELATION 0.1
 #define LEAST_EDGE 0.005 /* nats, of one edge alone on the points it is fitted to */
 #define LEAST_GAIN 0.02  /* nats, held out */
-#define LEAST_MEAN 0.05  /* weighted correlation of a driver of the mean, or two standard errors */
-
-/* A regression: the terms of a mean or a log variance, as columns. */
-typedef struct terms {
-    size_t count;
-    const double *columns[MOST_TERMS];
-    double factors[MOST_TERMS];
-} terms;
+#define WORTH_SATURATION 0.01
+#define WORTH_SIBLINGS 0.003
+#define MOST_CAP 8.0    /* of siblings: the driver must show */
+#define LEAST_MEAN 0.05 /* weighted correlation of a driver of the mean, or two standard errors */
 
 typedef struct step_fit {
-    terms mean, scale;
+    gess__terms mean, scale;
 } step_fit;
 
 /* ---- 1. residuals ---- */
@@ -71,96 +68,34 @@ static void set_residuals(gess__learner *l, size_t m, double threshold, double *
     gess__product(false, m, dim, dim, l->z, l->b, l->residuals);
 }
 
-/* ---- regressions ---- */
-
-/* out = Σ factors_u column_u on [begin, end). */
-GESS__VECTOR
-static void predict(const terms *t, size_t begin, size_t end, double *restrict out)
-{
-    for (size_t j = begin; j < end; j++) out[j] = 0.0;
-    for (size_t u = 0; u < t->count; u++) {
-        const double *restrict column = t->columns[u];
-        double factor = t->factors[u];
-        for (size_t j = begin; j < end; j++) out[j] = gess__fma(factor, column[j], out[j]);
-    }
-}
-
-GESS__VECTOR
-static void multiply(size_t n, const double *restrict a, const double *restrict b, double *restrict out)
-{
-    for (size_t j = 0; j < n; j++) out[j] = a[j] * b[j];
-}
-
-/* a = Xᵀ diag(weights) X on [begin, end), and Xᵀ diag(weights) y into b where y is given. */
-static void normal_equations(const terms *t, const double *weights, const double *y, size_t begin, size_t end,
-                             double *work, double *a, double *b)
-{
-    size_t n = end - begin;
-    for (size_t u = 0; u < t->count; u++) {
-        multiply(n, t->columns[u] + begin, weights + begin, work);
-        for (size_t v = 0; v < t->count; v++)
-            a[u * t->count + v] = v < u ? a[v * t->count + u] : gess__dot(n, work, t->columns[v] + begin);
-        if (y != NULL) b[u] = gess__dot(n, work, y + begin);
-    }
-}
-
-/* Weighted least squares; then residuals r = y − prediction. */
-static void fit_mean(terms *t, const double *weights, const double *y, size_t begin, size_t end, double *work,
-                     double *r)
-{
-    double a[MOST_TERMS * MOST_TERMS];
-    normal_equations(t, weights, y, begin, end, work, a, t->factors);
-    gess__learn_solve(t->count, a, t->factors);
-    predict(t, begin, end, r);
-    for (size_t j = begin; j < end; j++) r[j] = y[j] - r[j];
-}
-
-/* weights = e^−h, squares = r² e^−h; returns the mean of h/2 + r² e^−h/2, minus the log-likelihood but a constant. */
-GESS__VECTOR
-static double spread_loss(const double *restrict r, size_t begin, size_t end, const double *restrict h,
-                          double *restrict weights, double *restrict squares)
-{
-    double sums[GESS__LANES] = {0}, sum = 0.0;
-    for (size_t j = begin; j < end; j++) {
-        double level = gess__select(h[j] > 600.0, 600.0, h[j]);
-        level = gess__select(level < -600.0, -600.0, level);
-        weights[j] = gess__exp(-level);
-        squares[j] = r[j] * r[j] * weights[j];
-    }
-    size_t whole = begin + (end - begin) / GESS__LANES * GESS__LANES;
-    for (size_t j = begin; j < whole; j += GESS__LANES)
-        for (size_t l = 0; l < GESS__LANES; l++) sums[l] += h[j + l] + squares[j + l];
-    for (size_t j = whole; j < end; j++) sum += h[j] + squares[j];
-    for (size_t l = 0; l < GESS__LANES; l++) sum += sums[l];
-    return 0.5 * sum / (double)(end - begin);
-}
+/* ---- regressions of the spread ---- */
 
 /* Puts the constant term where it is best for the other factors. */
-static double best_level(terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
+static double best_level(gess__terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
                          double *squares)
 {
     double sum = 0.0;
-    predict(t, begin, end, h);
-    (void)spread_loss(r, begin, end, h, weights, squares);
+    gess__predict(t, begin, end, h);
+    (void)gess__spread_loss(r, begin, end, h, weights, squares);
     for (size_t j = begin; j < end; j++) sum += squares[j];
     double shift = gess__log(sum / (double)(end - begin) + 1e-300);
     t->factors[0] += shift;
     for (size_t j = begin; j < end; j++) h[j] += shift;
-    return spread_loss(r, begin, end, h, weights, squares);
+    return gess__spread_loss(r, begin, end, h, weights, squares);
 }
 
 /* A start for Newton's method: log r² by least squares, or no drivers, whichever is better. */
-static double start_spread(terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
+static double start_spread(gess__terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
                            double *squares, double *work)
 {
-    terms flat = *t;
-    double a[MOST_TERMS * MOST_TERMS];
+    gess__terms flat = *t;
+    double a[GESS__MOST_TERMS * GESS__MOST_TERMS];
     for (size_t u = 0; u < t->count; u++) flat.factors[u] = 0.0;
     for (size_t j = begin; j < end; j++) {
         h[j] = gess__log(r[j] * r[j] + 1e-12);
         weights[j] = 1.0;
     }
-    normal_equations(t, weights, h, begin, end, work, a, t->factors);
+    gess__normal_equations(t, weights, h, begin, end, work, a, t->factors);
     gess__learn_solve(t->count, a, t->factors);
     double loss = best_level(t, r, begin, end, h, weights, squares);
     double flat_loss = best_level(&flat, r, begin, end, h, weights, squares);
@@ -170,14 +105,15 @@ static double start_spread(terms *t, const double *r, size_t begin, size_t end, 
 }
 
 /* The gamma regression of r² on the terms, from where they are. Leaves h and weights at the result. */
-static double fit_spread(terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
+static double fit_spread(gess__terms *t, const double *r, size_t begin, size_t end, double *h, double *weights,
                          double *squares, double *work, double loss)
 {
     size_t p = t->count;
     for (int iteration = 0; iteration < 25; iteration++) {
-        double a[MOST_TERMS * MOST_TERMS], b[MOST_TERMS], before[MOST_TERMS], old = loss, step = 1.0;
+        double a[GESS__MOST_TERMS * GESS__MOST_TERMS], b[GESS__MOST_TERMS], before[GESS__MOST_TERMS], old = loss,
+                                                                                                      step = 1.0;
         memcpy(before, t->factors, sizeof before);
-        normal_equations(t, squares, NULL, begin, end, work, a, b);
+        gess__normal_equations(t, squares, NULL, begin, end, work, a, b);
         for (size_t u = 0; u < p; u++) {
             double total = 0.0;
             for (size_t j = begin; j < end; j++) total += t->columns[u][j];
@@ -186,14 +122,14 @@ static double fit_spread(terms *t, const double *r, size_t begin, size_t end, do
         gess__learn_solve(p, a, b);
         for (int halving = 0; halving < 12; halving++, step *= 0.5) {
             for (size_t u = 0; u < p; u++) t->factors[u] = before[u] + step * b[u];
-            predict(t, begin, end, h);
-            loss = spread_loss(r, begin, end, h, weights, squares);
+            gess__predict(t, begin, end, h);
+            loss = gess__spread_loss(r, begin, end, h, weights, squares);
             if (loss <= old) break;
         }
         if (!(loss <= old)) {
             memcpy(t->factors, before, sizeof before);
-            predict(t, begin, end, h);
-            return spread_loss(r, begin, end, h, weights, squares);
+            gess__predict(t, begin, end, h);
+            return gess__spread_loss(r, begin, end, h, weights, squares);
         }
         if (old - loss < 1e-7) break;
     }
@@ -270,23 +206,25 @@ static size_t candidates(gess__learner *l, uint32_t i, int bend, size_t most, do
     return count;
 }
 
-static double spread_gain(gess__learner *l, size_t m, const gess__edge *edge, const double *ones)
+static double spread_gain(gess__learner *l, size_t m, gess__edge *edge, const double *ones)
 {
     const double *e = l->residuals + edge->to * m;
     double *v = l->vectors;
-    terms t = {2, {ones, l->z + edge->from * m}, {0}};
+    gess__terms t = {2, {ones, l->z + edge->from * m}, {0}};
     double flat = 0.5 * gess__log(gess__dot(m, e, e) / (double)m + 1e-300) + 0.5;
     double loss = start_spread(&t, e, 0, m, v + m, v + 2 * m, v + 3 * m, v + 4 * m);
-    return flat - fit_spread(&t, e, 0, m, v + m, v + 2 * m, v + 3 * m, v + 4 * m, loss);
+    loss = fit_spread(&t, e, 0, m, v + m, v + 2 * m, v + 3 * m, v + 4 * m, loss);
+    edge->slope = t.factors[1];
+    return flat - loss;
 }
 
 static double bend_gain(gess__learner *l, size_t m, const gess__edge *edge, const double *ones)
 {
     const double *e = l->residuals + edge->to * m, *z = l->z + edge->from * m;
     double *v = l->vectors, *square = v + m, *r = v + 2 * m;
-    multiply(m, z, z, square);
-    terms t = {3, {ones, z, square}, {0}};
-    fit_mean(&t, ones, e, 0, m, v + 3 * m, r);
+    gess__multiply(m, z, z, square);
+    gess__terms t = {3, {ones, z, square}, {0}};
+    gess__fit_mean(&t, ones, e, 0, m, v + 3 * m, r);
     return 0.5 * gess__log((gess__dot(m, e, e) + 1e-300) / (gess__dot(m, r, r) + 1e-300));
 }
 
@@ -348,6 +286,45 @@ static void keep_edges(gess__learner *l, size_t count)
     }
 }
 
+/* The coordinate that drives most spreads, where it drives SIBLINGS or more, or dim: it is the scale of a level of a
+ * hierarchy, and those of its members that the data know best show it least. *slope: of the sign that it has in most.
+ */
+static size_t find_hub(const gess__learner *l, size_t count, double *slope)
+{
+    size_t most = SIBLINGS - 1, hub = l->dim;
+    *slope = 0.0;
+    for (size_t k = 0; k < l->dim; k++) {
+        size_t driven = 0;
+        double sum = 0.0;
+        for (size_t e = 0; e < count; e++) {
+            if (!l->edges[e].kept || l->edges[e].bend || l->edges[e].from != k) continue;
+            driven++;
+            sum += l->edges[e].slope;
+        }
+        if (driven <= most) continue;
+        *slope = sum;
+        most = driven;
+        hub = k;
+    }
+    return hub;
+}
+
+static bool has_parent(const gess__learner *l, uint32_t i, size_t k)
+{
+    for (uint32_t j = 0; j < l->parents[i]; j++)
+        if (l->parent[i * GESS__MOST_EDGES + j] == k) return true;
+    return false;
+}
+
+/* Puts the hub in front of every coordinate that it may drive. */
+static void adopt_siblings(gess__learner *l, uint32_t hub)
+{
+    for (uint32_t i = 0; i < l->dim; i++) {
+        if (has_parent(l, i, hub) || l->parents[i] == GESS__MOST_EDGES || drives(l, i, hub)) continue;
+        l->parent[i * GESS__MOST_EDGES + l->parents[i]++] = hub;
+    }
+}
+
 static bool ready(const gess__learner *l, const unsigned char *placed, uint32_t i)
 {
     for (uint32_t j = 0; j < l->parents[i]; j++)
@@ -402,7 +379,7 @@ static void select_means(gess__learner *l, size_t m, size_t p, uint32_t i, step_
                          const double *weights, double *work, double *r)
 {
     const double *y = l->z + i * m;
-    fit_mean(&fit->mean, weights, y, 0, m, work, r);
+    gess__fit_mean(&fit->mean, weights, y, 0, m, work, r);
     for (step->means = 0; step->means < GESS__MOST_DRIVERS; step->means++) {
         double most = l->least_mean;
         size_t best = l->dim;
@@ -415,7 +392,7 @@ static void select_means(gess__learner *l, size_t m, size_t p, uint32_t i, step_
         if (best == l->dim) return;
         step->mean_from[step->means] = (uint32_t)best;
         fit->mean.columns[fit->mean.count++] = l->z + best * m;
-        fit_mean(&fit->mean, weights, y, 0, m, work, r);
+        gess__fit_mean(&fit->mean, weights, y, 0, m, work, r);
     }
 }
 
@@ -425,14 +402,14 @@ static void fit_both(step_fit *fit, const double *y, size_t begin, size_t end, d
     double *r = v + m, *h = v + 2 * m, *weights = v + 3 * m, *squares = v + 4 * m, *work = v + 5 * m, loss;
     for (size_t j = begin; j < end; j++) weights[j] = 1.0;
     for (int pass = 0; pass < 3; pass++) {
-        fit_mean(&fit->mean, weights, y, begin, end, work, r);
+        gess__fit_mean(&fit->mean, weights, y, begin, end, work, r);
         if (pass == 0)
             loss = start_spread(&fit->scale, r, begin, end, h, weights, squares, work);
         else
             loss = best_level(&fit->scale, r, begin, end, h, weights, squares);
         (void)fit_spread(&fit->scale, r, begin, end, h, weights, squares, work, loss);
     }
-    fit_mean(&fit->mean, weights, y, begin, end, work, r);
+    gess__fit_mean(&fit->mean, weights, y, begin, end, work, r);
     (void)best_level(&fit->scale, r, begin, end, h, weights, squares);
 }
 
@@ -440,24 +417,23 @@ static void fit_both(step_fit *fit, const double *y, size_t begin, size_t end, d
 static double loss_of(const step_fit *fit, const double *y, size_t begin, size_t end, double *v, size_t m)
 {
     double *r = v + m, *h = v + 2 * m;
-    predict(&fit->mean, begin, end, r);
+    gess__predict(&fit->mean, begin, end, r);
     for (size_t j = begin; j < end; j++) r[j] = y[j] - r[j];
-    predict(&fit->scale, begin, end, h);
-    return spread_loss(r, begin, end, h, v + 3 * m, v + 4 * m);
+    gess__predict(&fit->scale, begin, end, h);
+    return gess__spread_loss(r, begin, end, h, v + 3 * m, v + 4 * m);
 }
 
-/* What the fit gains over a linear mean and one variance, each half under the fit to the other. */
-static double held_out_gain(step_fit fit, step_fit plain, const double *y, size_t m, double *v)
+/* The loss of each half under the fit to the other, on average. */
+static double held_out_loss(step_fit fit, const double *y, size_t m, double *v)
 {
-    double gain = 0.0;
+    double loss = 0.0;
     size_t half = m / 2;
     for (int side = 0; side < 2; side++) {
         size_t begin = side ? half : 0, end = side ? m : half, from = side ? 0 : half, to = side ? half : m;
         fit_both(&fit, y, begin, end, v, m);
-        fit_both(&plain, y, begin, end, v, m);
-        gain += 0.5 * (loss_of(&plain, y, from, to, v, m) - loss_of(&fit, y, from, to, v, m));
+        loss += 0.5 * loss_of(&fit, y, from, to, v, m);
     }
-    return gain;
+    return loss;
 }
 
 /* The drivers that the kept edges give coordinate i: of the spread where `scales`, a square where `bends`. */
@@ -473,7 +449,7 @@ static void collect(gess__learner *l, size_t m, size_t edges, uint32_t i, bool s
         } else if (edge->bend && bends && !step->bends) {
             step->bends = 1;
             step->bend_from = edge->from;
-            multiply(m, l->z + edge->from * m, l->z + edge->from * m, square);
+            gess__multiply(m, l->z + edge->from * m, l->z + edge->from * m, square);
             fit->mean.columns[fit->mean.count++] = square;
         }
     }
@@ -491,9 +467,10 @@ static void write_step(const gess__learner *l, const step_fit *fit, gess__scale_
     for (size_t j = 0; j < s->scales; j++) s->scale[j] = fit->scale.factors[1 + j] / l->sd[s->scale_from[j]];
 }
 
-/* One choice of drivers for the coordinate at position p; returns its gain, or 0. */
+/* One choice of drivers for the coordinate at position p; returns what it gains over a linear mean and one variance,
+ * held out, or 0. *plain_loss: of the latter. */
 static double try_step(gess__learner *l, size_t m, size_t edges, size_t p, bool scales, bool bends,
-                       gess__scale_step *step)
+                       gess__scale_step *step, double *plain_loss)
 {
     uint32_t i = l->order[p];
     double *v = l->vectors, *ones = v, *square = v + 6 * m;
@@ -507,30 +484,67 @@ static double try_step(gess__learner *l, size_t m, size_t edges, size_t p, bool 
     plain = (step_fit){{1, {ones}, {0}}, {1, {ones}, {0}}};
     for (size_t j = 0; j < step->means; j++)
         plain.mean.columns[plain.mean.count++] = l->z + (size_t)step->mean_from[j] * m;
-    double gain = held_out_gain(fit, plain, y, m, v);
-    if (!(gain > LEAST_GAIN)) return 0.0;
+    *plain_loss = held_out_loss(plain, y, m, v);
+    double gain = *plain_loss - held_out_loss(fit, y, m, v);
     fit_both(&fit, y, 0, m, v, m);
     write_step(l, &fit, step);
-    return gain;
+    return gain > LEAST_GAIN ? gain : 0.0;
 }
 
-/* The best of: spread and bend, spread alone, bend alone. */
-static double best_step(gess__learner *l, size_t m, size_t edges, size_t p, gess__scale_step *step)
+/* The best of: spread and bend, spread alone, bend alone. `alone`: the second, or the first where there is no bend. */
+static double best_linear(gess__learner *l, size_t m, size_t edges, size_t p, gess__scale_step *step,
+                          gess__scale_step *alone, double *plain_loss)
 {
-    double best = 0.0;
+    double best = 0.0, plain;
     for (int kind = 0; kind < 3; kind++) {
         gess__scale_step other;
-        double gain = try_step(l, m, edges, p, kind != 2, kind != 1, &other);
-        if (kind == 0 && other.scales * other.bends == 0) {
-            *step = other;
-            return gain;
-        }
+        double gain = try_step(l, m, edges, p, kind != 2, kind != 1, &other, kind == 2 ? &plain : plain_loss);
+        if (kind < 2) *alone = other;
         if (gain > best) {
             best = gain;
             *step = other;
         }
+        if (kind == 0 && other.scales * other.bends == 0) return best;
     }
     return best;
+}
+
+/* No drivers but those of the mean. */
+static double plain_step(gess__learner *l, size_t m, size_t p, gess__scale_step *step)
+{
+    double *v = l->vectors, *weights = v + 3 * m;
+    uint32_t i = l->order[p];
+    step_fit fit = {{1, {v}, {0}}, {1, {v}, {0}}};
+    *step = (gess__scale_step){.at = i};
+    for (size_t j = 0; j < m; j++) weights[j] = 1.0;
+    select_means(l, m, p, i, &fit, step, weights, v + 5 * m, v + m);
+    return held_out_loss(fit, l->z + i * m, m, v);
+}
+
+/* The best linear step, or a spread that saturates where that is as good: it is likelier to be right far out. */
+static double best_step(gess__learner *l, size_t m, size_t edges, size_t p, size_t hub, double slope,
+                        gess__scale_step *step)
+{
+    double plain_loss = 0.0, best, gain;
+    gess__scale_step alone = {0}, other;
+    best = best_linear(l, m, edges, p, step, &alone, &plain_loss);
+    if (alone.scales > 0) {
+        gain = plain_loss - gess__learn_saturated(l, m, &alone, &other);
+        if (gain > LEAST_GAIN && gain > best - WORTH_SATURATION) {
+            best = gain;
+            *step = other;
+        }
+    }
+    if (hub == l->dim || !has_parent(l, l->order[p], hub) || (alone.scales > 0 && alone.scale_from[0] == hub))
+        return best;
+    if (alone.scales == 0) plain_loss = plain_step(l, m, p, &alone);
+    alone.scales = 1;
+    alone.scale_from[0] = (uint32_t)hub;
+    alone.scale[0] = slope;
+    gain = plain_loss - gess__learn_saturated(l, m, &alone, &other);
+    if (!(gain > best - WORTH_SIBLINGS) || !(fmax(other.cap, other.floor) < MOST_CAP)) return best;
+    *step = other;
+    return fmax(gain, DBL_MIN);
 }
 
 /* ---- the layer ---- */
@@ -548,13 +562,16 @@ int gess__learn_scale(gess__learner *l, size_t n, const double *points, gess__le
     size_t edges = find_edges(l, m, threshold, ones);
     if (edges == 0) return 0;
     keep_edges(l, edges);
+    double slope;
+    size_t hub = find_hub(l, edges, &slope);
+    if (hub < l->dim) adopt_siblings(l, (uint32_t)hub);
     set_order(l, hubs);
     gess__layer *layer = &map->layers[map->count];
     layer->kind = GESS__SCALE_LAYER;
     layer->count = 0;
     memcpy(layer->centre, l->mean, l->dim * sizeof *l->mean);
     for (size_t p = 1; p < l->dim; p++)
-        if (best_step(l, m, edges, p, &layer->steps[layer->count]) > 0.0) layer->count++;
+        if (best_step(l, m, edges, p, hub, slope, &layer->steps[layer->count]) > 0.0) layer->count++;
     if (!gess__layer_possible(layer, l->dim)) return 0;
     gess__layer_finish(layer);
     map->count++;

@@ -130,12 +130,19 @@ static bool drivers_possible(const gess__layer *layer, size_t p, size_t dim, uin
     return true;
 }
 
+static bool saturation_possible(const gess__scale_step *s)
+{
+    if (s->saturated > 1 || !isfinite(s->cap) || !isfinite(s->floor) || !isfinite(s->pull)) return false;
+    return s->cap >= 0.0 && s->floor >= 0.0 && all_finite(GESS__MOST_DRIVERS, s->pull_slope);
+}
+
 static bool step_possible(const gess__layer *layer, size_t p, size_t dim)
 {
     const gess__scale_step *s = &layer->steps[p];
     return s->at < dim && !mapped_from(layer, p + 1, s->at) && s->means <= GESS__MOST_DRIVERS &&
-           s->scales <= GESS__MOST_DRIVERS && s->bends <= 1 && isfinite(s->shift) && isfinite(s->spread) &&
-           s->spread >= DBL_MIN && drivers_possible(layer, p, dim, s->means, s->mean_from, s->mean) &&
+           s->scales <= GESS__MOST_DRIVERS && s->bends <= 1 && saturation_possible(s) && isfinite(s->shift) &&
+           isfinite(s->spread) && s->spread >= DBL_MIN &&
+           drivers_possible(layer, p, dim, s->means, s->mean_from, s->mean) &&
            drivers_possible(layer, p, dim, s->scales, s->scale_from, s->scale) &&
            drivers_possible(layer, p, dim, s->bends, &s->bend_from, &s->bend);
 }
@@ -238,6 +245,21 @@ GESS__INLINE void add_driver(double factor, double centre, const double *restric
     for (size_t l = 0; l < W; l++) sum[l] = gess__fma(factor, y[l] - centre, sum[l]);
 }
 
+GESS__INLINE void saturate(const gess__layer *layer, const gess__scale_step *s, const double *tile, double a[W],
+                           double h[W])
+{
+    double pull[W], share[W];
+    for (size_t l = 0; l < W; l++) {
+        double variance = gess__exp(h[l]), over = s->cap * variance;
+        pull[l] = s->pull;
+        share[l] = over / (1.0 + over);
+        h[l] += gess__log1p(s->floor / variance) - gess__log1p(over);
+    }
+    for (size_t j = 0; j < s->means; j++)
+        add_driver(s->pull_slope[j], layer->centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, pull);
+    for (size_t l = 0; l < W; l++) a[l] = gess__fma(share[l], pull[l], a[l]);
+}
+
 /* a and h of a step from y. */
 GESS__INLINE void mean_and_scale(const gess__layer *layer, const gess__scale_step *s, const double *tile, double a[W],
                                  double h[W])
@@ -259,6 +281,7 @@ GESS__INLINE void mean_and_scale(const gess__layer *layer, const gess__scale_ste
         h[l] = gess__select(h[l] > GESS__MOST_LOG_SCALE, GESS__MOST_LOG_SCALE, h[l]);
         h[l] = gess__select(h[l] < -GESS__MOST_LOG_SCALE, -GESS__MOST_LOG_SCALE, h[l]);
     }
+    if (s->saturated) saturate(layer, s, tile, a, h);
 }
 
 GESS__VECTOR

@@ -83,13 +83,15 @@ static int ask_inside(const gess__target *target, unsigned worker, size_t n, con
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
     double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
            *places = logp + n;
+    gess__bounds_out_rows(&target->bounds, n, y, x, jacobians);
     for (size_t i = 0; i < n; i++) {
-        jacobians[inside] = gess__bounds_out(&target->bounds, y + i * inner, x + inside * outer);
-        places[inside] = (double)i;
-        if (jacobians[inside] > -INFINITY)
-            inside++;
-        else
+        if (!(jacobians[i] > -INFINITY)) {
             values[i] = -INFINITY;
+            continue;
+        }
+        if (inside < i) memcpy(x + inside * outer, x + i * outer, outer * sizeof *x);
+        jacobians[inside] = jacobians[i];
+        places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
     GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, x, err));
@@ -118,24 +120,44 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
     return GESS_OK;
 }
 
-int gess__target_draw(const gess__target *target, unsigned worker, const double *w, double value, double *row,
-                      double *scratch, gess_error *err)
+/* The derived quantities behind the point x. */
+static int derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
 {
     const gess_model *model = target->model;
-    double *x = row + 1, *y = scratch;
-    value -= gess__target_out(target, w, y, scratch + target->dim);
-    if (target->bounds.trivial) {
-        memcpy(x, y, model->dim * sizeof *x);
-        row[0] = value;
-    } else {
-        row[0] = value - gess__bounds_out(&target->bounds, y, x);
-    }
-    if (model->derived == 0) return GESS_OK;
     int code = model->derive(model->user, worker, model->dim, x, model->derived, x + model->dim);
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);
     return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+}
+
+int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
+                       double *rows, size_t stride, double *scratch, gess_error *err)
+{
+    const gess_model *model = target->model;
+    const double *y = w, *x;
+    size_t dim = model->dim;
+    double *mapped_y = scratch, *learned = mapped_y + n * target->dim, *next = scratch;
+    for (size_t i = 0; i < n; i++) rows[i * stride] = values[i];
+    if (mapped(target)) {
+        next = learned + n + gess__learned_scratch(target->learned, n);
+        gess__learned_out(target->learned, n, w, mapped_y, learned, learned + n);
+        for (size_t i = 0; i < n; i++) rows[i * stride] -= learned[i];
+        y = mapped_y;
+    }
+    x = y;
+    if (!target->bounds.trivial) {
+        double *inside = next, *jacobians = inside + n * dim;
+        gess__bounds_out_rows(&target->bounds, n, y, inside, jacobians);
+        for (size_t i = 0; i < n; i++) rows[i * stride] -= jacobians[i];
+        x = inside;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double *row = rows + i * stride + 1;
+        memcpy(row, x + i * dim, dim * sizeof *row);
+        if (model->derived > 0) GESS_TRY(derive(target, worker, row, err));
+    }
+    return GESS_OK;
 }
 
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch)

@@ -35,10 +35,10 @@ size_t gess__target_scratch(const gess__target *target, size_t n);
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *scratch, gess_error *err);
 
-/* A draw in the user's scale into row (`columns` doubles): log density without Jacobian, parameters,
- * derived quantities. */
-int gess__target_draw(const gess__target *target, unsigned worker, const double *w, double value, double *row,
-                      double *scratch, gess_error *err);
+/* n draws in the user's scale into rows, `stride` doubles apart, `columns` each: log density without Jacobian,
+ * parameters, derived quantities. */
+int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
+                       double *rows, size_t stride, double *scratch, gess_error *err);
 
 /* Writes a point as "name = value, …" for messages, shortened with "…" where it does not fit; scratch as above. */
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch);

@@ -17,6 +17,9 @@ struct gess__team {
     /* under the lock */
     uint64_t round; /* counts the calls of gess__team_run() */
     unsigned busy;
+    int running;     /* a round is not over */
+    unsigned absent; /* workers that are away */
+    uint64_t *seen;  /* of each worker: the round that it is in, or was last */
     int quit;
     /* one round */
     gess__work_fn *work;
@@ -26,6 +29,7 @@ struct gess__team {
     atomic_size_t failed; /* smallest item that failed, items where none did */
     int status;           /* of that item, under the lock */
     gess_error error;
+    unsigned char *away; /* of each worker, its own */
 };
 
 struct seat {
@@ -40,6 +44,7 @@ static void take_items(gess__team *team, unsigned worker)
         if (item >= team->items || item > atomic_load(&team->failed)) return;
         gess_error error = {0};
         int status = team->work(team->data, worker, item, &error);
+        if (team->away[worker]) return; /* the round went on without it */
         if (status == GESS_OK) continue;
         pthread_mutex_lock(&team->lock);
         if (item < atomic_load(&team->failed)) {
@@ -56,16 +61,23 @@ static void *serve(void *argument)
     struct seat seat = *(struct seat *)argument;
     gess__team *team = seat.team;
     free(argument);
-    uint64_t seen = 0;
+    uint64_t *seen = &team->seen[seat.worker];
+    int late = 0;
     pthread_mutex_lock(&team->lock);
     for (;;) {
-        while (team->round == seen && !team->quit) pthread_cond_wait(&team->wake, &team->lock);
+        while ((team->round == *seen || !team->running) && !team->quit) {
+            late = 0;
+            pthread_cond_wait(&team->wake, &team->lock);
+        }
         if (team->quit) break;
-        seen = team->round;
+        *seen = team->round;
+        if (late) team->busy++; /* it was not counted when the round began */
         pthread_mutex_unlock(&team->lock);
         take_items(team, seat.worker);
         pthread_mutex_lock(&team->lock);
-        if (--team->busy == 0) pthread_cond_signal(&team->idle);
+        late = team->away[seat.worker];
+        team->away[seat.worker] = 0;
+        if ((late ? --team->absent : --team->busy) == 0) pthread_cond_signal(&team->idle);
     }
     pthread_mutex_unlock(&team->lock);
     return NULL;
@@ -88,6 +100,8 @@ int gess__team_new(gess__team **out, unsigned threads, gess_error *err)
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->idle, NULL);
     GESS_ALLOC(&team->threads, team->size, err);
+    GESS_ALLOC(&team->seen, team->size, err);
+    GESS_ALLOC(&team->away, team->size, err);
     for (unsigned worker = 1; worker < team->size; worker++) {
         struct seat *seat;
         GESS_ALLOC(&seat, 1, err);
@@ -115,6 +129,8 @@ void gess__team_free(gess__team *team)
     pthread_cond_destroy(&team->idle);
     pthread_mutex_destroy(&team->lock);
     free(team->threads);
+    free(team->seen);
+    free(team->away);
     free(team);
 }
 
@@ -132,8 +148,9 @@ int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *da
     team->status = GESS_OK;
     atomic_store(&team->next, 0);
     atomic_store(&team->failed, items);
-    team->busy = items > 1 ? team->started : 0;
-    if (team->busy > 0) {
+    team->busy = items > 1 ? team->started - team->absent : 0;
+    team->running = items > 1;
+    if (team->running) {
         team->round++;
         pthread_cond_broadcast(&team->wake);
     }
@@ -141,8 +158,38 @@ int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *da
     take_items(team, 0);
     pthread_mutex_lock(&team->lock);
     while (team->busy > 0) pthread_cond_wait(&team->idle, &team->lock);
+    team->running = 0;
     int status = team->status;
     if (status != GESS_OK && err != NULL) *err = team->error;
     pthread_mutex_unlock(&team->lock);
     return status;
+}
+
+void gess__team_leave(gess__team *team, unsigned worker)
+{
+    pthread_mutex_lock(&team->lock);
+    team->away[worker] = 1;
+    team->absent++;
+    if (--team->busy == 0) pthread_cond_signal(&team->idle);
+    pthread_mutex_unlock(&team->lock);
+}
+
+int gess__team_rejoin(gess__team *team, unsigned worker)
+{
+    pthread_mutex_lock(&team->lock);
+    int same = team->running && team->round == team->seen[worker];
+    if (same) {
+        team->away[worker] = 0;
+        team->absent--;
+        team->busy++;
+    }
+    pthread_mutex_unlock(&team->lock);
+    return same;
+}
+
+void gess__team_settle(gess__team *team)
+{
+    pthread_mutex_lock(&team->lock);
+    while (team->absent > 0) pthread_cond_wait(&team->idle, &team->lock);
+    pthread_mutex_unlock(&team->lock);
 }

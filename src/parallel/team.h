@@ -21,4 +21,13 @@ unsigned gess__team_size(const gess__team *team);
 
 int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *data, gess_error *err);
 
+/* For work that nobody needs to wait for, from within a work function, and not by worker 0. A worker that leaves is not
+ * waited for at the end of gess__team_run(), and later calls begin without it. When it rejoins, its round may be over:
+ * then the answer is false and its work function must return, leaving alone whatever belonged to that round. */
+void gess__team_leave(gess__team *team, unsigned worker);
+int gess__team_rejoin(gess__team *team, unsigned worker);
+
+/* Between rounds: waits until no worker is away. */
+void gess__team_settle(gess__team *team);
+
 #endif

@@ -101,6 +101,7 @@ static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *e
     archive_run(run, a, &has_warmup);
     *whole = 0;
     if (a->bad) return GESS_OK;
+    run->speculative_before = run->stats.evals_speculative;
     if (run->options.draws != GESS_AUTO && run->options.draws > run->stats.draws) run->finished = 0;
     if (run->finished) {
         *whole = 1;

@@ -178,6 +178,7 @@ static void update_stats(gess_run *run)
     gess_stats *s = &run->stats;
     double now = gess__seconds();
     s->evals = s->updates = s->failures = s->nans = 0;
+    s->evals_speculative = run->speculative_before;
     s->iterations = UINT64_MAX;
     s->warmup_settled = 1;
     for (size_t i = 0; i < run->ensembles; i++) {
@@ -186,6 +187,7 @@ static void update_stats(gess_run *run)
         s->updates += e->tally.updates;
         s->failures += e->tally.failures;
         s->nans += e->tally.nans;
+        s->evals_speculative += gess__ensemble_unused(e);
         s->nu = e->approx->nu;
         if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);
         if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;

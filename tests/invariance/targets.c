@@ -1,6 +1,7 @@
 #include "invariance/targets.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- banana, D = 2 ---- */
@@ -172,6 +173,57 @@ static double funnel_delta(const double *x)
     return log1p(x[1] * x[1]) + log1p(x[2] * x[2]); /* squares themselves have too heavy tails */
 }
 
+/* ---- wide, D = 2: standard deviations of 80 ---- */
+
+static double wide_delta(const double *x)
+{
+    return (x[0] * x[0] + x[1] * x[1]) / 6400.0;
+}
+
+static double wide_logp(const double *x)
+{
+    return -0.5 * wide_delta(x);
+}
+
+static void wide_draw(const double *n, double u, double *x)
+{
+    (void)u;
+    for (size_t i = 0; i < 2; i++) x[i] = 80.0 * n[i];
+}
+
+/* ---- pieces, D = 2: in each coordinate constant on three pieces, nothing between them ---- */
+
+static const double piece_low[] = {0.0, 0.9, 3.0}, piece_high[] = {0.4, 1.7, 3.6}, piece_level[] = {0.0, -0.5, 0.3};
+
+static double pieces_logp(const double *x)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < 2; i++) {
+        double level = -INFINITY;
+        for (size_t k = 0; k < 3; k++)
+            if (x[i] > piece_low[k] && x[i] < piece_high[k]) level = piece_level[k];
+        sum += level;
+    }
+    return sum;
+}
+
+static void pieces_draw(const double *n, double u, double *x)
+{
+    double mass[3], all = 0.0;
+    for (size_t k = 0; k < 3; k++) all += mass[k] = (piece_high[k] - piece_low[k]) * exp(piece_level[k]);
+    for (size_t i = 0; i < 2; i++) {
+        double left = all * (i == 0 ? u : uniform_of(n[0]));
+        size_t k = 0;
+        for (; k < 2 && left > mass[k]; k++) left -= mass[k];
+        x[i] = piece_low[k] + left / mass[k] * (piece_high[k] - piece_low[k]);
+    }
+}
+
+static double pieces_delta(const double *x)
+{
+    return (x[0] - 1.8) * (x[0] - 1.8) + (x[1] - 1.8) * (x[1] - 1.8);
+}
+
 /* ---- table and batches ---- */
 
 #define BATCH(name)                                                                                           \
@@ -189,6 +241,8 @@ BATCH(t)
 BATCH(modes)
 BATCH(bounded)
 BATCH(funnel)
+BATCH(wide)
+BATCH(pieces)
 
 const exact_target exact_targets[] = {
     {"banana", 2, banana_batch, banana_draw, banana_delta, NULL, NULL, NULL},
@@ -199,6 +253,8 @@ const exact_target exact_targets[] = {
     {"bounded", 4, bounded_batch, bounded_draw, bounded_delta, bounded_lower, bounded_upper, bounded_periodic},
     {"funnel", 3, funnel_batch, funnel_draw, funnel_delta, NULL, NULL, NULL},
 };
+const exact_target exact_pieces = {"pieces", 2, pieces_batch, pieces_draw, pieces_delta, NULL, NULL, NULL};
+const exact_target exact_wide = {"wide", 2, wide_batch, wide_draw, wide_delta, NULL, NULL, NULL};
 const size_t exact_target_count = sizeof exact_targets / sizeof *exact_targets;
 
 void exact_draw(const exact_target *target, uint64_t seed, uint64_t number, double *x, double *scratch)
@@ -207,6 +263,53 @@ void exact_draw(const exact_target *target, uint64_t seed, uint64_t number, doub
     gess__normals(key, target->dim + 1, scratch);
     key.chain = 1;
     target->draw(scratch, gess__uniform(key, 0), x);
+}
+
+void exact_state(const exact_target *target, const gess__bounds *bounds, uint64_t seed, uint64_t number, double *y)
+{
+    double x[16], scratch[17];
+    exact_draw(target, seed, number, x, scratch);
+    if (!gess__bounds_in(bounds, x, y)) exit(2);
+    for (size_t i = 0; i < target->dim; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        if (c->kind != GESS__CIRCLE) continue;
+        gess__key key = {.seed = seed, .iteration = number, .chain = 2, .purpose = GESS__FOR_TEST};
+        double radius = sqrt(-2.0 * log(gess__uniform(key, 0)));
+        y[c->at] *= radius;
+        y[c->at + 1] *= radius;
+    }
+}
+
+void exact_statistics(const exact_target *target, const double *x, size_t stride, double *out)
+{
+    double logp;
+    target->logp(NULL, 0, 1, target->dim, x, &logp);
+    out[0] = x[0];
+    out[stride] = x[1];
+    out[2 * stride] = logp;
+    out[3 * stride] = target->delta(x);
+}
+
+/* Central differences that stay between the bounds. */
+static int differences(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                       double *gradient)
+{
+    const exact_target *t = user;
+    for (size_t i = 0; i < n; i++) {
+        double point[16], ends[2];
+        for (size_t k = 0; k < dim; k++) point[k] = x[i * dim + k];
+        for (size_t k = 0; k < dim; k++) {
+            double at = point[k], step = 1e-6 * (1.0 + fabs(at));
+            if (t->lower != NULL) step = fmin(step, 0.5 * fmin(at - t->lower[k], t->upper[k] - at));
+            for (int side = 0; side < 2; side++) {
+                point[k] = side == 0 ? at - step : at + step;
+                t->logp(NULL, worker, 1, dim, point, &ends[side]);
+            }
+            gradient[i * dim + k] = (ends[1] - ends[0]) / (2.0 * step);
+            point[k] = at;
+        }
+    }
+    return t->logp(NULL, worker, n, dim, x, logp);
 }
 
 /* Inside every target's support; the tests set the states themselves. */
@@ -230,6 +333,8 @@ gess_model exact_model(const exact_target *target)
     model.name = target->name;
     model.dim = target->dim;
     model.logp = target->logp;
+    model.gradient = differences;
+    model.user = (void *)(uintptr_t)target;
     model.start = target->lower != NULL ? start_bounded : start_inside;
     model.lower = target->lower;
     model.upper = target->upper;

@@ -3,6 +3,7 @@
 #define GESS_TESTS_TARGETS_H
 
 #include "base/rng.h"
+#include "map/bounds.h"
 
 #include <gess/gess.h>
 
@@ -21,10 +22,22 @@ typedef struct exact_target {
 extern const exact_target exact_targets[];
 extern const size_t exact_target_count;
 
+/* For slices: two Gaussians of standard deviation 80, wider than an interval is stepped out; and three pieces with gaps
+ * between them in each of two coordinates, where it matters from where it is stepped out and shrunk. */
+extern const exact_target exact_wide, exact_pieces;
+
+/* What tests look at: x1, x2, log density, delta of a point, into out[0], out[stride], … */
+enum { EXACT_STATISTICS = 4 };
+void exact_statistics(const exact_target *target, const double *x, size_t stride, double *out);
+
 /* Draw number `number` of stream `seed`; scratch holds dim + 1 doubles. */
 void exact_draw(const exact_target *target, uint64_t seed, uint64_t number, double *x, double *scratch);
 
-/* A model of the target, with the target as its user pointer. */
+/* The same in the sampling space, y. The radius of a circle's point is Rayleigh's. */
+void exact_state(const exact_target *target, const gess__bounds *bounds, uint64_t seed, uint64_t number, double *y);
+
+/* A model of the target, with the target as its user pointer. Its gradients are differences of densities: leapfrog
+ * steps are exactly reversible with any function of the point in the gradient's place. */
 gess_model exact_model(const exact_target *target);
 
 #endif

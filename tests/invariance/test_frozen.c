@@ -18,7 +18,7 @@
 
 /* Iterations START .. START + UPDATES - 1: the whitened states are computed anew in the second of them, and every
  * pattern of moves below has both kinds of update in them. */
-enum { START = 63, UPDATES = 3, STATISTICS = 4, BASELINE = 4, LEARN_POINTS = 2000, MOST_DIM = 16 };
+enum { START = 63, UPDATES = 3, BASELINE = 4, LEARN_POINTS = 2000, MOST_DIM = 16 };
 
 enum quality { NONE, LEARNED, POOR };
 
@@ -59,32 +59,10 @@ static double *doubles(size_t count)
     return x;
 }
 
-static void statistics(const exact_target *t, const double *x, size_t stride, double *out)
-{
-    double logp;
-    t->logp(NULL, 0, 1, t->dim, x, &logp);
-    out[0] = x[0];
-    out[stride] = x[1];
-    out[2 * stride] = logp;
-    out[3 * stride] = t->delta(x);
-}
-
-/* n exact draws behind the bounds' map. The radius of a circle's point is Rayleigh's. */
+/* n exact draws behind the bounds' map. */
 static void draw_points(const exact_target *t, const gess__bounds *bounds, uint64_t seed, size_t n, double *y)
 {
-    for (size_t k = 0; k < n; k++, y += bounds->inner) {
-        double x[MOST_DIM], scratch[MOST_DIM + 1];
-        exact_draw(t, seed, k, x, scratch);
-        if (!gess__bounds_in(bounds, x, y)) exit(2);
-        for (size_t i = 0; i < t->dim; i++) {
-            const gess__coordinate *c = &bounds->coordinates[i];
-            if (c->kind != GESS__CIRCLE) continue;
-            gess__key key = {.seed = seed, .iteration = k, .chain = 2, .purpose = GESS__FOR_TEST};
-            double radius = sqrt(-2.0 * log(gess__uniform(key, 0)));
-            y[c->at] *= radius;
-            y[c->at + 1] *= radius;
-        }
-    }
+    for (size_t k = 0; k < n; k++) exact_state(t, bounds, seed, k, y + k * bounds->inner);
 }
 
 /* ---- maps ---- */
@@ -250,12 +228,12 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     gess_options options;
     gess__ensemble *e = NULL;
     size_t baseline = BASELINE * replicates, count = 0;
-    double *before = doubles(STATISTICS * baseline), *after = doubles(STATISTICS * replicates);
+    double *before = doubles(EXACT_STATISTICS * baseline), *after = doubles(EXACT_STATISTICS * replicates);
     double x[MOST_DIM], y[MOST_DIM], scratch[MOST_DIM + 1];
     (void)most;
     for (size_t i = 0; i < baseline; i++) {
         exact_draw(t, s->seed + 1000 + stage, i, x, scratch);
-        statistics(t, x, baseline, before + i);
+        exact_statistics(t, x, baseline, before + i);
     }
     gess_options_init(&options);
     options.chains = replicates;
@@ -271,15 +249,15 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     for (size_t i = 0; i < replicates; i++) {
         gess__target_out(&e->target, e->chains.x + i * e->target.dim, y, mapped);
         gess__bounds_out(&e->target.bounds, y, x);
-        statistics(t, x, replicates, after + i);
+        exact_statistics(t, x, replicates, after + i);
     }
     free(mapped);
     gess__ensemble_free(e);
-    for (size_t k = 0; k < STATISTICS; k++, count++) {
+    for (size_t k = 0; k < EXACT_STATISTICS; k++, count++) {
         p[count] = judge_means(replicates, after + k * replicates, baseline, before + k * baseline);
-        p_names[count] = names[STATISTICS + k];
+        p_names[count] = names[EXACT_STATISTICS + k];
     }
-    for (size_t k = 0; k < STATISTICS; k++, count++) {
+    for (size_t k = 0; k < EXACT_STATISTICS; k++, count++) {
         p[count] = judge_ks(replicates, after + k * replicates, baseline, before + k * baseline);
         p_names[count] = names[k];
     }

@@ -1,4 +1,5 @@
-/* Exact invariance of every kernel with its approximation frozen.
+/* Exact invariance of every kernel that has an approximation, with the approximation frozen (test_alone.c has the
+ * others).
  *
  * T is fitted to draws that are independent of the tested states. Given T the chains are then
  * independent of each other, so that each is a replicate: started from an exact draw and updated
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UPDATES = 3, STATISTICS = 4, BASELINE = 4, FIT_POINTS = 200 };
+enum { UPDATES = 3, BASELINE = 4, FIT_POINTS = 200 };
 
 struct setting {
     const gess__kernel *kernel;
@@ -25,32 +26,6 @@ struct setting {
 static const char *const names[] = {"x1",       "x2",       "log density",       "delta",
                                     "x1, mean", "x2, mean", "log density, mean", "delta, mean"};
 
-static void statistics(const exact_target *t, const double *x, size_t stride, double *out)
-{
-    double logp;
-    t->logp(NULL, 0, 1, t->dim, x, &logp);
-    out[0] = x[0];
-    out[stride] = x[1];
-    out[2 * stride] = logp;
-    out[3 * stride] = t->delta(x);
-}
-
-/* An exact draw in the sampling space. The radius of a circle's point is Rayleigh's. */
-static void draw_state(const exact_target *t, const gess__bounds *bounds, uint64_t seed, uint64_t number, double *y)
-{
-    double x[16], scratch[17];
-    exact_draw(t, seed, number, x, scratch);
-    if (!gess__bounds_in(bounds, x, y)) exit(2);
-    for (size_t i = 0; i < t->dim; i++) {
-        const gess__coordinate *c = &bounds->coordinates[i];
-        if (c->kind != GESS__CIRCLE) continue;
-        gess__key key = {.seed = seed, .iteration = number, .chain = 2, .purpose = GESS__FOR_TEST};
-        double radius = sqrt(-2.0 * log(gess__uniform(key, 0)));
-        y[c->at] *= radius;
-        y[c->at + 1] *= radius;
-    }
-}
-
 /* T from independent draws, by ECME. Every other test gets a T that is poor on purpose, since
  * invariance may not depend on its quality. */
 static void fit_approximation(const exact_target *t, const gess__bounds *bounds, gess__approx *approx, int poor)
@@ -60,7 +35,7 @@ static void fit_approximation(const exact_target *t, const gess__bounds *bounds,
     gess__fit_report report;
     size_t dim = approx->dim;
     double points[FIT_POINTS * 16];
-    for (size_t k = 0; k < FIT_POINTS; k++) draw_state(t, bounds, 77, k, points + k * dim);
+    for (size_t k = 0; k < FIT_POINTS; k++) exact_state(t, bounds, 77, k, points + k * dim);
     judge_must(gess__fitter_new(&fitter, dim, FIT_POINTS, &err), &err);
     gess__fit(fitter, FIT_POINTS, points, GESS__FIT_QUICK, approx, &report);
     gess__fitter_free(fitter);
@@ -85,11 +60,11 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     double *before = NULL, *after = NULL, scratch[17], x[16];
     size_t baseline = BASELINE * replicates, count = 0;
     (void)most;
-    judge_must(gess__alloc_bytes(&before, STATISTICS * baseline, sizeof *before, "before", &err), &err);
-    judge_must(gess__alloc_bytes(&after, STATISTICS * replicates, sizeof *after, "after", &err), &err);
+    judge_must(gess__alloc_bytes(&before, EXACT_STATISTICS * baseline, sizeof *before, "before", &err), &err);
+    judge_must(gess__alloc_bytes(&after, EXACT_STATISTICS * replicates, sizeof *after, "after", &err), &err);
     for (size_t i = 0; i < baseline; i++) {
         exact_draw(t, 1000 + stage, i, x, scratch);
-        statistics(t, x, baseline, before + i);
+        exact_statistics(t, x, baseline, before + i);
     }
     for (int poor = 0; poor < 2; poor++) {
         gess_options_init(&options);
@@ -108,7 +83,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
                    &err);
         fit_approximation(t, bounds, e->approx, poor);
         for (size_t i = 0; i < replicates; i++)
-            draw_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
+            exact_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
         judge_must(gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err),
                    &err);
         free(mapped);
@@ -118,13 +93,13 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
         for (size_t i = 0; i < replicates; i++) {
             gess__bounds_out(bounds, e->chains.x + i * inner, x);
-            statistics(t, x, replicates, after + i);
+            exact_statistics(t, x, replicates, after + i);
         }
-        for (size_t k = 0; k < STATISTICS; k++, count++) {
+        for (size_t k = 0; k < EXACT_STATISTICS; k++, count++) {
             p[count] = judge_means(replicates, after + k * replicates, baseline, before + k * baseline);
-            p_names[count] = names[STATISTICS + k];
+            p_names[count] = names[EXACT_STATISTICS + k];
         }
-        for (size_t k = 0; k < STATISTICS; k++, count++) {
+        for (size_t k = 0; k < EXACT_STATISTICS; k++, count++) {
             p[count] = judge_ks(replicates, after + k * replicates, baseline, before + k * baseline);
             p_names[count] = names[k];
         }
@@ -141,10 +116,11 @@ int main(void)
     gess_error err = {0};
     struct setting s = {0};
     int good = 1, tests = 0;
-    for (size_t k = 0; gess__kernel_row(k) != NULL; k++) tests += (int)exact_target_count;
+    for (size_t k = 0; gess__kernel_row(k) != NULL; k++)
+        if (gess__kernel_row(k)->needs & GESS__NEEDS_APPROX) tests += (int)exact_target_count;
     judge_must(gess__team_new(&s.team, 0, &err), &err);
     for (size_t k = 0; (s.kernel = gess__kernel_row(k)) != NULL; k++)
-        for (size_t i = 0; i < exact_target_count; i++) {
+        for (size_t i = 0; (s.kernel->needs & GESS__NEEDS_APPROX) && i < exact_target_count; i++) {
             char title[100];
             s.target = &exact_targets[i];
             snprintf(title, sizeof title, "kernel %s on %s", s.kernel->name, s.target->name);

@@ -210,6 +210,40 @@ static void batches(void **state)
     gess__target_free(&target);
 }
 
+/* Many points have the bits of one alone, far out and at what is not a number too; with and without coordinates of the
+ * model that are not one of the sampler's. */
+static void points_in_rows(void **state)
+{
+    (void)state;
+    enum { POINTS = 150 };
+    static const double odd[] = {0.0, -0.0, 40.0, -40.0, 710.0, -745.0, 1e300, -1e300, INFINITY, -INFINITY, NAN};
+    static double y[POINTS * (DIM + 1)], x[POINTS * DIM], jacobians[POINTS], alone[DIM];
+    int outside = 0;
+    gess_error err = {0};
+    for (int kind = 0; kind < 3; kind++) {
+        gess_model m = make(&outside);
+        if (kind == 2) m.dim = 4; /* no circle, nothing fixed */
+        gess__bounds b;
+        assert_int_equal(gess__bounds_init(&b, &m, kind > 0, &err), GESS_OK);
+        assert_int_equal(b.aligned, kind == 2);
+        for (size_t i = 0; i < POINTS * b.inner; i++)
+            y[i] = i % 7 == 0 ? odd[i / 7 % (sizeof odd / sizeof *odd)] : 20.0 * sin((double)i);
+        for (size_t n = 1; n <= POINTS; n += n < 10 ? 1 : 35) {
+            gess__bounds_out_rows(&b, n, y, x, jacobians);
+            for (size_t i = 0; i < n; i++) {
+                double jacobian = gess__bounds_out(&b, y + i * b.inner, alone);
+                if (isnan(jacobian))
+                    assert_true(isnan(jacobians[i]));
+                else
+                    assert_memory_equal(&jacobians[i], &jacobian, sizeof jacobian);
+                for (size_t k = 0; k < m.dim; k++)
+                    assert_true(x[i * m.dim + k] == alone[k] || (isnan(x[i * m.dim + k]) && isnan(alone[k])));
+            }
+        }
+        gess__bounds_free(&b);
+    }
+}
+
 static void everything_fixed(void **state)
 {
     (void)state;
@@ -245,7 +279,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),       cmocka_unit_test(jacobian),   cmocka_unit_test(gradients),
         cmocka_unit_test(gradients_of_batches), cmocka_unit_test(saturation), cmocka_unit_test(batches),
-        cmocka_unit_test(everything_fixed),     cmocka_unit_test(starts),
+        cmocka_unit_test(points_in_rows),       cmocka_unit_test(everything_fixed),     cmocka_unit_test(starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

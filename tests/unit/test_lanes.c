@@ -174,13 +174,6 @@ static void ellipses(void **state)
         }
         gess__ellipse_point(dim, centre, x, v, 0.0, 1.0, out);
         for (size_t i = 0; i < dim; i++) assert_true(out[i] == v[i] + centre[i]);
-        gess__rotate(dim, x, v, c, s, out);
-        for (size_t i = 0; i < dim; i++)
-            assert_true(fabsl(out[i] - ((long double)x[i] * c + (long double)v[i] * s)) <=
-                        1e-15L * (fabsl(x[i]) + fabsl(v[i])));
-        double *same = random_doubles(22, dim, dim);
-        gess__rotate(dim, same, v, c, s, same); /* in place */
-        assert_memory_equal(same, out, dim * sizeof *out);
         double xx, vv, xv;
         gess__dots(dim, x, v, &xx, &vv, &xv);
         assert_true(xx == gess__dot(dim, x, x) && vv == gess__dot(dim, v, v) && xv == gess__dot(dim, x, v));
@@ -188,7 +181,38 @@ static void ellipses(void **state)
         free(x);
         free(v);
         free(out);
-        free(same);
+    }
+}
+
+/* Rows at once have the bits of each alone. */
+static void rows_at_once(void **state)
+{
+    (void)state;
+    enum { ROWS = 5 };
+    const uint32_t chosen[ROWS] = {3, 0, 4, 4, 1};
+    const double cosines[ROWS] = {0.6, -0.8, 1.0, 0.0, 0.28}, sines[ROWS] = {0.8, 0.6, 0.0, -1.0, 0.96};
+    const double scales[ROWS] = {1.0, 0.3, 7.0, 2.5, 1e-3};
+    for (size_t dim = 1; dim <= 70; dim++) {
+        double *centre = random_doubles(31, dim, dim), *x = random_doubles(32, dim, ROWS * dim),
+               *v = random_doubles(33, dim, ROWS * dim),
+               *out = random_doubles(34, dim, ROWS * dim), *one = random_doubles(35, dim, dim);
+        double xx[ROWS], vv[ROWS], xv[ROWS], alone[3];
+        gess__dots_rows(ROWS, dim, x, v, xx, vv, xv);
+        for (size_t j = 0; j < ROWS; j++) {
+            gess__dots(dim, x + j * dim, v + j * dim, &alone[0], &alone[1], &alone[2]);
+            assert_true(alone[0] == xx[j] && alone[1] == vv[j] && alone[2] == xv[j]);
+        }
+        gess__ellipse_points(dim, centre, x, v, ROWS, chosen, cosines, sines, scales, out);
+        for (size_t p = 0; p < ROWS; p++) {
+            size_t j = chosen[p];
+            gess__ellipse_point(dim, centre, x + j * dim, v + j * dim, cosines[p], sines[p] * scales[p], one);
+            assert_memory_equal(out + p * dim, one, dim * sizeof *one);
+        }
+        free(centre);
+        free(x);
+        free(v);
+        free(out);
+        free(one);
     }
 }
 
@@ -220,6 +244,7 @@ int main(void)
         cmocka_unit_test(triangular_solves),
         cmocka_unit_test(dots),
         cmocka_unit_test(ellipses),
+        cmocka_unit_test(rows_at_once),
         cmocka_unit_test(tiles),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -135,6 +135,25 @@ static void normals_of_bits(void **state)
     }
 }
 
+/* Rows of several chains have the normals that each chain has alone. */
+static void normals_in_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 70, LONGEST = 150 };
+    static double together[ROWS * LONGEST + 1], alone[LONGEST];
+    for (size_t n = 1; n <= LONGEST; n += n < 40 ? 1 : 11)
+        for (size_t rows = 1; rows <= ROWS; rows += 23) {
+            gess__key key = key_of(UINT64_C(0x9876543210fedcba), 17, UINT64_C(0x1000000005));
+            together[rows * n] = 12345.0;
+            gess__normal_rows(key, rows, n, together);
+            assert_true(together[rows * n] == 12345.0);
+            for (size_t j = 0; j < rows; j++, key.chain++) {
+                gess__normals(key, n, alone);
+                assert_memory_equal(together + j * n, alone, n * sizeof *alone);
+            }
+        }
+}
+
 /* Chains in any grouping get the same gammas as alone. */
 static void gammas_alone(void **state)
 {
@@ -306,6 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),   cmocka_unit_test(distinct_streams), cmocka_unit_test(uniforms_of_bits),
         cmocka_unit_test(normals_of_bits), cmocka_unit_test(gammas_alone),     cmocka_unit_test(uniforms),
+        cmocka_unit_test(normals_in_rows),
         cmocka_unit_test(normals),         cmocka_unit_test(gammas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -172,11 +172,98 @@ static void own_choice(void **state)
     for (int i = 0; i < 50; i++) gess__team_free(new_team(4)); /* freed before any work */
 }
 
+/* Worker 1 leaves, and comes back when `back` is set; the others end when it has left. */
+typedef struct outing {
+    gess__team *team;
+    atomic_int left, back, came, same;
+} outing;
+
+static int go_out(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    outing *o = data;
+    (void)item;
+    (void)err;
+    while (!atomic_load(&o->left)) {
+        if (worker == 1) {
+            gess__team_leave(o->team, worker);
+            atomic_store(&o->left, 1);
+            while (!atomic_load(&o->back)) sched_yield();
+            atomic_store(&o->same, gess__team_rejoin(o->team, worker));
+            atomic_store(&o->came, 1);
+            return GESS_OK;
+        }
+        sched_yield();
+    }
+    return GESS_OK;
+}
+
+static void nobody_waits_for_the_absent(void **state)
+{
+    (void)state;
+    static job j;
+    for (int round = 0; round < 50; round++) {
+        gess__team *team = new_team(3);
+        outing o = {.team = team};
+        assert_int_equal(gess__team_run(team, 3, go_out, &o, NULL), GESS_OK);
+        assert_int_equal(o.left, 1);
+        assert_int_equal(o.came, 0); /* the round ended without it */
+        /* and so do later ones, for which it comes too late or in time */
+        for (int i = 0; i < 3; i++) {
+            memset(&j, 0, sizeof j);
+            j.size = 3;
+            j.owner = pthread_self();
+            if (i == 1) atomic_store(&o.back, 1);
+            if (i == 2) {
+                gess__team_settle(team);
+                assert_int_equal(o.came, 1);
+                assert_int_equal(o.same, 0);
+            }
+            assert_int_equal(gess__team_run(team, 100, work, &j, NULL), GESS_OK);
+            for (size_t k = 0; k < MOST; k++) assert_int_equal(j.done[k], k < 100);
+            assert_int_equal(j.bad, 0);
+            if (i == 0) assert_int_equal(j.workers_seen & 2, 0);
+        }
+        gess__team_free(team);
+    }
+}
+
+/* One that is back before the round is over goes on with it. */
+static int come_back(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    outing *o = data;
+    (void)item;
+    (void)err;
+    if (worker == 1 && !atomic_load(&o->left)) {
+        gess__team_leave(o->team, worker);
+        atomic_store(&o->left, 1);
+        atomic_store(&o->same, gess__team_rejoin(o->team, worker));
+        atomic_store(&o->came, 1);
+    }
+    while (!atomic_load(&o->came)) sched_yield();
+    return GESS_OK;
+}
+
+static void back_in_time(void **state)
+{
+    (void)state;
+    gess__team *team = new_team(2);
+    for (int round = 0; round < 200; round++) {
+        outing o = {.team = team};
+        assert_int_equal(gess__team_run(team, 2, come_back, &o, NULL), GESS_OK);
+        assert_int_equal(o.came, 1);
+        assert_int_equal(o.same, 1);
+        gess__team_settle(team);
+    }
+    gess__team_free(team);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_item_once), cmocka_unit_test(smallest_error), cmocka_unit_test(really_parallel),
-        cmocka_unit_test(many_rounds),     cmocka_unit_test(own_choice),
+        cmocka_unit_test(every_item_once), cmocka_unit_test(smallest_error),
+        cmocka_unit_test(really_parallel), cmocka_unit_test(many_rounds),
+        cmocka_unit_test(own_choice),      cmocka_unit_test(nobody_waits_for_the_absent),
+        cmocka_unit_test(back_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

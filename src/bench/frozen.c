@@ -1,0 +1,108 @@
+#include "bench/frozen.h"
+
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int warm_up(gess__frozen *f, gess_error *err)
+{
+    gess__ensemble *e = f->ensemble;
+    gess__record none = {0};
+    double start = gess__seconds();
+    while (!e->warmup.over) GESS_TRY(gess__warmup_stage(e, &none, err));
+    f->warmup_seconds = gess__seconds() - start;
+    f->warmup_inside = f->timed.seconds;
+    f->warmup_evals = e->tally.evals;
+    return GESS_OK;
+}
+
+int gess__frozen_open(gess__frozen *f, const char *model, const char *schedule, unsigned threads, size_t chains,
+                      uint64_t evals, gess_error *err)
+{
+    gess_options o;
+    *f = (gess__frozen){0};
+    gess_options_init(&o);
+    o.schedule = schedule != NULL ? schedule : "fixed";
+    o.chains = chains;
+    o.threads = threads;
+    if (evals > 0)
+        o.max_warmup_evals = evals;
+    else
+        o.warmup = 0;
+    GESS_TRY(gess_model_open(&f->inner, model, NULL, err));
+    gess__timed_init(&f->timed, f->inner, 1);
+    GESS_TRY(gess__team_new(&f->team, threads, err));
+    GESS_TRY(gess__ensemble_new(&f->ensemble, &f->timed.model, &o, 0, chains, f->team, err));
+    GESS_ALLOC(&f->points, chains * f->inner->dim, err);
+    GESS_ALLOC(&f->logp, chains, err);
+    if (evals == 0) f->ensemble->approx->nu = 30.0;
+    return warm_up(f, err);
+}
+
+void gess__frozen_close(gess__frozen *f)
+{
+    gess__ensemble_free(f->ensemble);
+    gess__team_free(f->team);
+    gess_model_close(f->inner);
+    free(f->points);
+    free(f->logp);
+    free(f->timed.batches);
+    *f = (gess__frozen){0};
+}
+
+int gess__frozen_run(gess__frozen *f, uint64_t iterations, gess__lap *lap, gess_error *err)
+{
+    gess__ensemble *e = f->ensemble;
+    gess__record record = {.thin = 1};
+    double inside = f->timed.seconds;
+    uint64_t updates = e->tally.updates, evals = e->tally.evals, points = f->timed.points;
+    double start = gess__seconds();
+    GESS_TRY(gess__ensemble_advance(e, gess__ensemble_done(e) + iterations, &record, err));
+    lap->seconds = gess__seconds() - start;
+    lap->inside = f->timed.seconds - inside;
+    lap->updates = e->tally.updates - updates;
+    lap->evals = e->tally.evals - evals;
+    if (gess__team_size(f->team) == 1 && f->timed.points - points != lap->evals)
+        return gess__fail(err, GESS_ERR_INTERNAL, "bench: %s was asked for %llu points, but %llu were counted",
+                          f->inner->name, (unsigned long long)(f->timed.points - points),
+                          (unsigned long long)lap->evals);
+    return GESS_OK;
+}
+
+int gess__frozen_pace(gess__frozen *f, double seconds, uint64_t *iterations, gess_error *err)
+{
+    gess__lap lap = {0};
+    *iterations = 1;
+    for (;;) {
+        GESS_TRY(gess__frozen_run(f, *iterations, &lap, err));
+        if (lap.seconds >= 0.5 * seconds) break;
+        *iterations *= lap.seconds > 0.1 * seconds ? 2 : 4;
+    }
+    double fit = (double)*iterations * seconds / lap.seconds;
+    *iterations = fit >= 8.0 ? (uint64_t)fit : 8; /* what begins and ends a stretch is not what is measured */
+    return GESS_OK;
+}
+
+int gess__frozen_look(gess__frozen *f, gess_error *err)
+{
+    const gess__ensemble *e = f->ensemble;
+    size_t dim = f->inner->dim, chains = e->chains.count;
+    double *row = NULL;
+    int status = gess__alloc_bytes(&row, e->target.columns, sizeof *row, "a draw", err);
+    for (size_t c = 0; status == GESS_OK && c < chains; c++) {
+        status = gess__target_draws(&e->target, 0, 1, e->chains.x + c * e->target.dim, e->chains.value + c, row,
+                                    e->target.columns, e->updates[0].mapped, err);
+        if (status != GESS_OK) break;
+        f->logp[c] = row[0];
+        memcpy(f->points + c * dim, row + 1, dim * sizeof *row);
+        double again = 0.0;
+        f->inner->logp(f->inner->user, 0, 1, dim, f->points + c * dim, &again);
+        if (!(fabs(again - row[0]) <= 1e-8 * (1.0 + fabs(again))))
+            status = gess__fail(err, GESS_ERR_INTERNAL, "bench: the log density of %s is %.17g at a chain that has %.17g",
+                                f->inner->name, again, row[0]);
+    }
+    free(row);
+    return status;
+}

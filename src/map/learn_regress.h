@@ -1,0 +1,34 @@
+/* Weighted least squares on a few columns, and the loss of a log variance: what finding the steps of a scale layer
+ * works with. All functions look at points begin .. end - 1. */
+#ifndef GESS_MAP_LEARN_REGRESS_H
+#define GESS_MAP_LEARN_REGRESS_H
+
+#include "map/learn.h"
+
+enum { GESS__MOST_TERMS = 2 + 2 * GESS__MOST_DRIVERS }; /* 1, drivers, a square or pulls */
+
+/* A regression: the terms of a mean or a log variance, as columns. */
+typedef struct gess__terms {
+    size_t count;
+    const double *columns[GESS__MOST_TERMS];
+    double factors[GESS__MOST_TERMS];
+} gess__terms;
+
+/* out = Σ factors_u column_u. */
+void gess__predict(const gess__terms *t, size_t begin, size_t end, double *restrict out);
+
+void gess__multiply(size_t n, const double *restrict a, const double *restrict b, double *restrict out);
+
+/* a = Xᵀ diag(weights) X, and Xᵀ diag(weights) y into b where y is given. */
+void gess__normal_equations(const gess__terms *t, const double *weights, const double *y, size_t begin, size_t end,
+                            double *work, double *a, double *b);
+
+/* Weighted least squares; then residuals r = y − prediction. */
+void gess__fit_mean(gess__terms *t, const double *weights, const double *y, size_t begin, size_t end, double *work,
+                    double *r);
+
+/* weights = e^−h, squares = r² e^−h; returns the mean of h/2 + r² e^−h/2, minus the log-likelihood but a constant. */
+double gess__spread_loss(const double *restrict r, size_t begin, size_t end, const double *restrict h,
+                         double *restrict weights, double *restrict squares);
+
+#endif

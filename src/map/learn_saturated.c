@@ -1,0 +1,230 @@
+/* A coordinate of a hierarchical model: x_i ~ N(x_k, τ²) beforehand, with data that know it to a variance v of their
+ * own about d. Given x_k and τ it has precision 1/τ² + 1/v, and a mean between x_k and d. With u = κ log τ that is
+ *
+ *   h = u − log(1 + cap e^u),   a = x_k + s (pull + Σ pull_slope_j x_j),   s = cap e^u / (1 + cap e^u),
+ *
+ * so the spread follows τ as long as τ is small, then saturates. What makes this worth a form of its own is the way to
+ * τ → 0, where chains come seldom and from which they must find back: there every x_i lies within τ of x_k, and a
+ * regression's factor of 0.99 in place of 1, or 1.9 in place of κ = 2, leaves them outside. So κ is a whole number (1
+ * or 2, of a log variance or log standard deviation), and so are the factors of the mean, with nothing added, where
+ * that loses nothing on points it was not fitted to.
+ *
+ * A coordinate above, such as a level's mean, has a variance that τ² adds to: h = log(floor + e^u). */
+#include "map/learn_saturated.h"
+
+#include "base/lanes.h"
+#include "base/vmath.h"
+
+/* Nats that whole numbers may lose, held out. */
+#define WORTH_WHOLE 0.01
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Of l->vectors. */
+enum { ONES, RESIDUALS, LEVELS, WEIGHTS, SQUARES, WORK, TARGET, SHARES, PULLS };
+
+typedef struct saturation {
+    const double *y; /* what is mapped, less the whole multiples of drivers */
+    const double *x; /* the driver of the spread, standardised */
+    size_t leads;    /* drivers of the mean that pulls go with */
+    const double *lead[GESS__MOST_DRIVERS];
+    double slope; /* κ for x */
+    double cap, floor, level;
+    gess__terms mean; /* its last are the pulls: s, and s times each lead */
+} saturation;
+
+/* h, without the level, and the shares s. */
+GESS__VECTOR
+static void saturate(const saturation *f, size_t begin, size_t end, double *restrict h, double *restrict shares)
+{
+    const double *restrict x = f->x;
+    double slope = f->slope, cap = f->cap, bottom = f->floor;
+    for (size_t j = begin; j < end; j++) {
+        double u = slope * x[j];
+        u = gess__select(u > GESS__MOST_LOG_SCALE, GESS__MOST_LOG_SCALE, u);
+        u = gess__select(u < -GESS__MOST_LOG_SCALE, -GESS__MOST_LOG_SCALE, u);
+        double variance = gess__exp(u), over = cap * variance;
+        h[j] = u + gess__log1p(bottom / variance) - gess__log1p(over);
+        shares[j] = over / (1.0 + over);
+    }
+}
+
+/* Sets the level to the best; returns the loss with it. */
+static double set_level(saturation *f, size_t begin, size_t end, double *v, size_t m)
+{
+    double *h = v + LEVELS * m, *squares = v + SQUARES * m, sum = 0.0, levels = 0.0, n = (double)(end - begin);
+    saturate(f, begin, end, h, v + SHARES * m);
+    (void)gess__spread_loss(v + RESIDUALS * m, begin, end, h, v + WEIGHTS * m, squares);
+    for (size_t j = begin; j < end; j++) {
+        sum += squares[j];
+        levels += h[j];
+    }
+    f->level = gess__log(sum / n + 1e-300);
+    return 0.5 * (levels / n + f->level + 1.0);
+}
+
+static void set_pulls(const saturation *f, size_t begin, size_t end, double *v, size_t m)
+{
+    for (size_t j = 0; j < f->leads; j++)
+        gess__multiply(end - begin, v + SHARES * m + begin, f->lead[j] + begin, v + (PULLS + j) * m + begin);
+}
+
+/* The mean for the bounds as they are, then the level; returns the loss. Without the mean a cap would not show: where
+ * the data pull, residuals grow with τ all the same. */
+static double fit_with(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m)
+{
+    f->cap = cap;
+    f->floor = bottom;
+    (void)set_level(f, begin, end, v, m); /* for shares and weights */
+    set_pulls(f, begin, end, v, m);
+    gess__fit_mean(&f->mean, v + WEIGHTS * m, f->y, begin, end, v + WORK * m, v + RESIDUALS * m);
+    return set_level(f, begin, end, v, m);
+}
+
+/* The cap or floor, or neither, that is best: one of a few, then one near that. */
+static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
+{
+    static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
+    static const double near[] = {0.5, 0.7, 1.4, 2.0};
+    memcpy(v + RESIDUALS * m + begin, f->y + begin, (end - begin) * sizeof *v);
+    double best = fit_with(f, 0.0, 0.0, begin, end, v, m), cap = 0.0, bottom = 0.0;
+    for (size_t i = 0; i < COUNT(caps) + COUNT(floors); i++) {
+        double loss = i < COUNT(caps) ? fit_with(f, caps[i], 0.0, begin, end, v, m)
+                                      : fit_with(f, 0.0, floors[i - COUNT(caps)], begin, end, v, m);
+        if (!(loss < best)) continue;
+        best = loss;
+        cap = f->cap;
+        bottom = f->floor;
+    }
+    double first_cap = cap, first_floor = bottom;
+    for (size_t i = 0; i < COUNT(near) && first_cap + first_floor > 0.0; i++) {
+        double loss = fit_with(f, near[i] * first_cap, near[i] * first_floor, begin, end, v, m);
+        if (!(loss < best)) continue;
+        best = loss;
+        cap = f->cap;
+        bottom = f->floor;
+    }
+    return fit_with(f, cap, bottom, begin, end, v, m);
+}
+
+static double loss_of(const saturation *f, size_t begin, size_t end, double *v, size_t m)
+{
+    double *h = v + LEVELS * m, *r = v + RESIDUALS * m;
+    saturate(f, begin, end, h, v + SHARES * m);
+    set_pulls(f, begin, end, v, m);
+    gess__predict(&f->mean, begin, end, r);
+    for (size_t j = begin; j < end; j++) {
+        r[j] = f->y[j] - r[j];
+        h[j] += f->level;
+    }
+    return gess__spread_loss(r, begin, end, h, v + WEIGHTS * m, v + SQUARES * m);
+}
+
+static double held_out(saturation f, double *v, size_t m)
+{
+    size_t half = m / 2;
+    (void)fit(&f, 0, half, v, m);
+    double loss = 0.5 * loss_of(&f, half, m, v, m);
+    (void)fit(&f, half, m, v, m);
+    return loss + 0.5 * loss_of(&f, 0, half, v, m);
+}
+
+/* ---- the two means ---- */
+
+/* All the drivers of `linear` may pull. */
+static void add_pulls(const gess__learner *l, size_t m, const gess__scale_step *linear, saturation *f, double *v)
+{
+    f->leads = linear->means;
+    f->mean.columns[f->mean.count++] = v + SHARES * m;
+    for (size_t j = 0; j < f->leads; j++) {
+        f->lead[j] = l->z + (size_t)linear->mean_from[j] * m;
+        f->mean.columns[f->mean.count++] = v + (PULLS + j) * m;
+    }
+}
+
+/* Factors as they come. */
+static saturation free_mean(const gess__learner *l, size_t m, const gess__scale_step *linear, double *v)
+{
+    saturation f = {.y = l->z + (size_t)linear->at * m, .x = l->z + (size_t)linear->scale_from[0] * m};
+    f.mean.columns[f.mean.count++] = v;
+    for (size_t j = 0; j < linear->means; j++) f.mean.columns[f.mean.count++] = l->z + (size_t)linear->mean_from[j] * m;
+    add_pulls(l, m, linear, &f, v);
+    return f;
+}
+
+/* Whole factors nearest to those of the free mean, and nothing added: into `step`, and what is left into v. */
+static saturation whole_mean(const gess__learner *l, size_t m, const saturation *fitted, const gess__scale_step *linear,
+                             gess__scale_step *step, double *v)
+{
+    uint32_t i = linear->at;
+    double *target = v + TARGET * m, start = l->mean[i] / l->sd[i];
+    saturation f = {.y = target, .x = fitted->x, .slope = fitted->slope};
+    for (size_t q = 0; q < m; q++) target[q] = l->z[i * m + q] + start;
+    for (size_t j = 0; j < linear->means; j++) {
+        uint32_t k = linear->mean_from[j];
+        const double *column = l->z + (size_t)k * m;
+        double factor = rint(fitted->mean.factors[1 + j] * l->sd[i] / l->sd[k]);
+        step->mean[j] = factor;
+        step->shift += factor * l->mean[k];
+        for (size_t q = 0; q < m; q++) target[q] -= factor * (l->sd[k] * column[q] + l->mean[k]) / l->sd[i];
+    }
+    add_pulls(l, m, linear, &f, v);
+    return f;
+}
+
+/* ---- the step ---- */
+
+/* κ, of the sign that the linear step has, by the loss of the free mean on all points. */
+static void choose_slope(saturation *f, double sd, double linear, size_t m, double *v)
+{
+    double sign = linear < 0.0 ? -1.0 : 1.0;
+    f->slope = sign * sd;
+    double one = fit(f, 0, m, v, m);
+    f->slope = 2.0 * sign * sd;
+    if (fit(f, 0, m, v, m) < one) return;
+    f->slope = sign * sd;
+    (void)fit(f, 0, m, v, m);
+}
+
+static void write_free_mean(const gess__learner *l, const saturation *f, gess__scale_step *step)
+{
+    double sd = l->sd[step->at];
+    step->shift = l->mean[step->at] + sd * f->mean.factors[0];
+    for (size_t j = 0; j < step->means; j++) step->mean[j] = sd * f->mean.factors[1 + j] / l->sd[step->mean_from[j]];
+}
+
+static void write_rest(const gess__learner *l, const saturation *f, uint32_t driver, gess__scale_step *step)
+{
+    double sd = l->sd[step->at];
+    const double *pulls = f->mean.factors + f->mean.count - f->leads - 1;
+    step->scales = step->saturated = 1;
+    step->scale_from[0] = driver;
+    step->scale[0] = f->slope / l->sd[driver];
+    step->spread = sd * gess__exp(0.5 * f->level);
+    step->cap = f->cap;
+    step->floor = f->floor;
+    step->pull = sd * pulls[0];
+    for (size_t j = 0; j < f->leads; j++) step->pull_slope[j] = sd * pulls[1 + j] / l->sd[step->mean_from[j]];
+}
+
+double gess__learn_saturated(gess__learner *l, size_t m, const gess__scale_step *linear, gess__scale_step *step)
+{
+    double *v = l->vectors;
+    uint32_t driver = linear->scale_from[0];
+    saturation loose = free_mean(l, m, linear, v);
+    choose_slope(&loose, l->sd[driver], linear->scale[0], m, v);
+    *step = (gess__scale_step){.at = linear->at, .means = linear->means};
+    memcpy(step->mean_from, linear->mean_from, sizeof step->mean_from);
+    double loss = held_out(loose, v, m);
+    saturation whole = whole_mean(l, m, &loose, linear, step, v);
+    double whole_loss = held_out(whole, v, m);
+    if (whole_loss < loss + WORTH_WHOLE) {
+        (void)fit(&whole, 0, m, v, m);
+        write_rest(l, &whole, driver, step);
+        return whole_loss;
+    }
+    (void)fit(&loose, 0, m, v, m);
+    write_free_mean(l, &loose, step);
+    write_rest(l, &loose, driver, step);
+    return loss;
+}
