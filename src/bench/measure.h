@@ -35,6 +35,7 @@ typedef struct gess__sampled {
     double *spread;       /* mean distance from the plan's centre, where it has one */
     uint64_t evals_warmup, evals_sampling;
     double seconds, seconds_outside; /* the latter NaN with several threads */
+    double seconds_cpu;              /* a peer's: of processors */
     char fault[256];                 /* why a peer gave up; empty where it did not */
     char version[32];                /* a peer's */
     void *own, *mapped;              /* what to release */

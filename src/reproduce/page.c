@@ -347,6 +347,32 @@ static void put_plain(FILE *out, const char *text)
     }
 }
 
+/* How many claims there are of each verdict. */
+static void put_balance(FILE *out, const json_t *pages)
+{
+    size_t i, k, count[sizeof rulings / sizeof *rulings] = {0};
+    const json_t *page, *claim;
+    json_array_foreach(pages, i, page)
+        json_array_foreach(json_object_get(page, "claims"), k,
+                           claim) for (size_t v = 0; v < sizeof rulings / sizeof *rulings; v++) count[v] +=
+        strcmp(gess__json_text(claim, "verdict"), rulings[v]) == 0;
+    fputs("\nOf the claims below:", out);
+    for (size_t v = 0; v < sizeof rulings / sizeof *rulings; v++)
+        fprintf(out, "%s %zu %s", v > 0 ? "," : "", count[v], rulings[v]);
+    fputs(".\n", out);
+}
+
+/* With what a page was made. */
+static void put_making(FILE *out, const json_t *page)
+{
+    const json_t *made = json_object_get(page, "made with");
+    uint64_t seed = gess__json_count(made, "first seed"), trials = gess__json_count(made, "trials");
+    fprintf(out, "gess %s, %s, %s; seed%s %llu", gess__json_text(made, "version"), gess__json_text(made, "cpu"),
+            gess__json_text(made, "blas"), trials > 1 ? "s" : "", (unsigned long long)seed);
+    if (trials > 1) fprintf(out, " to %llu", (unsigned long long)(seed + trials - 1));
+    fputs(".\n\n", out);
+}
+
 static void put_results(FILE *out, const void *what)
 {
     size_t i, k;
@@ -354,6 +380,7 @@ static void put_results(FILE *out, const void *what)
     fputs("# The paper's claims, and what was measured\n\nWritten by `gess reproduce`; verdicts are computed from the "
           "data.\n",
           out);
+    put_balance(out, what);
     json_array_foreach((const json_t *)what, i, page)
     {
         char scaled[256];
@@ -362,6 +389,7 @@ static void put_results(FILE *out, const void *what)
         if (json_array_size(json_object_get(page, "plots")) > 0)
             fprintf(out, "![%s](%s.svg)\n\n", gess__json_text(page, "name"),
                     gess__json_text(json_array_get(json_object_get(page, "plots"), 0), "file"));
+        put_making(out, page);
         fputs("| the paper | here | verdict |\n|---|---|---|\n", out);
         json_array_foreach(json_object_get(page, "claims"), k, claim)
         {

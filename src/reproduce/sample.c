@@ -250,7 +250,8 @@ static int sample_peer(const gess__trial *trial, const gess_model *model, holder
         double sampling = (double)s.evals_sampling;
         json_object_set_new(result, "evals_warmup", json_integer((json_int_t)s.evals_warmup));
         json_object_set_new(result, "evals_sampling", json_integer((json_int_t)s.evals_sampling));
-        json_object_set_new(result, "seconds", json_real(s.seconds * sampling / (sampling + (double)s.evals_warmup)));
+        json_object_set_new(result, "seconds",
+                            json_real(s.seconds_cpu * sampling / (sampling + (double)s.evals_warmup)));
         json_object_set_new(result, "peer", json_string(s.version));
     }
     gess__sampled_free(&s);
