@@ -350,12 +350,13 @@ static void put_plain(FILE *out, const char *text)
 /* How many claims there are of each verdict. */
 static void put_balance(FILE *out, const json_t *pages)
 {
-    size_t i, k, count[sizeof rulings / sizeof *rulings] = {0};
-    const json_t *page, *claim;
-    json_array_foreach(pages, i, page)
-        json_array_foreach(json_object_get(page, "claims"), k,
-                           claim) for (size_t v = 0; v < sizeof rulings / sizeof *rulings; v++) count[v] +=
-        strcmp(gess__json_text(claim, "verdict"), rulings[v]) == 0;
+    size_t count[sizeof rulings / sizeof *rulings] = {0};
+    for (size_t i = 0; i < json_array_size(pages); i++) {
+        const json_t *claims = json_object_get(json_array_get(pages, i), "claims");
+        for (size_t k = 0; k < json_array_size(claims); k++)
+            for (size_t v = 0; v < sizeof rulings / sizeof *rulings; v++)
+                count[v] += strcmp(gess__json_text(json_array_get(claims, k), "verdict"), rulings[v]) == 0;
+    }
     fputs("\nOf the claims below:", out);
     for (size_t v = 0; v < sizeof rulings / sizeof *rulings; v++)
         fprintf(out, "%s %zu %s", v > 0 ? "," : "", count[v], rulings[v]);
