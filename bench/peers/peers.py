@@ -136,6 +136,7 @@ def sample(options, density, starts):
     draws, means, warm, error = [], [], density.points, None
     centre = np.loadtxt(options.centre, ndmin=1) if options.means else None
     density.seconds, begun, since = 0.0, time.perf_counter(), density.points
+    begun_cpu = time.process_time()
     try:
         for x in steps(density, starts, options.seed, total // len(starts) + 1):
             discard = since < warmup
@@ -150,10 +151,10 @@ def sample(options, density, starts):
                 break
     except (ValueError, RuntimeError) as fault:  # what zeus raises when it cannot go on
         error = str(fault).replace('\n', ' ')
-    seconds = time.perf_counter() - begun
+    seconds, seconds_cpu = time.perf_counter() - begun, time.process_time() - begun_cpu
     figures = {'sampler': options.sampler, 'version': version(options.sampler), 'dim': density.dim,
                'walkers': len(starts), 'draws': len(draws), 'iterations': len(means), 'evals_warmup': warm,
-               'evals_sampling': density.points - warm, 'seconds': seconds,
+               'evals_sampling': density.points - warm, 'seconds': seconds, 'seconds_cpu': seconds_cpu,
                'seconds_outside': seconds - density.seconds, 'error': error}
     return draws, means, figures
 

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads and any block size, on three models, with
-# two schedules; with every kernel; with `auto` where a map, a mixture and independence moves are in use; other bytes for another seed.
+# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads, any block size and any
+# speculation, on three models, with two schedules; with every kernel; with `auto` where a map, a mixture and
+# independence moves are in use; other bytes for another seed.
 #   bitwise.sh GESS
 set -eu
 gess=$1
@@ -12,8 +13,9 @@ for model in german-credit funnel wishart:dim=60; do
     for schedule in pooled two-group; do
         options="--schedule $schedule --chains 40 --max-warmup-evals 20000 --draws 30 --thin 2 --seed 5 --quiet"
         for threads in 1 2 8; do
-            for block in 1 3 8 0; do
-                "$gess" sample "$model" $options --threads $threads --block $block -o run
+            for how in '1 16' '3 off' '8 2' '0 auto'; do
+                block="${how% *} with --speculate ${how#* }"
+                "$gess" sample "$model" $options --threads $threads --block "${how% *}" --speculate "${how#* }" -o run
                 grep -v '"seconds_' run/history.json > history
                 if [ ! -f first ]; then
                     cp run/draws.gess first
