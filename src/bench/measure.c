@@ -142,6 +142,7 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
     out->draws = s.draws;
     out->evals_sampling = s.evals_sampling;
     out->seconds = s.seconds;
+    out->seconds_sampling = s.seconds_sampling;
     out->values = out->own = t->values;
     out->held = t->capacity;
     t->values = NULL;
