@@ -100,11 +100,13 @@ static const struct argp_option bench_options[] =
      {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
      {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
      {"evals", EVALS, "N", 0,
-      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling)", 0},
+      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling), of a "
+      "chain (utilisation)",
+      0},
      {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
      {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
      {"output", OUTPUT, "FOLDER", 0,
-      "where reference and peers write; default: bench/reference of the source tree, and the present folder", 0},
+      "where reference and peers write; default: bench/reference of the source tree, and no plot of peers", 0},
      {0}};
 
 int command_bench(int argc, char **argv, gess_error *err)
@@ -114,9 +116,9 @@ int command_bench(int argc, char **argv, gess_error *err)
          .parser = take,
          .args_doc = "[NAME]",
          .doc = "Measures speed, as ratios within one run: overhead, threads, fit, growth, writing, models. Without "
-                "NAME: all of these. By name "
-                "only, and for long: efficiency, cost, scaling, reference, peers, which count evaluations and take the "
-                "options below (--models and --quick: overhead too)."};
+                "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
+                "cost, scaling, reference, peers, which count evaluations and take the options below (--models and "
+                "--quick: overhead too)."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
