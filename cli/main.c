@@ -2,6 +2,7 @@
 
 #include "base/cpu.h"
 #include "base/linalg.h"
+#include "launch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,14 @@ int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
     snprintf(name, sizeof name, "gess %s", argv[0]);
     argv[0] = name;
     argp_err_exit_status = GESS_ERR_USAGE;
-    return argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? GESS_OK : GESS_ERR_USAGE;
+    /* of several processes one says what is wrong */
+    FILE *out = stdout, *messages = stderr, *nowhere = launch_rank() > 0 ? fopen("/dev/null", "w") : NULL;
+    if (nowhere != NULL) stdout = stderr = nowhere;
+    int status = argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? GESS_OK : GESS_ERR_USAGE;
+    stdout = out;
+    stderr = messages;
+    if (nowhere != NULL) fclose(nowhere);
+    return status;
 }
 
 int print_json(json_t *root, gess_error *err)
@@ -52,7 +60,7 @@ static int print_version(gess_error *err)
     printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\nexports:", gess_version(), gess__blas_name(), gess__cpu_name(),
            __VERSION__);
     print_exporters(stdout);
-    putchar('\n');
+    printf("\nMPI: %s\n", launch_library() != NULL ? "yes" : "no");
     return finish_output(err);
 }
 
@@ -83,7 +91,8 @@ static int run_command(int argc, char **argv, gess_error *err)
 int main(int argc, char **argv)
 {
     gess_error err = {0};
-    int status = run_command(argc, argv, &err);
-    if (status != GESS_OK && err.text[0] != '\0') fprintf(stderr, "gess: %s\n", err.text);
-    return status;
+    int status = launch_open(argc > 1 ? argv[1] : "", &err);
+    if (status == GESS_OK && !launch_idle()) status = run_command(argc, argv, &err);
+    if (status != GESS_OK && err.text[0] != '\0' && launch_rank() == 0) fprintf(stderr, "gess: %s\n", err.text);
+    return launch_close(status, &err);
 }

@@ -1,4 +1,5 @@
 #include "command.h"
+#include "launch.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -54,19 +55,21 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     gess_run *run = NULL;
     /* the time limit is a session's; the file of starts has done its work */
     options->max_time = 0.0;
+    options->comm = launch_comm();
     if (a->threads != NULL) GESS_TRY(gess_options_set(options, "threads", a->threads, err));
     if (a->draws != NULL) GESS_TRY(gess_options_set(options, "draws", a->draws, err));
     if (a->max_time != NULL) GESS_TRY(gess_options_set(options, "max-time", a->max_time, err));
     int status = gess_model_open(&model, specification, options->data, err);
-    if (status == GESS_OK && gess__checkpoint_exists(a->directory)) {
+    if (status == GESS_OK && (launch_rank() > 0 || gess__checkpoint_exists(a->directory))) {
         status = gess_run_resume(&run, model, options, a->directory, err);
-        if (status == GESS_OK && a->draws != NULL) status = store_draws(run, stored, a->draws, err);
+        if (status == GESS_OK && a->draws != NULL && launch_rank() == 0)
+            status = store_draws(run, stored, a->draws, err);
     } else if (status == GESS_OK) {
         /* killed before its first sweep: config.json says all there is to know */
         options->overwrite = 1;
         status = gess_run_new(&run, model, options, a->directory, err);
     }
-    if (status == GESS_OK && run->finished && has_summary(a->directory)) {
+    if (status == GESS_OK && launch_rank() == 0 && run->finished && has_summary(a->directory)) {
         if (!a->quiet) printf("%s is complete; there is nothing to do (more draws: --draws N)\n", a->directory);
         status = finish_output(err);
     } else if (status == GESS_OK) {
@@ -74,6 +77,30 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     }
     gess_run_free(run);
     gess_model_close(model);
+    return status;
+}
+
+static int read_and_resume(void *data, gess_error *err)
+{
+    const struct arguments *a = data;
+    char path[4096];
+    gess_options options;
+    const char *model = NULL;
+    json_t *keep = NULL;
+    gess_options_init(&options);
+    GESS_TRY(gess__directory_path(a->directory, "config.json", path, sizeof path, err));
+    if (access(path, F_OK) != 0)
+        return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);
+    int status = gess__config_read(path, &options, &model, &keep, err);
+    if (status == GESS_OK) status = gess__config_verify(path, keep, err);
+    char differs[1024];
+    if (status == GESS_OK && gess__config_elsewhere(keep, differs, sizeof differs) && launch_rank() == 0)
+        fprintf(stderr,
+                "gess: warning: this run began with another build or machine (%s); its draws from here on may differ "
+                "from those of a run that stayed there\n",
+                differs);
+    if (status == GESS_OK) status = resume(a, &options, model, err);
+    json_decref(keep);
     return status;
 }
 
@@ -93,23 +120,5 @@ int command_resume(int argc, char **argv, gess_error *err)
                 "that was never interrupted, bit for bit."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    char path[4096];
-    gess_options options;
-    const char *model = NULL;
-    json_t *keep = NULL;
-    gess_options_init(&options);
-    GESS_TRY(gess__directory_path(a.directory, "config.json", path, sizeof path, err));
-    if (access(path, F_OK) != 0)
-        return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a.directory);
-    int status = gess__config_read(path, &options, &model, &keep, err);
-    if (status == GESS_OK) status = gess__config_verify(path, keep, err);
-    char differs[1024];
-    if (status == GESS_OK && gess__config_elsewhere(keep, differs, sizeof differs))
-        fprintf(stderr,
-                "gess: warning: this run began with another build or machine (%s); its draws from here on may differ "
-                "from those of a run that stayed there\n",
-                differs);
-    if (status == GESS_OK) status = resume(&a, &options, model, err);
-    json_decref(keep);
-    return status;
+    return launch_cover(read_and_resume, &a, err);
 }

@@ -1,6 +1,8 @@
+#include "base/clock.h"
 #include "base/options.h"
 #include "command.h"
 #include "ensemble/ensemble.h"
+#include "launch.h"
 #include "report/verdict.h"
 #include "run/run.h"
 
@@ -203,12 +205,23 @@ static gess_run *signalled;
 static volatile sig_atomic_t signals;
 static const int caught[] = {SIGINT, SIGTERM, SIGUSR1};
 
+static volatile double first_signal;
+
+/* Of several processes the first decides; and launchers may send what they got from a terminal or a batch system a
+ * second time. */
+static int is_echo(void)
+{
+    return launch_comm() != NULL && (launch_rank() > 0 || gess__seconds() - first_signal < 1.0);
+}
+
 static void on_signal(int number)
 {
     if (signals++ == 0) {
+        first_signal = gess__seconds();
         gess_stop(signalled);
         return;
     }
+    if (is_echo()) return;
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -278,6 +291,11 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
 int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err)
 {
     struct progress progress = {.run = run, .terminal = isatty(STDERR_FILENO)};
+    if (launch_rank() > 0) {
+        catch_signals(run);
+        return gess_run_go(run, err);
+    }
+    if (run->options.max_time == 0.0) run->options.max_time = launch_time_left();
     if (!quiet) {
         gess_run_on_progress(run, show_progress, &progress);
         run->live.wanted = 1;
@@ -311,13 +329,12 @@ static int take_config(int argc, char **argv, struct arguments *a, json_t **keep
     return GESS_OK;
 }
 
-static int start(int argc, char **argv, const struct argp *argp, struct arguments *a, json_t **keep, gess_error *err)
+static int start(void *data, gess_error *err)
 {
+    struct arguments *a = data;
     char directory[4096];
     const gess_model *model = NULL;
     gess_run *run = NULL;
-    GESS_TRY(take_config(argc, argv, a, keep, err));
-    GESS_TRY(parse_arguments(argp, argc, argv, a));
     if (a->model == NULL) a->model = a->config_model;
     default_directory(a, directory, sizeof directory);
     int status = gess_model_open(&model, a->model, a->options.data, err);
@@ -344,7 +361,10 @@ int command_sample(int argc, char **argv, gess_error *err)
     struct arguments a = {0};
     json_t *keep = NULL;
     gess_options_init(&a.options);
-    int status = start(argc, argv, &argp, &a, &keep, err);
+    int status = take_config(argc, argv, &a, &keep, err);
+    if (status == GESS_OK) status = parse_arguments(&argp, argc, argv, &a);
+    a.options.comm = launch_comm();
+    if (status == GESS_OK) status = launch_cover(start, &a, err);
     json_decref(keep);
     free_options(options);
     return status;

@@ -114,6 +114,9 @@ GESS_API void gess_model_close(const gess_model *model);
 /* The value of an option that is left to gess. */
 #define GESS_AUTO UINT64_MAX
 
+/* Several processes that make one run together; <gess/gess_mpi.h> makes it of an MPI communicator. */
+typedef struct gess_comm gess_comm;
+
 /* One field for each row of <gess/options.def>. Text fields are borrowed. */
 typedef struct gess_options {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
@@ -129,6 +132,7 @@ typedef struct gess_options {
 #undef GESS_TIME
 #undef GESS_TEXT
 #undef GESS_FLAG
+    gess_comm *comm; /* borrowed; NULL: this process alone */
 } gess_options;
 
 GESS_API void gess_options_init(gess_options *options);

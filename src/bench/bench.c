@@ -24,18 +24,40 @@ const gess__bench *gess__bench_row_of(size_t i)
     return i < sizeof table / sizeof *table ? table[i] : NULL;
 }
 
+/* A new line with this text, or NULL where there is no room. */
+static gess__bench_row *new_row(gess__bench_result *result, const char *format, va_list args)
+{
+    if (result->count == GESS__BENCH_ROWS) return NULL;
+    gess__bench_row *row = &result->rows[result->count++];
+    vsnprintf(row->what, sizeof row->what, format, args);
+    return row;
+}
+
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...)
 {
-    if (result->count == GESS__BENCH_ROWS) return;
-    gess__bench_row *row = &result->rows[result->count++];
     va_list args;
     va_start(args, format);
-    vsnprintf(row->what, sizeof row->what, format, args);
+    gess__bench_row *row = new_row(result, format, args);
     va_end(args);
+    if (row == NULL) return;
     row->seconds = seconds;
     row->reference = reference;
     row->ratio = more_is_better ? reference / seconds : seconds / reference;
+    row->goal = goal;
+    row->more_is_better = more_is_better;
+}
+
+void gess__bench_figure(gess__bench_result *result, double value, double goal, int more_is_better, const char *format,
+                        ...)
+{
+    va_list args;
+    va_start(args, format);
+    gess__bench_row *row = new_row(result, format, args);
+    va_end(args);
+    if (row == NULL) return;
+    row->seconds = row->reference = NAN;
+    row->ratio = value;
     row->goal = goal;
     row->more_is_better = more_is_better;
 }

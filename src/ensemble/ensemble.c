@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/options.h"
 #include "ensemble/refine.h"
+#include "ensemble/stream.h"
 #include "kernel/ellipse.h"
 
 #include <stdlib.h>
@@ -98,15 +99,12 @@ static int choose_methods(gess__ensemble *e, const gess_options *options, gess_e
     return GESS_OK;
 }
 
-int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
-                        size_t chains, gess__team *team, gess_error *err)
+/* What is needed to update blocks of chains. */
+static int make_workplace(gess__ensemble *e, const gess_model *model, const gess_options *options, gess__team *team,
+                          gess_error *err)
 {
-    GESS_ALLOC(ensemble, 1, err);
-    gess__ensemble *e = *ensemble;
     e->team = team;
     GESS_TRY(gess__target_init(&e->target, model, strcmp(options->transform, "none") != 0, err));
-    e->chains.first = (uint32_t)first;
-    e->chains.count = e->kept = chains;
     GESS_TRY(choose_methods(e, options, err));
     if (e->schedule->learns_maps && (e->kernel->needs & GESS__NEEDS_APPROX) && strcmp(options->transform, "none") != 0)
         GESS_TRY(gess__target_learn(&e->target, err));
@@ -117,23 +115,57 @@ int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, cons
     unsigned workers = gess__team_size(team);
     e->chains.dim = dim;
     e->chains.own_size = e->kernel->own_size(dim);
+    e->block = options->block > 0 ? (size_t)options->block : choose_block(e->chains.count, dim, workers);
+    if (e->block > e->chains.count) e->block = e->chains.count;
+    GESS_ALLOC(&e->updates, workers, err);
+    for (unsigned worker = 0; worker < workers; worker++)
+        GESS_TRY(gess__update_init(&e->updates[worker], e->kernel, &e->target, e->block, err));
+    return gess__approx_new(&e->approx, dim, err);
+}
+
+int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
+                        size_t chains, gess__team *team, gess_error *err)
+{
+    GESS_ALLOC(ensemble, 1, err);
+    gess__ensemble *e = *ensemble;
+    e->chains.first = (uint32_t)first;
+    e->chains.count = e->kept = chains;
+    GESS_TRY(make_workplace(e, model, options, team, err));
+    size_t dim = e->target.dim;
     GESS_ALLOC(&e->chains.x, chains * dim, err);
     GESS_ALLOC(&e->chains.value, chains, err);
     GESS_ALLOC(&e->chains.own, chains * e->chains.own_size, err);
     GESS_ALLOC(&e->chains.deltas, chains, err);
     GESS_ALLOC(&e->chains.log_ts, chains, err);
-
-    e->block = options->block > 0 ? (size_t)options->block : choose_block(chains, dim, workers);
-    if (e->block > chains) e->block = chains;
-    GESS_ALLOC(&e->updates, workers, err);
-    for (unsigned worker = 0; worker < workers; worker++)
-        GESS_TRY(gess__update_init(&e->updates[worker], e->kernel, &e->target, e->block, err));
-
     GESS_ALLOC(&e->nans.points, GESS__NANS_KEPT * dim, err);
     GESS_TRY(gess__stream_new(&e->stream, e, err));
-    GESS_TRY(gess__approx_new(&e->approx, dim, err));
     GESS_TRY(gess__warmup_open(e, options, err));
     return e->schedule->open(e, options, err);
+}
+
+int gess__ensemble_make_guest(gess__ensemble **ensemble, const gess_model *model, const gess_options *options,
+                              size_t block, gess__team *team, gess_error *err)
+{
+    GESS_ALLOC(ensemble, 1, err);
+    gess__ensemble *e = *ensemble;
+    gess_options o = *options;
+    const gess__schedule *schedule = gess__schedule_find(o.schedule);
+    size_t fewest = schedule != NULL ? schedule->fewest_chains : 1;
+    o.block = block;
+    o.approx = NULL; /* rank 0 has read it */
+    e->chains.count = block > fewest ? block : fewest;
+    e->warmup.over = 1; /* nothing is fitted here */
+    GESS_TRY(make_workplace(e, model, &o, team, err));
+    return e->schedule->open(e, &o, err);
+}
+
+int gess__ensemble_share(gess__ensemble *e, const gess_options *options, unsigned workers, gess_error *err)
+{
+    size_t block = e->chains.count / (2 * (size_t)workers); /* one to work on, one at hand */
+    if (block < 1) block = 1;
+    if (options->block > 0 || block >= e->block) return GESS_OK;
+    e->block = block;
+    return gess__stream_resize(e->stream, e, err);
 }
 
 int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,

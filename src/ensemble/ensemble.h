@@ -83,6 +83,7 @@ typedef struct gess__ladder {
 
 typedef struct gess__stream gess__stream;
 typedef struct gess__refiner gess__refiner;
+typedef struct gess__ranks gess__ranks;
 
 typedef struct gess__ensemble {
     gess__target target;
@@ -92,6 +93,8 @@ typedef struct gess__ensemble {
     uint64_t seed, reuse;
     uint64_t speculate;    /* angles ahead, at most; 0: off; GESS_AUTO */
     gess__team *team;      /* borrowed */
+    gess__ranks *ranks;    /* borrowed; NULL: there are no other ranks */
+    size_t number;         /* of this ensemble in the run */
     size_t block;          /* chains of a block, at most */
     gess__update *updates; /* one for each worker */
     gess__stream *stream;  /* what is in flight */
@@ -151,8 +154,16 @@ void gess__ensemble_free(gess__ensemble *ensemble);
 int gess__ensemble_make(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,
                         size_t chains, gess__team *team, gess_error *err);
 
-/* save.c: writes the state to an archive, or reads it. */
+/* As much of one as it takes to run tasks for another rank: no chains, no warm-up, no stream. */
+int gess__ensemble_make_guest(gess__ensemble **ensemble, const gess_model *model, const gess_options *options,
+                              size_t block, gess__team *team, gess_error *err);
+
+/* Blocks for so many workers, where their size was not given: smaller ones than before, if any. */
+int gess__ensemble_share(gess__ensemble *e, const gess_options *options, unsigned workers, gess_error *err);
+
+/* save.c: writes the state to an archive, or reads it; what a stretch does not change alone. */
 void gess__ensemble_archive(gess__ensemble *e, gess__archive *archive);
+void gess__ensemble_archive_frozen(gess__ensemble *e, gess__archive *archive);
 
 /* ---- running (stream.c) ---- */
 

@@ -44,6 +44,12 @@ static void archive_refinement(gess__ensemble *e, gess__archive *a)
     for (size_t k = 0; k < e->mixture->count && !a->bad; k++) archive_approx(e->mixture->component[k], a);
 }
 
+void gess__ensemble_archive_frozen(gess__ensemble *e, gess__archive *a)
+{
+    archive_approx(e->approx, a);
+    archive_refinement(e, a);
+}
+
 /* Draws that the window holds of the chains that are furthest, or more than there is room for where its numbers cannot
  * be. In the middle of a stage there are more than when it began. */
 static uint64_t held(const gess__ensemble *e)
@@ -125,7 +131,6 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     GESS_ARCHIVE(a, &e->warmup);
     if (e->warmup.fixed != fixed) a->bad = 1;
     if (e->turn != 0 && e->turn != 1) a->bad = 1;
-    archive_approx(e->approx, a);
-    archive_refinement(e, a);
+    gess__ensemble_archive_frozen(e, a);
     archive_window(e, a);
 }

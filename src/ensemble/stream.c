@@ -6,10 +6,16 @@
  * its last block is done, in order. How long a segment is follows from measured time, so that a stop is
  * heeded soon and hand-outs cost little; neither a draw nor a byte of a file depends on it.
  *
- * A worker that finds no block evaluates angles in advance (kernel/ahead.h) where that pays. */
+ * A worker that finds no block evaluates angles in advance (kernel/ahead.h) where that pays.
+ *
+ * Where there are other ranks (ranks.c), they get tasks in the same way, and a worker with nothing to do takes one over
+ * that another rank has, or will have, for too long: its outcome is the same, and whoever comes second is not listened
+ * to. */
+#include "ensemble/stream.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "ensemble/ranks.h"
 #include "kernel/ahead.h"
 
 #include <math.h>
@@ -18,6 +24,13 @@
 #include <string.h>
 
 #define TASK_SECONDS 0.005
+#define TASK_SECONDS_A_WORKER 0.0001 /* so that rank 0 keeps up with many: at most 10,000 tasks a second */
+
+/* A task of another rank is taken over where it would come later than PATIENCE times as long as it takes here, and
+ * PATIENCE_SECONDS. */
+#define PATIENCE 1.5
+#define PATIENCE_SECONDS 0.002
+#define GRACE_SECONDS 0.02
 
 /* Draws that are held: 1 MiB four times, or one draw of every chain if that is more. They are cut into as many segments
  * as fit, and no block is further ahead of another than LEAD_SECONDS, or FEWEST segments: a stop waits for the last to
@@ -32,11 +45,20 @@ enum { FEWEST = 4, HELD_DOUBLES = 1 << 17, MOST_SLOTS = 4096 };
 
 enum { AHEAD_MOST = 32 };
 
+/* How a block stands. */
+typedef struct holding {
+    uint64_t progress; /* segments behind it */
+    uint64_t serial;   /* of the claim on it; 0: idle */
+    int rank;          /* whose claim that is */
+    int safe;          /* it is not to be taken over */
+    double since, expected;
+    unsigned losses; /* claims on this segment of it that were taken over */
+} holding;
+
 struct gess__stream {
     double *rows; /* FEWEST × capacity doubles, in `slots` slots */
     size_t capacity;
-    uint64_t *progress;  /* of each block: segments behind it */
-    unsigned char *busy; /* of each block */
+    holding *holdings; /* one for each block */
     pthread_mutex_t lock;
     pthread_cond_t changed; /* idle workers wait for it */
     unsigned idle;          /* how many */
@@ -55,23 +77,31 @@ struct gess__stream {
     uint64_t written;        /* handed to the sink */
     size_t *remaining;       /* MOST_SLOTS: blocks that still owe their part of the segment in the slot */
     uint64_t evals, updates; /* of tasks that are done */
+    uint64_t serial;         /* of the last claim */
+    uint64_t taken_over;     /* claims that lost their block to another */
+    size_t claims;           /* that are being run */
+    double typical;          /* seconds of an iteration of a block, wherever it is run; 0: not known */
+    gess__tally elsewhere;   /* of tasks that other ranks did */
     int delivering, status;
     gess_error error;
 };
 
 int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error *err)
 {
-    size_t row = e->chains.count * e->target.columns, blocks = (e->chains.count + e->block - 1) / e->block;
+    size_t row = e->chains.count * e->target.columns;
+    pthread_condattr_t monotonic;
     GESS_ALLOC(stream, 1, err);
     gess__stream *s = *stream;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->changed, NULL);
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     s->capacity = row > HELD_DOUBLES ? row : HELD_DOUBLES;
     s->most = s->capacity / row;
     GESS_ALLOC(&s->rows, FEWEST * s->capacity, err);
     GESS_ALLOC(&s->remaining, MOST_SLOTS, err);
-    GESS_ALLOC(&s->progress, blocks, err);
-    GESS_ALLOC(&s->busy, blocks, err);
+    GESS_TRY(gess__stream_resize(s, e, err));
     unsigned workers = gess__team_size(e->team);
     if (e->speculate == 0 || workers == 1 || e->kernel->foresee == NULL) return GESS_OK;
     size_t depth = e->speculate != GESS_AUTO   ? (size_t)e->speculate
@@ -80,14 +110,21 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     return gess__ahead_new(&s->ahead, workers, depth, e->block, e->target.dim, &s->lock, &s->changed, err);
 }
 
+int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *err)
+{
+    free(s->holdings);
+    s->holdings = NULL;
+    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
+    return GESS_OK;
+}
+
 void gess__stream_free(gess__stream *s)
 {
     if (s == NULL) return;
     gess__ahead_free(s->ahead);
     free(s->rows);
     free(s->remaining);
-    free(s->progress);
-    free(s->busy);
+    free(s->holdings);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -122,14 +159,16 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->record = record;
     s->blocks = (stretch->count + e->block - 1) / e->block;
     /* about TASK_SECONDS for a task */
-    double fit = s->pace > 0.0 ? TASK_SECONDS / s->pace : 1.0;
+    double task = TASK_SECONDS_A_WORKER * (double)gess__ranks_workers(e->ranks);
+    double fit = s->pace > 0.0 ? (task > TASK_SECONDS ? task : TASK_SECONDS) / s->pace : 1.0;
     s->length = fit >= (double)s->most ? s->most : fit > 1.0 ? (uint64_t)fit : 1;
     s->segments = (stretch->iterations + s->length - 1) / s->length;
     s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
-    memset(s->progress, 0, s->blocks * sizeof *s->progress);
-    memset(s->busy, 0, s->blocks * sizeof *s->busy);
+    s->claims = 0;
+    s->elsewhere = (gess__tally){0};
+    memset(s->holdings, 0, s->blocks * sizeof *s->holdings);
     size_t lead = s->pace > 0.0 ? (size_t)(LEAD_SECONDS / (s->pace * (double)s->length)) : 0;
     s->slots = FEWEST * (size_t)(s->most / s->length);
     if (s->slots > lead) s->slots = lead > FEWEST ? lead : FEWEST;
@@ -143,67 +182,7 @@ static double *slot_of(const gess__stream *s, uint64_t k)
     return s->rows + k % s->slots * s->length * s->ensemble->chains.count * s->ensemble->target.columns;
 }
 
-/* ---- one task ---- */
-
-static int record_block(const gess__stream *s, const gess__update *u, double *rows, uint64_t kept, uint64_t draw,
-                        gess_error *err)
-{
-    const gess__ensemble *e = s->ensemble;
-    size_t dim = e->target.dim, columns = e->target.columns;
-    double *row = rows + ((u->first - s->stretch->first) * kept + draw) * columns;
-    if (u->first >= e->kept) return GESS_OK;
-    size_t some = u->first + u->count <= e->kept ? u->count : (size_t)(e->kept - u->first);
-    return gess__target_draws(&e->target, u->worker, some, e->chains.x + u->first * dim, e->chains.value + u->first,
-                              row, kept * columns, u->mapped, err);
-}
-
-static void collect_block(gess__ensemble *e, const gess__update *u)
-{
-    gess__window *w = &e->window;
-    uint64_t past = u->iteration - w->start + 1;
-    size_t dim = e->target.dim;
-    if (past % w->stride != 0) return;
-    size_t point = (size_t)(past / w->stride - 1) * e->chains.count + u->first;
-    if (w->points != NULL)
-        memcpy(w->points + point * dim, e->chains.x + u->first * dim, u->count * dim * sizeof *w->points);
-    memcpy(w->values + point, e->chains.value + u->first, u->count * sizeof *w->values);
-}
-
-/* `ahead`: angles to lay out for others. */
-static int run_task(gess__stream *s, unsigned worker, size_t block, uint64_t k, size_t ahead, gess_error *err)
-{
-    gess__ensemble *e = s->ensemble;
-    const gess__stretch *stretch = s->stretch;
-    gess__update *u = &e->updates[worker];
-    uint64_t start = segment_start(s, k), end = segment_start(s, k + 1), kept = segment_kept(s, k), draw = 0;
-    size_t offset = block * e->block;
-    u->approx = stretch->approx;
-    u->mixture = stretch->mixture;
-    u->globals = stretch->globals;
-    u->period = stretch->period;
-    u->axes = stretch->axes;
-    u->chains = &e->chains;
-    u->phase = e->frozen ? GESS__FROZEN : e->warmup.over ? GESS__SAMPLING : GESS__WARMING;
-    u->warmup = gess__warmup_least(e);
-    u->seed = e->seed;
-    u->worker = worker;
-    u->first = stretch->first + offset;
-    u->count = stretch->count - offset < e->block ? stretch->count - offset : e->block;
-    u->measure = 1;
-    u->ahead = ahead;
-    u->desk = ahead > 0 ? gess__ahead_desk(s->ahead, worker) : NULL;
-    for (uint64_t i = start; i < end; i++) {
-        u->iteration = i;
-        u->rebind = stretch->rebind && i == stretch->start;
-        GESS_TRY(gess__update_block(e->kernel, u, err));
-        if (!e->warmup.over) collect_block(e, u);
-        if (kept > 0 && gess__record_kept(s->record, i, 1) > 0)
-            GESS_TRY(record_block(s, u, slot_of(s, k), kept, draw++, err));
-    }
-    return GESS_OK;
-}
-
-/* ---- workers; all of the following hold the lock ---- */
+/* ---- claims; all of the following hold the lock ---- */
 
 static void fail(gess__stream *s, int status, const gess_error *error)
 {
@@ -217,8 +196,40 @@ static size_t choose(const gess__stream *s)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
-        if (s->busy[b] || s->progress[b] >= s->segments || s->progress[b] >= s->written + s->slots) continue;
-        if (best == s->blocks || s->progress[b] < s->progress[best]) best = b;
+        const holding *h = &s->holdings[b];
+        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + s->slots) continue;
+        if (best == s->blocks || h->progress < s->holdings[best].progress) best = b;
+    }
+    return best;
+}
+
+/* Seconds until a task is done that begins after so many others. */
+static double task_seconds(const gess__stream *s, double pace, size_t ahead)
+{
+    return pace * (double)s->length * (double)(1 + ahead);
+}
+
+/* Seconds that a claim will still take. One that is late is taken to be as late again; but what is expected may be
+ * wrong, so there is a time of grace, which doubles with every take-over: in the end a task is left to be finished. */
+static double expect(const holding *h, double now)
+{
+    double past = now - h->since, left = h->expected - past;
+    if (left > 0.0) return left;
+    double grace = ldexp(h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
+    return -left > grace ? -left : 0.0;
+}
+
+/* The block to be taken over by a worker of `rank`: the one that another rank will have longest, or `blocks`. */
+static size_t choose_late(const gess__stream *s, int rank, double pace)
+{
+    size_t best = s->blocks;
+    double now = gess__seconds(), most = PATIENCE * task_seconds(s, pace, 0) + PATIENCE_SECONDS;
+    if (pace <= 0.0) return best;
+    for (size_t b = 0; b < s->blocks; b++) {
+        const holding *h = &s->holdings[b];
+        if (h->serial == 0 || h->safe || h->rank == rank || expect(h, now) <= most) continue;
+        most = expect(h, now);
+        best = b;
     }
     return best;
 }
@@ -229,10 +240,77 @@ static void heed_stop(gess__stream *s)
     if (s->record->stop == NULL || !atomic_load(s->record->stop)) return;
     uint64_t furthest = 0;
     for (size_t b = 0; b < s->blocks; b++) {
-        uint64_t reached = s->progress[b] + s->busy[b];
+        uint64_t reached = s->holdings[b].progress + (s->holdings[b].serial != 0);
         if (reached > furthest) furthest = reached;
     }
     if (furthest < s->segments) s->segments = furthest;
+}
+
+/* The task of a block in a segment, with the places where its outcome goes. */
+static gess__task make_task(const gess__stream *s, size_t block, uint64_t k)
+{
+    gess__ensemble *e = s->ensemble;
+    const gess__stretch *stretch = s->stretch;
+    size_t offset = block * e->block, columns = e->target.columns, kept = (size_t)segment_kept(s, k);
+    gess__task t = {.chains = &e->chains,
+                    .first = stretch->first + offset,
+                    .count = stretch->count - offset < e->block ? stretch->count - offset : e->block,
+                    .start = segment_start(s, k),
+                    .rebind = stretch->rebind && k == 0,
+                    .phase = e->frozen        ? GESS__FROZEN
+                             : e->warmup.over ? GESS__SAMPLING
+                                              : GESS__WARMING,
+                    .warmup = gess__warmup_least(e),
+                    .from = s->record->from,
+                    .thin = s->record->thin,
+                    .rows = slot_of(s, k) + offset * kept * columns,
+                    .row_stride = kept * columns};
+    t.iterations = segment_start(s, k + 1) - t.start;
+    if (t.first < e->kept) t.keep = e->kept - t.first < t.count ? e->kept - t.first : t.count;
+    if (e->warmup.over) return t;
+    t.window_start = e->window.start;
+    t.window_stride = e->window.stride;
+    t.point_stride = e->chains.count;
+    t.values = e->window.values + t.first;
+    if (e->window.points != NULL) t.points = e->window.points + t.first * e->target.dim;
+    return t;
+}
+
+/* Whether a worker had better leave the rest to others: it is slow, and they would wait for it in the end, or for
+ * room. The last to be at work never does, so that there is always one. */
+static int too_slow(const gess__stream *s, double pace, size_t ahead)
+{
+    unsigned workers = gess__ranks_workers(s->ensemble->ranks);
+    if (workers == 0 || s->claims == 0 || pace <= 0.0 || s->typical <= 0.0) return 0;
+    uint64_t left = s->segments - s->written, room = s->slots / 2;
+    double turns = (double)(left < room ? left : room) * (double)s->blocks / (double)workers;
+    return task_seconds(s, pace, ahead) > PATIENCE * task_seconds(s, s->typical, 0) * (turns > 1.0 ? turns : 1.0);
+}
+
+/* `ahead`: tasks that the worker has to do before; with none, it may take over another's. */
+static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+{
+    if (s->status != GESS_OK) return 0;
+    heed_stop(s);
+    if (too_slow(s, pace, ahead)) return 0;
+    size_t block = choose(s);
+    if (block == s->blocks && ahead == 0) block = choose_late(s, rank, pace);
+    if (block == s->blocks) return 0;
+    holding *h = &s->holdings[block];
+    if (h->serial != 0) {
+        s->taken_over++;
+        h->losses++;
+    } else {
+        s->claims++;
+    }
+    h->serial = ++s->serial;
+    h->rank = rank;
+    h->safe = rank == 0;
+    h->since = gess__seconds();
+    h->expected = task_seconds(s, pace, ahead);
+    *claim = (gess__claim){.block = block, .segment = h->progress, .serial = h->serial};
+    claim->task = make_task(s, block, h->progress);
+    return 1;
 }
 
 /* Hands complete segments to the sink, without the lock while the sink is at work. */
@@ -312,30 +390,67 @@ static int help(gess__stream *s, unsigned worker, int *gone)
     return 1;
 }
 
-static void take_task(gess__stream *s, unsigned worker, size_t block)
+/* A claim of which the outcome is in its place. Segments that are complete by it are delivered by the workers of this
+ * process: whoever carries messages must not wait for a disk. */
+static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__outcome *o)
 {
-    uint64_t k = s->progress[block];
+    holding *h = &s->holdings[claim->block];
+    double each = o->seconds / (double)claim->task.iterations;
+    s->typical = s->typical > 0.0 ? 0.95 * s->typical + 0.05 * each : each;
+    s->evals += o->tally.evals;
+    s->updates += o->tally.updates;
+    s->claims--;
+    h->serial = 0;
+    h->losses = 0;
+    h->progress++;
+    if (o->status != GESS_OK)
+        fail(s, o->status, &o->error);
+    else
+        s->remaining[claim->segment % s->slots]--;
+}
+
+/* Runs a task, with angles laid out for others. */
+static int run_task(gess__stream *s, unsigned worker, const gess__task *task, size_t ahead, gess_error *err)
+{
     gess__update *u = &s->ensemble->updates[worker];
-    gess_error error = {0};
+    u->ahead = ahead;
+    u->desk = ahead > 0 ? gess__ahead_desk(s->ahead, worker) : NULL;
+    return gess__task_run(s->ensemble, s->stretch, worker, task, err);
+}
+
+static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim)
+{
+    gess__update *u = &s->ensemble->updates[worker];
+    gess__outcome o = {0};
     size_t ahead = depth_ahead(s);
-    s->busy[block] = 1;
     pthread_mutex_unlock(&s->lock);
     uint64_t evals = u->tally.evals, updates = u->tally.updates;
     double before = gess__seconds();
-    int status = run_task(s, worker, block, k, ahead, &error);
-    double each = (gess__seconds() - before) / (double)(segment_start(s, k + 1) - segment_start(s, k));
+    o.status = run_task(s, worker, &claim->task, ahead, &o.error);
+    o.seconds = gess__seconds() - before;
     if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
     pthread_mutex_lock(&s->lock);
+    double each = o.seconds / (double)claim->task.iterations;
     s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
     if (!u->measure) s->each = s->each > 0.0 ? 0.9 * s->each + 0.1 * u->each : u->each;
-    s->evals += u->tally.evals - evals;
-    s->updates += u->tally.updates - updates;
-    s->busy[block] = 0;
-    s->progress[block]++;
-    if (status != GESS_OK)
-        fail(s, status, &error);
-    else if (--s->remaining[k % s->slots] == 0)
-        deliver(s);
+    o.tally.evals = u->tally.evals - evals;
+    o.tally.updates = u->tally.updates - updates;
+    finish_claim(s, claim, &o);
+}
+
+/* Until something changes; where other ranks are at work, for a moment at most, since they may be late. */
+static void wait_for_change(gess__stream *s)
+{
+    if (s->ensemble->ranks == NULL) {
+        pthread_cond_wait(&s->changed, &s->lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += 2000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_cond_timedwait(&s->changed, &s->lock, &until);
 }
 
 /* A block that has become free needs no broadcast: the worker that freed it looks for the next at once. */
@@ -347,19 +462,91 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     (void)err;
     pthread_mutex_lock(&s->lock);
     while (!gone && s->status == GESS_OK && s->written < s->segments) {
-        heed_stop(s);
-        size_t block = choose(s);
-        if (block < s->blocks) {
-            take_task(s, worker, block);
-        } else if (s->written < s->segments && !help(s, worker, &gone)) {
+        gess__claim claim;
+        deliver(s);
+        if (claim_block(s, 0, s->pace, 0, &claim)) {
+            take_task(s, worker, &claim);
+        } else if (s->status == GESS_OK && s->written < s->segments && !help(s, worker, &gone)) {
             s->idle++;
-            pthread_cond_wait(&s->changed, &s->lock);
+            wait_for_change(s);
             s->idle--;
         }
     }
     if (!gone) pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
+}
+
+/* ---- other ranks ---- */
+
+int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+{
+    pthread_mutex_lock(&s->lock);
+    int found = claim_block(s, rank, pace > 0.0 ? pace : s->pace, ahead, claim);
+    pthread_mutex_unlock(&s->lock);
+    return found;
+}
+
+int gess__stream_wants(gess__stream *s, gess__claim *claim, uint64_t serial, size_t block)
+{
+    int wanted = 0;
+    pthread_mutex_lock(&s->lock);
+    if (block < s->blocks && s->holdings[block].serial == serial && s->status == GESS_OK) {
+        wanted = s->holdings[block].safe = 1;
+        *claim = (gess__claim){.block = block, .segment = s->holdings[block].progress, .serial = serial};
+        claim->task = make_task(s, block, claim->segment);
+    }
+    pthread_mutex_unlock(&s->lock);
+    return wanted;
+}
+
+void gess__stream_finish(gess__stream *s, const gess__claim *claim, const gess__outcome *outcome)
+{
+    pthread_mutex_lock(&s->lock);
+    gess__tally_add(&s->elsewhere, &outcome->tally);
+    finish_claim(s, claim, outcome);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void gess__stream_note_nan(gess__stream *s, uint64_t iteration, uint64_t chain, uint64_t angle, const double *point)
+{
+    gess__ensemble *e = s->ensemble;
+    gess__nans_note(&e->nans, e->target.dim, iteration, chain, angle, point);
+}
+
+void gess__stream_fail(gess__stream *s, int status, const gess_error *error)
+{
+    pthread_mutex_lock(&s->lock);
+    fail(s, status, error);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+uint64_t gess__stream_taken_over(gess__stream *s)
+{
+    pthread_mutex_lock(&s->lock);
+    uint64_t count = s->taken_over;
+    pthread_mutex_unlock(&s->lock);
+    return count;
+}
+
+int gess__stream_holds(gess__stream *s, size_t block, uint64_t serial)
+{
+    pthread_mutex_lock(&s->lock);
+    int holds = block < s->blocks && s->holdings[block].serial == serial;
+    pthread_mutex_unlock(&s->lock);
+    return holds;
+}
+
+const gess__stretch *gess__stream_stretch(const gess__stream *s)
+{
+    return s->stretch;
+}
+
+gess__ensemble *gess__stream_ensemble(const gess__stream *s)
+{
+    return s->ensemble;
 }
 
 /* ---- stretches ---- */
@@ -391,7 +578,11 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
     int known = s->ahead == NULL || s->each > 0.0;
     if (workers > s->blocks && known && !speculating(s)) workers = s->blocks;
     pthread_mutex_unlock(&s->lock);
-    GESS_TRY(gess__team_run(e->team, workers, work, s, err));
+    GESS_TRY(gess__ranks_begin(e->ranks, s, err));
+    int status = gess__team_run(e->team, workers, work, s, err);
+    gess__ranks_end(e->ranks);
+    GESS_TRY(status);
+    gess__tally_add(&e->tally, &s->elsewhere);
     for (unsigned worker = 0; worker < gess__team_size(e->team); worker++) {
         gess__tally_add(&e->tally, &e->updates[worker].tally);
         e->updates[worker].tally = (gess__tally){0};

@@ -38,7 +38,7 @@ typedef struct work {
 
 size_t gess__around_scratch_size(size_t dim, size_t block)
 {
-    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (GESS__MOST_COMPONENTS + 4) * block * dim +
+    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (gess__mixture_room(dim) + 4) * block * dim +
            4 * block + GESS__MOST_COMPONENTS + dim + 1 + gess__triangular_scratch(dim);
 }
 
@@ -47,7 +47,7 @@ static inline work carve(const gess__update *u)
     size_t dim = u->target->dim, n = u->count;
     work w = {.lanes = (lane *)(void *)u->scratch};
     w.whitened = u->scratch + (n * sizeof(lane) + sizeof(double) - 1) / sizeof(double);
-    w.steps = w.whitened + GESS__MOST_COMPONENTS * n * dim;
+    w.steps = w.whitened + gess__mixture_room(dim) * n * dim;
     w.offsets = w.steps + n * dim;
     w.first = w.offsets + n * dim;
     w.second = w.first + n * dim;

@@ -83,20 +83,23 @@ static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
     return GESS_OK;
 }
 
-/* What a new run and one that goes on have in common. */
-static int make_run(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
-                    ensemble_maker *make, gess_error *err)
+/* Whether the run lives on another rank. */
+static int is_guest(const gess_run *run)
 {
-    GESS_ALLOC(out, 1, err);
-    gess_run *run = *out;
-    run->model = model;
-    run->options = *options;
-    run->lock = -1;
+    return run->options.comm != NULL && run->options.comm->rank > 0;
+}
+
+/* What a new run and one that goes on have in common. */
+static int make_run(gess_run *run, const char *directory, ensemble_maker *make, gess_error *err)
+{
+    const gess_model *model = run->model;
+    const gess_options *options = &run->options;
     run->started = run->checkpoint_time = gess__seconds();
     GESS_TRY(gess__model_check(model, err));
     GESS_TRY(gess__options_check(options, err));
     if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
+    if (is_guest(run)) return GESS_OK;
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, make, err));
     if (options->draws == GESS_AUTO)
@@ -108,27 +111,95 @@ static int make_run(gess_run **out, const gess_model *model, const gess_options 
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
 }
 
+/* Lets the other ranks go, with the outcome and the statistics. Covered or not. */
+typedef struct ending {
+    gess_run *run;
+    int status;
+    const gess_error *error;
+} ending;
+
+static int dismiss(void *data, gess_error *err)
+{
+    const ending *e = data;
+    (void)err;
+    gess__ranks_dismiss(e->run->ranks, e->status, e->error, &e->run->stats, sizeof e->run->stats);
+    return GESS_OK;
+}
+
+static void end_for_guests(gess_run *run, int status, const gess_error *error)
+{
+    ending e = {run, status, error};
+    gess__ranks_cover(run->ranks, dismiss, &e, NULL);
+}
+
+/* How a run is made, for the thread that makes it while the calling thread carries messages. */
+typedef struct making {
+    gess_run *run;
+    ensemble_maker *make;
+    const char *directory;
+} making;
+
+static int begin_new(void *data, gess_error *err)
+{
+    const making *m = data;
+    gess_run *run = m->run;
+    GESS_TRY(make_run(run, m->directory, m->make, err));
+    if (m->directory == NULL || is_guest(run)) return GESS_OK;
+    GESS_TRY(gess__directory_make(run, run->options.overwrite, err));
+    GESS_TRY(gess__config_write(run, err));
+    if (run->options.save_warmup) GESS_TRY(gess__run_store(run, "warmup.gess", 0, &run->warmup_writer, err));
+    GESS_TRY(gess__run_store(run, "draws.gess", 0, &run->writer, err));
+    return gess__checkpoint_save(run, err); /* before the first sweep */
+}
+
+static int begin_again(void *data, gess_error *err)
+{
+    const making *m = data;
+    gess_run *run = m->run;
+    GESS_TRY(make_run(run, m->directory, m->make, err));
+    if (is_guest(run)) return GESS_OK;
+    GESS_TRY(gess__directory_lock(run, err));
+    return gess__checkpoint_load(run, err);
+}
+
+/* Ranks other than 0 only note what the run is of. */
+static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                 ensemble_maker *make, int (*body)(void *data, gess_error *err), gess_error *err)
+{
+    GESS_ALLOC(out, 1, err);
+    gess_run *run = *out;
+    making m = {.run = run, .make = make, .directory = directory};
+    gess_comm *comm = options->comm;
+    run->model = model;
+    run->options = *options;
+    run->lock = -1;
+    if (comm != NULL && comm->abi != GESS__COMM_ABI)
+        return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
+    if (comm != NULL) comm->runs++;
+    if (is_guest(run)) {
+        int status = body(&m, err);
+        if (status != GESS_OK) gess__guest_failed(comm, status, err);
+        return status;
+    }
+    if (comm != NULL) run->ranks = comm->ranks;
+    run->own_ranks = run->ranks == NULL;
+    if (run->own_ranks) GESS_TRY(gess__ranks_new(&run->ranks, comm, err));
+    int status = gess__ranks_cover(run->ranks, body, &m, err);
+    /* the others are waiting in gess_run_go() */
+    if (status != GESS_OK && run->ranks != NULL) end_for_guests(run, status, err);
+    return status;
+}
+
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                  gess_error *err)
 {
-    GESS_TRY(make_run(out, model, options, directory, gess__ensemble_new, err));
-    gess_run *run = *out;
-    if (directory == NULL) return GESS_OK;
-    GESS_TRY(gess__directory_make(run, options->overwrite, err));
-    GESS_TRY(gess__config_write(run, err));
-    if (options->save_warmup) GESS_TRY(gess__run_store(run, "warmup.gess", 0, &run->warmup_writer, err));
-    GESS_TRY(gess__run_store(run, "draws.gess", 0, &run->writer, err));
-    return gess__checkpoint_save(run, err); /* before the first sweep */
+    return begin(out, model, options, directory, gess__ensemble_new, begin_new, err);
 }
 
 int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                     gess_error *err)
 {
-    GESS_TRY(make_run(out, model, options, directory, gess__ensemble_make, err));
-    gess_run *run = *out;
-    GESS_TRY(gess__directory_lock(run, err));
-    GESS_TRY(gess__checkpoint_load(run, err));
-    return GESS_OK;
+    return begin(out, model, options, directory, gess__ensemble_make, begin_again, err);
 }
 
 void gess_run_free(gess_run *run)
@@ -143,6 +214,7 @@ void gess_run_free(gess_run *run)
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);
     gess__team_free(run->team);
+    if (run->own_ranks) gess__ranks_free(run->ranks);
     gess__directory_unlock(run);
     free(run->directory);
     free(run);
@@ -485,10 +557,24 @@ static int write_history(gess_run *run, gess_error *err)
     return gess__directory_json(run->directory, "history.json", root, err);
 }
 
-int gess_run_go(gess_run *run, gess_error *err)
+static void stop_run(void *run)
+{
+    gess_stop(run);
+}
+
+/* What the other ranks did. */
+static void log_ranks(const gess_run *run)
+{
+    char text[512];
+    for (size_t i = 0; i < 1000 && gess__ranks_describe(run->ranks, i, text, sizeof text); i++)
+        gess__run_log(run, "%s", text);
+}
+
+static int go_here(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
     if (run->finished) return write_history(run, err); /* it may have been killed before that */
+    GESS_TRY(gess__ranks_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
     run->started = run->sampling_started = gess__seconds();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(open_live(run, err));
@@ -508,9 +594,27 @@ int gess_run_go(gess_run *run, gess_error *err)
     }
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
     if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "--max-time is over");
+    log_ranks(run);
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;
+}
+
+static int go_with_guests(void *data, gess_error *err)
+{
+    gess_run *run = data;
+    gess_error none = {0};
+    int status = go_here(run, err != NULL ? err : &none);
+    gess__ranks_dismiss(run->ranks, status, err != NULL ? err : &none, &run->stats, sizeof run->stats);
+    return status;
+}
+
+int gess_run_go(gess_run *run, gess_error *err)
+{
+    if (is_guest(run))
+        return gess__guest_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
+                                 sizeof run->stats, err);
+    return run->ranks != NULL ? gess__ranks_cover(run->ranks, go_with_guests, run, err) : go_here(run, err);
 }
 
 int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err)

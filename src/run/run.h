@@ -5,6 +5,7 @@
 #include "base/archive.h"
 #include "draws/store.h"
 #include "ensemble/ensemble.h"
+#include "ensemble/ranks.h"
 #include "run/history.h"
 #include "run/watch.h"
 
@@ -25,6 +26,8 @@ struct gess_run {
     const gess_model *model; /* the caller's */
     gess_options options;    /* texts are the caller's */
     gess__team *team;
+    gess__ranks *ranks; /* NULL: this process alone, or not rank 0 */
+    int own_ranks;      /* made here */
     size_t ensembles;
     gess__ensemble **ensemble;
     char *directory; /* NULL: no files */

@@ -1,0 +1,52 @@
+/* What the hand-out to other ranks (ranks.c) needs of a stream: claims on blocks.
+ *
+ * A claim is one block of chains for one segment of the stretch that is being run, taken by a worker of this process
+ * or sent to another rank. Draws do not depend on who has which. */
+#ifndef GESS_ENSEMBLE_STREAM_H
+#define GESS_ENSEMBLE_STREAM_H
+
+#include "ensemble/task.h"
+
+typedef struct gess__claim {
+    size_t block;
+    uint64_t segment;
+    uint64_t serial; /* tells it from every other claim of this stream */
+    gess__task task; /* with the places in this process where its outcome goes */
+} gess__claim;
+
+/* What a claim brought. */
+typedef struct gess__outcome {
+    int status;
+    gess_error error;
+    double seconds;
+    gess__tally tally;
+} gess__outcome;
+
+/* Claims the idle block that is furthest behind for a worker of `rank`, which is expected to take `pace` seconds for
+ * an iteration (0: not known) and has `ahead` tasks to do before. Where none is idle: one that another rank has, and
+ * will have for longer than this one would take. Returns whether there was one. */
+int gess__stream_claim(gess__stream *stream, int rank, double pace, size_t ahead, gess__claim *claim);
+
+/* The outcome of a claim of another rank has come. Returns whether it is still wanted: then it is to be put where
+ * claim->task says, and gess__stream_finish() to be called. */
+int gess__stream_wants(gess__stream *stream, gess__claim *claim, uint64_t serial, size_t block);
+void gess__stream_finish(gess__stream *stream, const gess__claim *claim, const gess__outcome *outcome);
+
+/* Points at which a density was NaN, from another rank. */
+void gess__stream_note_nan(gess__stream *stream, uint64_t iteration, uint64_t chain, uint64_t angle,
+                           const double *point);
+
+/* Ends the stretch with an error. */
+void gess__stream_fail(gess__stream *stream, int status, const gess_error *error);
+
+const gess__stretch *gess__stream_stretch(const gess__stream *stream);
+gess__ensemble *gess__stream_ensemble(const gess__stream *stream);
+
+/* Claims that lost their block to another so far, and whether one has not. */
+uint64_t gess__stream_taken_over(gess__stream *stream);
+int gess__stream_holds(gess__stream *stream, size_t block, uint64_t serial);
+
+/* After e->block has become smaller. */
+int gess__stream_resize(gess__stream *stream, const gess__ensemble *e, gess_error *err);
+
+#endif

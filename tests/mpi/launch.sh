@@ -1,0 +1,32 @@
+# What the tests of several ranks share; to be sourced by a script that got GESS and SOURCE_FOLDER.
+# shellcheck shell=sh disable=SC2034
+gess=$1
+source=$(cd "$2" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+# more ranks than cores, as root where CI is
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMPI_MCA_orte_base_help_aggregate=1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_plm_rsh_agent=false
+
+fail()
+{
+    echo "FAILED: $*"
+    [ ! -f err.txt ] || cat err.txt
+    exit 1
+}
+
+# ranks N COMMAND...: with a limit, so that a hang is a failure
+ranks()
+{
+    count=$1
+    shift
+    timeout -k 5 "${limit:-120}" mpirun -n "$count" "$@" 2> err.txt
+}
+
+sleeping()
+{
+    cc -std=c17 -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o sleeping.so "$source/bench/mpi/sleeping.c" -lm ||
+        fail "the sleeping model does not build"
+}
