@@ -60,7 +60,7 @@ enum {
     AUTO = 8
 };
 
-enum { LEAST_ITERATIONS = 200, LEAST_OF_NUTS = 100, MOST_TRIALS = 1000 };
+enum { LEAST_ITERATIONS = 200, LEAST_OF_NUTS = 100, NUTS_ADAPTS = 200, MOST_TRIALS = 1000 };
 
 /* Warm-up of gess by default ends itself, at the latest after so many evaluations. */
 static uint64_t most_warmup(const gess__reproduction *r)
@@ -74,7 +74,8 @@ static uint64_t most_warmup(const gess__reproduction *r)
 static json_t *settings_of(const gess__reproduction *r, const density *d, const sampler *s, double *cost)
 {
     uint64_t cut = s->kind == NUTS ? d->cut : 1, least = s->kind == NUTS ? LEAST_OF_NUTS : LEAST_ITERATIONS;
-    uint64_t burn = gess__scaled(r, d->burn / cut, least), draws = gess__scaled(r, d->draws / cut, least);
+    uint64_t burn = gess__scaled(r, d->burn / cut, s->kind == NUTS && !r->quick ? NUTS_ADAPTS : least);
+    uint64_t draws = gess__scaled(r, d->draws / cut, least);
     uint64_t reuse = s->kind == TWO_GROUP && d->dim > 31 ? 10 : 1, walkers = 2 * d->dim > 100 ? 2 * d->dim : 100;
     double updates = (double)s->chains * (double)(burn + draws);
     char text[160];
@@ -464,12 +465,14 @@ static void describe(const gess__reproduction *r, json_t *page, const bars *b)
         "tenth beyond; the others have 100 chains (PT: 100 temperatures from 1 to 100, of which the cold one "
         "counts). NUTS runs a tenth of the iterations, on stochastic volatility and ionosphere a hundredth; a "
         "gradient counts as one evaluation, and positive parameters are on a log scale.");
-    gess__page_text(
-        page, "setup",
-        "Iterations: burn-in 10⁴ and 10⁵ draws (stochastic volatility 10⁵ and 10⁵, ionosphere 10⁴ and 10⁴, SNP "
-        "2000 and 10⁴), times %.3g, at least %d (NUTS: %d); %llu trials. Evaluations and seconds are those after "
-        "burn-in; seconds are of one core.",
-        r->scale, LEAST_ITERATIONS, LEAST_OF_NUTS, (unsigned long long)r->trials);
+    gess__page_text(page, "setup",
+                    "Iterations: burn-in 10⁴ and 10⁵ draws (stochastic volatility 10⁵ and 10⁵, ionosphere 10⁴ and 10⁴, "
+                    "SNP "
+                    "2000 and 10⁴), times %.3g, at least %d (NUTS: %d of burn-in, %d draws), never more than the "
+                    "protocol's; %llu trials. Evaluations and seconds are those after "
+                    "burn-in; seconds are of one core.",
+                    r->scale, LEAST_ITERATIONS, r->quick ? LEAST_OF_NUTS : NUTS_ADAPTS, LEAST_OF_NUTS,
+                    (unsigned long long)r->trials);
     gess__page_text(page, "setup",
                     "gess, auto: 100 chains, default settings but for a warm-up of at most %llu evaluations. emcee and "
                     "zeus: "

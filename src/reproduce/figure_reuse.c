@@ -217,7 +217,8 @@ static int draw(const gess__reproduction *r, const figures *f, size_t modes, jso
         fputs("EOD\n", s);
     }
     fputs("set multiplot layout 1,2\nset style fill solid 0.85 noborder\nset boxwidth 0.6\nset yrange [0:*]\n"
-          "set xrange [-0.6:*]\nset xlabel 'iterations between fits'\nset ylabel 'seconds'\nset key outside below\n"
+          "set xrange [-0.6:*]\nset xlabel 'iterations between fits'\nset ylabel 'seconds'\nset key outside top center "
+          "horizontal\n"
           "plot $times using 1:3:xtic(2) with boxes lc rgb '#9cc3e6' title 'all', "
           "$times using 1:5 with boxes lc rgb '#0b62a8' title 'fits', "
           "$times using 1:($3-$4):(0):(2*$4) with vectors nohead lw 1.5 lc rgb '#1b2430'\n"
