@@ -48,9 +48,11 @@ static void print_result(const gess__bench *bench, const gess__bench_result *r)
     printf("%s: %s\n  %8s %8s  %10s %10s\n", bench->name, bench->help, "ratio", "goal", "seconds", "reference");
     for (size_t i = 0; i < r->count; i++) {
         const gess__bench_row *row = &r->rows[i];
-        char goal[32] = "";
+        char goal[32] = "", times[2][32] = {"", ""};
         if (isfinite(row->goal)) snprintf(goal, sizeof goal, "%s %.3g", row->more_is_better ? ">=" : "<=", row->goal);
-        printf("  %8.3f %8s  %10.4g %10.4g  %s\n", row->ratio, goal, row->seconds, row->reference, row->what);
+        if (isfinite(row->seconds)) snprintf(times[0], sizeof times[0], "%.4g", row->seconds);
+        if (isfinite(row->reference)) snprintf(times[1], sizeof times[1], "%.4g", row->reference);
+        printf("  %8.4g %8s  %10s %10s  %s\n", row->ratio, goal, times[0], times[1], row->what);
     }
     fflush(stdout);
 }
@@ -60,9 +62,11 @@ static json_t *result_json(const gess__bench_result *r)
     json_t *rows = json_array();
     for (size_t i = 0; i < r->count; i++) {
         const gess__bench_row *row = &r->rows[i];
-        json_array_append_new(rows, json_pack("{s:s, s:f, s:f, s:f, s:o}", "what", row->what, "ratio", row->ratio,
-                                              "seconds", row->seconds, "reference", row->reference, "goal",
-                                              isfinite(row->goal) ? json_real(row->goal) : json_null()));
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:o, s:o, s:o, s:o}", "what", row->what, "ratio",
+                                        gess__bench_number(row->ratio), "seconds", gess__bench_number(row->seconds),
+                                        "reference", gess__bench_number(row->reference), "goal",
+                                        gess__bench_number(row->goal)));
     }
     return rows;
 }
@@ -96,10 +100,13 @@ static const struct argp_option bench_options[] =
      {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
      {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
      {"evals", EVALS, "N", 0,
-      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling)", 0},
+      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling), of a "
+      "chain (utilisation)",
+      0},
      {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
      {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
-     {"output", OUTPUT, "FOLDER", 0, "where reference writes; default: bench/reference of the source tree", 0},
+     {"output", OUTPUT, "FOLDER", 0,
+      "where reference and peers write; default: bench/reference of the source tree, and no plot of peers", 0},
      {0}};
 
 int command_bench(int argc, char **argv, gess_error *err)
@@ -108,14 +115,14 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc = "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of "
-                "these. By name "
-                "only, and for long: efficiency, cost, scaling, reference, which count evaluations and take the "
-                "options below."};
+         .doc = "Measures speed, as ratios within one run: overhead, threads, fit, growth, writing, models. Without "
+                "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
+                "cost, scaling, reference, peers, which count evaluations and take the options below (--models and "
+                "--quick: overhead too)."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
-    json_t *root = json_object();
+    json_t *root = json_pack("{s:o}", "machine", gess__bench_machine());
     size_t found = 0;
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && (bench = gess__bench_row_of(i)) != NULL; i++) {

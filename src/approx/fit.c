@@ -1,6 +1,7 @@
 /* What both fits share: the workspace, the rule that chooses between them, and the ridge. */
 #include "approx/fit.h"
 
+#include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 
@@ -19,7 +20,8 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess_er
     GESS_ALLOC(&f->weights, points, err);
     GESS_ALLOC(&f->deltas, points, err);
     GESS_ALLOC(&f->centred, points * dim, err);
-    GESS_ALLOC(&f->solved, points * dim, err);
+    size_t rank = points < dim ? points : dim;
+    GESS_ALLOC(&f->solved, dim * (rank > GESS__WIDE_LANES ? rank : GESS__WIDE_LANES), err);
     GESS_ALLOC(&f->square, dim * dim, err);
     GESS_ALLOC(&f->mean, dim, err);
     GESS_ALLOC(&f->scales, dim, err);

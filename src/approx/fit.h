@@ -86,7 +86,7 @@ struct gess__fitter {
     double *weights;                     /* points */
     double *deltas;                      /* points */
     double *centred;                     /* points × dim */
-    double *solved;                      /* points × dim */
+    double *solved;                      /* dim × rank, or a tile of points if that is more */
     double *square;                      /* dim × dim */
     double *mean;                        /* dim */
     double *previous_mu, *previous_chol; /* dim, dim × dim: before an iteration */

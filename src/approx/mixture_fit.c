@@ -19,7 +19,7 @@
 
 #include <stdlib.h>
 
-enum { CHUNK = 64, W = GESS__LANES };
+enum { CHUNK = 64, W = GESS__WIDE_LANES };
 
 /* Shares below this are passed over in the M step. */
 static const double negligible = 1e-10;
@@ -148,7 +148,7 @@ static void set_deltas(gess__mixture_fitter *f, size_t n, const double *white)
     invert(f);
     for (size_t k = 0; k < n; k += W) {
         size_t some = n - k < W ? n - k : W;
-        gess__to_tile(dim, some, white + k * dim, f->tile);
+        gess__to_wide_tile(dim, some, white + k * dim, f->tile);
         for (size_t j = 0; j < f->trial->count; j++) {
             tile_deltas(dim, f->inverses + j * dim * dim, f->shifts + j * dim, f->tile, deltas);
             memcpy(f->deltas + j * n + k, deltas, some * sizeof *deltas);

@@ -9,6 +9,7 @@
 #include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/rng.h"
+#include "base/vmath.h"
 
 #include <math.h>
 #include <string.h>
@@ -34,12 +35,29 @@ static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double
     for (size_t k = 0; k < take; k++) f->factors[k] = gess__dot(dim, f->rows + k * dim, f->rows + k * dim);
 }
 
+/* out = |row|² + |centre|² − 2 row · centre, from row · centre; 0 where rounding makes it less. */
+GESS__VECTOR
+static void finish_distances(size_t n, double norm, const double *restrict squares, double *restrict out)
+{
+    for (size_t k = 0; k < n; k++) {
+        double distance = squares[k] + norm - 2.0 * out[k];
+        out[k] = gess__select(distance > 0.0, distance, 0.0);
+    }
+}
+
+/* to = the smaller of the two. */
+GESS__VECTOR
+static void take_smaller(size_t n, const double *restrict a, const double *restrict b, double *restrict to)
+{
+    for (size_t k = 0; k < n; k++) to[k] = gess__select(a[k] < b[k], a[k], b[k]);
+}
+
 /* Squared distances of the rows from one centre. */
 static void distances(gess__mixture_fitter *f, size_t n, const double *centre, double *out)
 {
     double norm = gess__dot(f->dim, centre, centre);
     gess__product(true, n, 1, f->dim, f->rows, centre, out);
-    for (size_t k = 0; k < n; k++) out[k] = fmax(0.0, f->factors[k] + norm - 2.0 * out[k]);
+    finish_distances(n, norm, f->factors, out);
 }
 
 /* The first k at which the running sum of the n values reaches the share u of their sum. */
@@ -68,34 +86,57 @@ static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key ke
             size_t at = draw(n, f->distance, gess__uniform(key, (uint32_t)(j * CANDIDATES + c)));
             double sum = 0.0;
             distances(f, n, f->rows + at * dim, f->packed);
-            for (size_t k = 0; k < n; k++) sum += fmin(f->distance[k], f->packed[k]);
+            take_smaller(n, f->distance, f->packed, f->shares);
+            for (size_t k = 0; k < n; k++) sum += f->shares[k];
             if (sum < least) best = at;
             least = fmin(least, sum);
         }
         memcpy(f->centres + j * dim, f->rows + best * dim, dim * sizeof *f->centres);
         distances(f, n, f->centres + j * dim, f->packed);
-        for (size_t k = 0; k < n; k++) f->distance[k] = fmin(f->distance[k], f->packed[k]);
+        take_smaller(n, f->distance, f->packed, f->shares);
+        memcpy(f->distance, f->shares, n * sizeof *f->distance);
     }
 }
 
-/* f->labels: the nearest centre of every row. Returns the sum of squared distances; *changed: how many rows have
- * another centre than before. */
+/* Of n rows the nearest of `count` centres, from the products of both, `stride` apart for the next centre: its number
+ * and its squared distance, less that of the row from 0. */
+GESS__VECTOR
+static void nearest(size_t count, size_t stride, size_t n, const double *restrict norms,
+                    const double *restrict products, double *restrict least, double *restrict which)
+{
+    for (size_t k = 0; k < n; k++) {
+        least[k] = HUGE_VAL;
+        which[k] = -1.0;
+    }
+    for (size_t j = 0; j < count; j++) {
+        double number = (double)j, norm = norms[j];
+        for (size_t k = 0; k < n; k++) {
+            double distance = norm - 2.0 * products[j * stride + k];
+            int nearer = distance < least[k];
+            least[k] = gess__select(nearer, distance, least[k]);
+            which[k] = gess__select(nearer, number, which[k]);
+        }
+    }
+}
+
+/* f->labels: the nearest centre of every row, as before where none is. Returns the sum of squared distances; *changed:
+ * how many rows have another centre than before. */
 static double assign(gess__mixture_fitter *f, size_t count, size_t n, size_t *changed)
 {
-    double norms[GESS__MOST_COMPONENTS], sum = 0.0;
+    enum { CHUNK = 64 };
+    double norms[GESS__MOST_COMPONENTS], least[CHUNK], which[CHUNK], sum = 0.0;
     *changed = 0;
     for (size_t j = 0; j < count; j++) norms[j] = gess__dot(f->dim, f->centres + j * f->dim, f->centres + j * f->dim);
     gess__product(true, n, count, f->dim, f->rows, f->centres, f->shares);
-    for (size_t k = 0; k < n; k++) {
-        double least = HUGE_VAL;
-        unsigned before = f->labels[k];
-        for (size_t j = 0; j < count; j++) {
-            double distance = norms[j] - 2.0 * f->shares[j * n + k];
-            if (distance < least) f->labels[k] = (unsigned)j;
-            least = distance < least ? distance : least;
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        nearest(count, n, some, norms, f->shares + done, least, which);
+        for (size_t i = 0; i < some; i++) {
+            unsigned *label = &f->labels[done + i], before = *label;
+            if (which[i] >= 0.0) *label = (unsigned)which[i];
+            *changed += *label != before;
+            sum += least[i] + f->factors[done + i];
         }
-        *changed += f->labels[k] != before;
-        sum += least + f->factors[k];
     }
     return sum;
 }

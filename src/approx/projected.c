@@ -77,7 +77,7 @@ void gess__fit_projected(gess__fitter *f, size_t count, const double *points, ge
             for (size_t k = 0; k <= i; k++) f->values[i] += f->inner->chol[i + k * rank] * f->inner->chol[i + k * rank];
         }
         epsilon = median(rank, f->values);
-        /* A L̂, then its product with itself; `solved` has room for count × dim >= dim × rank */
+        /* A L̂, then its product with itself; `solved` has room for it */
         gess__product(false, dim, rank, rank, f->axes, f->inner->chol, f->solved);
         gess__self_product(dim, rank, 1.0, f->solved, f->square);
     }

@@ -8,7 +8,8 @@
  *     [GESS__NU_FLOOR, GESS__NU_CAP]; a solution at the cap means a Gaussian;
  *   - Σ is divided by the sum of the weights, not by the number of points (Kent, Tyler & Vardi
  *     1994; Meng & van Dyk 1997): the same maximum in far fewer iterations.
- * One iteration costs O(K D² + D³): one product, one Cholesky, one triangular solve for all points.
+ * One iteration costs O(K D² + D³): one product, one Cholesky, one triangular solve for all points, in tiles of our own
+ * (base/lanes.h), which for so few rows are faster than the BLAS.
  *
  * Contract: the log-likelihood does not fall from one iteration to the next, except where a ridge
  * was needed (fit.c says which). No allocation; any points that are finite are accepted. */
@@ -19,23 +20,20 @@
 #include "base/special.h"
 #include "base/vmath.h"
 
-/* out_k = factor_k (y_k − centre). factors = NULL: 1. */
+/* out_k = factor_k (y_k − centre). */
 GESS__VECTOR
 static void centre(size_t dim, size_t count, const double *restrict points, const double *restrict middle,
                    const double *restrict factors, double *restrict out)
 {
     for (size_t k = 0; k < count; k++) {
-        double factor = factors == NULL ? 1.0 : factors[k];
-        for (size_t i = 0; i < dim; i++) out[k * dim + i] = factor * (points[k * dim + i] - middle[i]);
+        for (size_t i = 0; i < dim; i++) out[k * dim + i] = factors[k] * (points[k * dim + i] - middle[i]);
     }
 }
 
 /* δ_k = |L⁻¹(y_k − μ)|² for all points. */
 static void set_deltas(gess__fitter *f, size_t dim, size_t count, const double *points, const gess__approx *t)
 {
-    centre(dim, count, points, t->mu, NULL, f->solved);
-    gess__solve_lower(dim, t->chol, count, f->solved);
-    for (size_t k = 0; k < count; k++) f->deltas[k] = gess__dot(dim, f->solved + k * dim, f->solved + k * dim);
+    gess__whitened_squares(dim, t->chol, t->inverse_diagonal, t->mu, count, points, f->deltas, f->solved);
 }
 
 /* Σ log(1 + factor δ_k), in LANES interleaved sums. */

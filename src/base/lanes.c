@@ -2,6 +2,8 @@
 
 #include "base/vmath.h"
 
+#include <string.h>
+
 enum { W = GESS__LANES };
 
 /* The order in which gess__dot() adds its partial sums. */
@@ -198,8 +200,79 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
     for (; j < count; j++) solve_one(dim, chol, inverse_diagonal, centre, in + j * dim, out + j * dim);
 }
 
-GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
-                         double cosine, double sine, double *restrict out)
+/* ---- squared distances ---- */
+
+enum {
+    WIDE = GESS__WIDE_LANES
+}; /* two tiles side by side: twice the work for each number of the factor that is loaded */
+
+/* δ_l = |L⁻¹(x_l − centre)|² of WIDE points, x_l in column l of `tile`, which becomes L⁻¹(x_l − centre). */
+GESS__VECTOR
+static void squares_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                         const double *restrict centre, double *restrict tile, double *restrict squares)
+{
+    double s0[WIDE] = {0}, s1[WIDE] = {0}, s2[WIDE] = {0}, s3[WIDE] = {0};
+    size_t i = 0;
+    for (; i + 4 <= dim; i += 4) {
+        double r0[WIDE], r1[WIDE], r2[WIDE], r3[WIDE], *here = tile + i * WIDE;
+        for (size_t l = 0; l < WIDE; l++) {
+            r0[l] = here[l] - centre[i];
+            r1[l] = here[WIDE + l] - centre[i + 1];
+            r2[l] = here[2 * WIDE + l] - centre[i + 2];
+            r3[l] = here[3 * WIDE + l] - centre[i + 3];
+        }
+        for (size_t k = 0; k < i; k++) {
+            const double *column = chol + k * dim + i, *z = tile + k * WIDE;
+            for (size_t l = 0; l < WIDE; l++) r0[l] = gess__fma(-column[0], z[l], r0[l]);
+            for (size_t l = 0; l < WIDE; l++) r1[l] = gess__fma(-column[1], z[l], r1[l]);
+            for (size_t l = 0; l < WIDE; l++) r2[l] = gess__fma(-column[2], z[l], r2[l]);
+            for (size_t l = 0; l < WIDE; l++) r3[l] = gess__fma(-column[3], z[l], r3[l]);
+        }
+        const double *c0 = chol + i * dim + i, *c1 = c0 + dim, *c2 = c1 + dim;
+        for (size_t l = 0; l < WIDE; l++) {
+            double z0 = r0[l] * inverse_diagonal[i];
+            double z1 = gess__fma(-c0[1], z0, r1[l]) * inverse_diagonal[i + 1];
+            double z2 = gess__fma(-c1[2], z1, gess__fma(-c0[2], z0, r2[l])) * inverse_diagonal[i + 2];
+            double z3 =
+                gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l]))) * inverse_diagonal[i + 3];
+            here[l] = z0;
+            here[WIDE + l] = z1;
+            here[2 * WIDE + l] = z2;
+            here[3 * WIDE + l] = z3;
+            s0[l] = gess__fma(z0, z0, s0[l]);
+            s1[l] = gess__fma(z1, z1, s1[l]);
+            s2[l] = gess__fma(z2, z2, s2[l]);
+            s3[l] = gess__fma(z3, z3, s3[l]);
+        }
+    }
+    for (; i < dim; i++) {
+        double r[WIDE];
+        for (size_t l = 0; l < WIDE; l++) r[l] = tile[i * WIDE + l] - centre[i];
+        for (size_t k = 0; k < i; k++)
+            for (size_t l = 0; l < WIDE; l++) r[l] = gess__fma(-chol[k * dim + i], tile[k * WIDE + l], r[l]);
+        for (size_t l = 0; l < WIDE; l++) {
+            double z = r[l] * inverse_diagonal[i];
+            tile[i * WIDE + l] = z;
+            s0[l] = gess__fma(z, z, s0[l]);
+        }
+    }
+    for (size_t l = 0; l < WIDE; l++) squares[l] = (s0[l] + s1[l]) + (s2[l] + s3[l]);
+}
+
+void gess__whitened_squares(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
+                            size_t count, const double *in, double *out, double *scratch)
+{
+    double squares[WIDE];
+    for (size_t j = 0; j < count; j += WIDE) {
+        size_t points = count - j < WIDE ? count - j : WIDE;
+        gess__to_wide_tile(dim, points, in + j * dim, scratch);
+        squares_tile(dim, chol, inverse_diagonal, centre, scratch, squares);
+        memcpy(out + j, squares, points * sizeof *squares);
+    }
+}
+
+GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x,
+                                const double *restrict v, double cosine, double sine, double *restrict out)
 {
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
 }
@@ -246,21 +319,32 @@ GESS__INLINE void transpose(const double *const rows[4], double *out0, double *o
     memcpy(out3, &d, sizeof d);
 }
 
-GESS__VECTOR
-void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+GESS__INLINE void to_tile(size_t width, size_t dim, size_t count, const double *x, double *tile)
 {
-    for (size_t l = 0; l < W; l += 4) {
+    for (size_t l = 0; l < width; l += 4) {
         const double *rows[4];
         for (size_t j = 0; j < 4; j++) rows[j] = x + (l + j < count ? l + j : count - 1) * dim;
         size_t i = 0;
         for (; i + 4 <= dim; i += 4) {
             const double *const from[4] = {rows[0] + i, rows[1] + i, rows[2] + i, rows[3] + i};
-            double *to = tile + i * W + l;
-            transpose(from, to, to + W, to + 2 * W, to + 3 * W);
+            double *to = tile + i * width + l;
+            transpose(from, to, to + width, to + 2 * width, to + 3 * width);
         }
         for (; i < dim; i++)
-            for (size_t j = 0; j < 4; j++) tile[i * W + l + j] = rows[j][i];
+            for (size_t j = 0; j < 4; j++) tile[i * width + l + j] = rows[j][i];
     }
+}
+
+GESS__VECTOR
+void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+{
+    to_tile(W, dim, count, x, tile);
+}
+
+GESS__VECTOR
+void gess__to_wide_tile(size_t dim, size_t count, const double *x, double *tile)
+{
+    to_tile(GESS__WIDE_LANES, dim, count, x, tile);
 }
 
 GESS__VECTOR

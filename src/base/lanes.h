@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GESS__LANES = 8 };
+enum { GESS__LANES = 8, GESS__WIDE_LANES = 16 };
 
 /* Σ a_i b_i. */
 double gess__dot(size_t n, const double *a, const double *b);
@@ -23,7 +23,7 @@ void gess__dots(size_t n, const double *a, const double *b, double *aa, double *
 /* The same of rows j of a and b, n numbers each, into aa[j], bb[j] and ab[j]. */
 void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
 
-/* Doubles of scratch that the two functions below need. */
+/* Doubles of scratch that the three functions below need. */
 size_t gess__triangular_scratch(size_t dim);
 
 /* out_j = L in_j for count points (count × dim, row-major); out may not overlap in. */
@@ -33,6 +33,10 @@ void gess__triangular_products(size_t dim, const double *chol, size_t count, con
 /* out_j = L⁻¹ (in_j − centre); inverse_diagonal[i] = 1 / L[i,i]. out may not overlap in. */
 void gess__triangular_solves(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
                              size_t count, const double *in, double *out, double *scratch);
+
+/* out[j] = |L⁻¹ (in_j − centre)|²; scratch as above. */
+void gess__whitened_squares(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
+                            size_t count, const double *in, double *out, double *scratch);
 
 /* out = centre + (x − centre) cosine + v sine: a point of the ellipse through x and centre + v. */
 void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
@@ -47,7 +51,10 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
  * `count` repeat the last one, so that padded lanes hold valid numbers. */
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile);
 
-/* The inverse; padded lanes are dropped. */
+/* The same with WIDE_LANES points: tile[d * WIDE_LANES + lane]. */
+void gess__to_wide_tile(size_t dim, size_t count, const double *x, double *tile);
+
+/* The inverse of the former; padded lanes are dropped. */
 void gess__from_tile(size_t dim, size_t count, const double *tile, double *x);
 
 #endif

@@ -59,9 +59,16 @@ void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, 
                    double *c)
 {
     size_t height = transpose_a ? inner : rows, width = transpose_a ? rows : inner;
+    const size_t small = 2000000; /* twice what OpenBLAS counts as small */
+    CBLAS_TRANSPOSE transpose = transpose_a ? CblasTrans : CblasNoTrans;
+    if (columns > 1 && rows * columns * inner > small) {
+        cblas_dgemm(CblasColMajor, transpose, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1.0, a, (int)height, b,
+                    (int)inner, 0.0, c, (int)rows);
+        return;
+    }
     for (size_t k = 0; k < columns; k++)
-        cblas_dgemv(CblasColMajor, transpose_a ? CblasTrans : CblasNoTrans, (int)height, (int)width, 1.0, a,
-                    (int)height, b + k * inner, 1, 0.0, c + k * rows, 1);
+        cblas_dgemv(CblasColMajor, transpose, (int)height, (int)width, 1.0, a, (int)height, b + k * inner, 1, 0.0,
+                    c + k * rows, 1);
 }
 
 size_t gess__eigen_work(size_t n)

@@ -30,7 +30,7 @@ void gess__self_product(size_t n, size_t columns, double factor, const double *b
 /* Lower triangle of c = factor · Bᵀ B, B being rows × n; c is n × n. */
 void gess__gram(size_t n, size_t rows, double factor, const double *b, double *c);
 
-/* c = A B, or Aᵀ B, with A (rows × inner, or inner × rows) and B inner × columns; column by column,
+/* c = A B, or Aᵀ B, with A (rows × inner, or inner × rows) and B inner × columns; small ones column by column,
  * because OpenBLAS's product of small matrices allocates. */
 void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, const double *a, const double *b,
                    double *c);

@@ -1,5 +1,7 @@
 #include "bench/bench.h"
 
+#include "base/cpu.h"
+#include "base/linalg.h"
 #include "base/vmath.h"
 
 #include <math.h>
@@ -24,18 +26,40 @@ const gess__bench *gess__bench_row_of(size_t i)
     return i < sizeof table / sizeof *table ? table[i] : NULL;
 }
 
+/* A new line with this text, or NULL where there is no room. */
+static gess__bench_row *new_row(gess__bench_result *result, const char *format, va_list args)
+{
+    if (result->count == GESS__BENCH_ROWS) return NULL;
+    gess__bench_row *row = &result->rows[result->count++];
+    vsnprintf(row->what, sizeof row->what, format, args);
+    return row;
+}
+
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...)
 {
-    if (result->count == GESS__BENCH_ROWS) return;
-    gess__bench_row *row = &result->rows[result->count++];
     va_list args;
     va_start(args, format);
-    vsnprintf(row->what, sizeof row->what, format, args);
+    gess__bench_row *row = new_row(result, format, args);
     va_end(args);
+    if (row == NULL) return;
     row->seconds = seconds;
     row->reference = reference;
     row->ratio = more_is_better ? reference / seconds : seconds / reference;
+    row->goal = goal;
+    row->more_is_better = more_is_better;
+}
+
+void gess__bench_figure(gess__bench_result *result, double value, double goal, int more_is_better, const char *format,
+                        ...)
+{
+    va_list args;
+    va_start(args, format);
+    gess__bench_row *row = new_row(result, format, args);
+    va_end(args);
+    if (row == NULL) return;
+    row->seconds = row->reference = NAN;
+    row->ratio = value;
     row->goal = goal;
     row->more_is_better = more_is_better;
 }
@@ -119,6 +143,31 @@ int gess__bench_file(const char *name, char *path, size_t size, gess_error *err)
     if (access(path, R_OK) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "bench: cannot find bench/%s in the source tree or beside this program",
                       name);
+}
+
+/* The first line that a command prints, without what follows `after`; empty where there is none. */
+static void first_line(const char *command, const char *after, char *line, size_t size)
+{
+    FILE *pipe = popen(command, "re"); /* NOLINT(cert-env33-c): no part of it comes from outside the build */
+    line[0] = '\0';
+    if (pipe == NULL) return;
+    if (fgets(line, (int)size, pipe) == NULL) line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *from = strstr(line, after);
+    if (from != NULL) memmove(line, from + strlen(after), strlen(from + strlen(after)) + 1);
+    pclose(pipe);
+}
+
+json_t *gess__bench_machine(void)
+{
+    char commit[128], processor[256];
+    first_line("git -C '" GESS_SOURCE_DATA "' describe --always --dirty --abbrev=12 2>/dev/null", "", commit,
+               sizeof commit);
+    first_line("grep -m1 'model name' /proc/cpuinfo 2>/dev/null", ": ", processor, sizeof processor);
+    return json_pack("{s:s, s:o, s:s, s:I, s:s, s:s, s:s}", "version", gess_version(), "commit",
+                     commit[0] != '\0' ? json_string(commit) : json_null(), "processor", processor, "cores",
+                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "cpu", gess__cpu_name(), "blas", gess__blas_name(),
+                     "compiler", __VERSION__);
 }
 
 json_t *gess__bench_number(double value)

@@ -26,7 +26,7 @@ typedef struct gess__bench_options {
 /* One line of a benchmark's table. */
 typedef struct gess__bench_row {
     char what[96];
-    double seconds;   /* of what is measured */
+    double seconds;   /* of what is measured; NaN where the line is a figure by itself */
     double reference; /* seconds of what it is compared with */
     double ratio;
     double goal; /* the ratio to reach; NaN: none */
@@ -54,6 +54,10 @@ const gess__bench *gess__bench_row_of(size_t i);
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 
+/* Adds a line that is a figure by itself, not a ratio of times. */
+void gess__bench_figure(gess__bench_result *result, double value, double goal, int more_is_better, const char *format,
+                        ...) __attribute__((format(printf, 5, 6)));
+
 /* The median of n values, which are sorted for it. */
 double gess__bench_median(size_t n, double *values);
 
@@ -76,6 +80,10 @@ void gess__bench_say(const gess__bench_options *options, const char *format, ...
 
 /* The path of a file of bench/, in the source tree or where gess is installed. */
 int gess__bench_file(const char *name, char *path, size_t size, gess_error *err);
+
+/* What figures were measured on: version, commit of the source tree (null where there is none), processor, cores,
+ * instruction set, BLAS, compiler. */
+json_t *gess__bench_machine(void);
 
 /* A number for JSON, which has no NaN and no infinity: null. */
 json_t *gess__bench_number(double value);

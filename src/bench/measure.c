@@ -96,6 +96,7 @@ static int make_options(const gess__plan *plan, gess_options *o, gess__bench_lis
     o->draws = PILOT;
     if (plan->chains > 0) o->chains = plan->chains;
     if (plan->max_warmup > 0) o->max_warmup_evals = plan->max_warmup;
+    if (plan->halves) o->warmup = 0;
     GESS_TRY(gess__bench_split(plan->settings != NULL ? plan->settings : "", list, err));
     for (size_t i = 0; i < list->count; i++) {
         char *equals = strchr(list->item[i], '=');
@@ -126,6 +127,14 @@ static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, 
     return GESS_OK;
 }
 
+/* Spends the first half of the evaluations, and forgets what it gave. */
+static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_stats *s, gess_error *err)
+{
+    GESS_TRY(spend(plan, 0.5 * (double)plan->total, run, t, s, err));
+    memset(t->sums, 0, t->chains * 3 * t->dim * sizeof *t->sums);
+    return GESS_OK;
+}
+
 /* Warm-up and the pilot, then as many draws as the evaluations allow. */
 static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampled *out, gess_error *err)
 {
@@ -136,16 +145,23 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
     gess_run_stats(run, &s);
     out->evals_warmup = s.evals - s.evals_sampling;
     double evals = plan->sampling > 0 ? (double)plan->sampling : (double)plan->total - (double)out->evals_warmup;
+    uint64_t discarded = 0;
+    if (plan->halves) {
+        GESS_TRY(discard_half(plan, run, t, &s, err));
+        discarded = s.draws;
+        out->evals_warmup = s.evals_sampling;
+    }
     GESS_TRY(spend(plan, evals, run, t, &s, err));
     out->dim = t->dim;
     out->chains = t->chains;
-    out->draws = s.draws;
-    out->evals_sampling = s.evals_sampling;
+    out->draws = s.draws - discarded;
+    out->evals_sampling = s.evals_sampling - (plan->halves ? out->evals_warmup : 0);
     out->seconds = s.seconds;
+    out->seconds_sampling = s.seconds_sampling;
     out->values = out->own = t->values;
     out->held = t->capacity;
     t->values = NULL;
-    return finish_sums(t, s.draws, out, err);
+    return finish_sums(t, out->draws, out, err);
 }
 
 int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err)

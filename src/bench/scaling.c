@@ -6,38 +6,13 @@
  * at half of the budget, and then half of the budget of draws, costs no more. The figure is the squared error of
  * the marginal standard deviations, summed over the coordinates and averaged over the trials. The paper's
  * matrices are not known, so what compares is which cells converge (below 1), not digits. */
+#include "base/csv.h"
 #include "bench/measure.h"
+#include "model/builtin/builtin.h"
 
 #include <math.h>
 
-enum { SIZES = 5, FIRST_DIM = 50, FIRST_CORES = 20 };
-
-/* log10 of the paper's mean squared errors, [dimension][cores][K / C - 1]. */
-static const double paper[SIZES][SIZES][SIZES] = {{{-0.5, -1.2, -1.5, -1.7, -1.6},
-                                                   {-0.8, -2.6, -1.9, -1.8, -2.4},
-                                                   {-1.6, -1.6, -2.1, -2.1, -2.2},
-                                                   {-1.3, -2.4, -2.4, -2.1, -2.3},
-                                                   {-1.6, -1.7, -2.0, -2.2, -2.5}},
-                                                  {{0.3, -1.3, -1.7, -1.9, -2.4},
-                                                   {-1.1, -1.9, -2.5, -2.5, -2.7},
-                                                   {-1.7, -2.5, -2.8, -2.9, -2.9},
-                                                   {-2.1, -2.7, -2.7, -2.9, -3.1},
-                                                   {-2.4, -2.8, -3.0, -3.0, -2.9}},
-                                                  {{2.3, 2.3, 1.4, 0.5, -0.7},
-                                                   {2.1, -0.1, -1.1, -1.4, -1.8},
-                                                   {1.3, -1.2, -1.6, -1.9, -1.7},
-                                                   {-0.0, -1.7, -2.2, -1.9, -2.1},
-                                                   {-0.7, -1.8, -1.9, -2.0, -2.3}},
-                                                  {{2.8, 3.0, 3.1, 3.1, 3.0},
-                                                   {3.1, 3.1, 2.7, 1.1, -1.4},
-                                                   {3.1, 2.6, -0.6, -1.7, -2.0},
-                                                   {3.1, 0.7, -1.7, -1.9, -2.1},
-                                                   {3.0, -1.4, -2.3, -2.0, -2.3}},
-                                                  {{3.5, 3.5, 3.5, 3.5, 3.5},
-                                                   {3.5, 3.5, 3.5, 3.5, 3.6},
-                                                   {3.5, 3.5, 3.6, 3.6, 2.3},
-                                                   {3.5, 3.5, 3.5, 1.1, -0.8},
-                                                   {3.5, 3.6, 2.2, 0.3, -0.1}}};
+enum { SIZES = GESS__SCALING_SIZES };
 
 typedef struct cell {
     size_t dim, cores, chains; /* 2K */
@@ -46,52 +21,78 @@ typedef struct cell {
     double evals, warmup;
 } cell;
 
-static int measure_trial(const gess__bench_options *o, cell *c, const char *name, uint64_t seed, uint64_t each,
-                         const double *sd, double *error, gess_error *err)
+int gess__scaling_read(gess__scaling_table *table, gess_error *err)
+{
+    char path[4096];
+    gess__table csv;
+    GESS_TRY(gess__data_table("paper_scaling.csv", &csv, path, err));
+    int good = csv.rows == SIZES * SIZES * SIZES && csv.columns == 6;
+    for (size_t i = 0; good && i < csv.rows; i++) {
+        const double *row = csv.values + i * csv.columns;
+        size_t d = i / (SIZES * SIZES), c = i / SIZES % SIZES, k = i % SIZES;
+        double cores = GESS__SCALING_CORES * (double)(c + 1);
+        good = row[0] == GESS__SCALING_DIM * (double)(d + 1) && row[1] == cores && row[2] == cores * (double)(k + 1);
+        table->of[d][c][k] = (gess__scaling_paper){.log_error = row[3], .log_bar = row[4], .below = row[5] != 0.0};
+    }
+    gess__table_free(&csv);
+    if (!good) return gess__fail(err, GESS_ERR_FILE, "%s: not the paper's 125 cells in their order", path);
+    return GESS_OK;
+}
+
+static int run_trial(gess__scaling *t, const char *name, const double *sd, gess_error *err)
 {
     gess__sampled s;
-    uint64_t half = each * c->cores / 2;
+    uint64_t half = t->each * t->cores / 2;
     gess__plan plan = {.model = name,
-                       .settings = o->settings,
-                       .seed = seed,
-                       .chains = c->chains,
+                       .settings = t->settings,
+                       .seed = t->seed,
+                       .chains = t->chains,
                        .max_warmup = half,
-                       .sampling = half,
+                       .sampling = t->halves ? 0 : half,
+                       .total = 2 * half,
+                       .halves = t->halves,
                        .start_scale = 10.0};
     int status = gess__sample_own(&plan, &s, err);
-    *error = 0.0;
-    for (size_t i = 0; status == GESS_OK && i < c->dim; i++) {
-        *error += (s.sd[i] - sd[i]) * (s.sd[i] - sd[i]);
-        c->mean_error += s.mean[i] * s.mean[i];
+    for (size_t i = 0; status == GESS_OK && i < t->dim; i++) {
+        t->sd_error += (s.sd[i] - sd[i]) * (s.sd[i] - sd[i]);
+        t->mean_error += s.mean[i] * s.mean[i];
     }
-    c->evals += (double)(s.evals_warmup + s.evals_sampling);
-    c->warmup += (double)s.evals_warmup;
+    t->evals = (double)(s.evals_warmup + s.evals_sampling);
+    t->evals_warmup = (double)s.evals_warmup;
     gess__sampled_free(&s);
+    return status;
+}
+
+int gess__scaling_run(gess__scaling *t, gess_error *err)
+{
+    char name[64];
+    const gess_model *model = NULL;
+    gess__truth truth = {0};
+    t->sd_error = t->mean_error = 0.0;
+    snprintf(name, sizeof name, "wishart:dim=%zu,seed=1", t->dim);
+    int status = gess_model_open(&model, name, NULL, err);
+    if (status == GESS_OK) status = gess__truth_find(&truth, model, name, err);
+    if (status == GESS_OK) status = run_trial(t, name, truth.sd, err);
+    gess_model_close(model);
+    gess__truth_free(&truth);
     return status;
 }
 
 static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, uint64_t each, gess_error *err)
 {
-    char name[64];
-    const gess_model *model = NULL;
-    gess__truth truth = {0};
     double square = 0.0, n = (double)trials;
-    snprintf(name, sizeof name, "wishart:dim=%zu,seed=1", c->dim);
-    int status = gess_model_open(&model, name, NULL, err);
-    if (status == GESS_OK) status = gess__truth_find(&truth, model, name, err);
-    for (uint64_t t = 1; status == GESS_OK && t <= trials; t++) {
-        double error = 0.0;
-        status = measure_trial(o, c, name, t, each, truth.sd, &error, err);
-        c->error += error / n;
-        square += error * error / n;
+    for (uint64_t t = 1; t <= trials; t++) {
+        gess__scaling trial =
+            {.dim = c->dim, .cores = c->cores, .chains = c->chains, .each = each, .seed = t, .settings = o->settings};
+        GESS_TRY(gess__scaling_run(&trial, err));
+        c->error += trial.sd_error / n;
+        square += trial.sd_error * trial.sd_error / n;
+        c->mean_error += trial.mean_error / n;
+        c->evals += trial.evals / n;
+        c->warmup += trial.evals_warmup / n;
     }
     c->spread = trials > 1 ? sqrt(fmax(square - c->error * c->error, 0.0) / (n - 1.0)) : NAN;
-    c->mean_error /= n;
-    c->evals /= n;
-    c->warmup /= n;
-    gess_model_close(model);
-    gess__truth_free(&truth);
-    return status;
+    return GESS_OK;
 }
 
 /* Of --quick: the smallest and the largest ensembles at 20 cores, in 50 and 100 dimensions. */
@@ -104,6 +105,8 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
 {
     uint64_t trials = o->seeds > 0 ? o->seeds : o->quick ? 1 : 5, each = o->evals > 0 ? o->evals : 200000;
     size_t cells = 0, good = 0, papers = 0;
+    gess__scaling_table paper;
+    GESS_TRY(gess__scaling_read(&paper, err));
     int status = GESS_OK;
     json_t *rows = json_array();
     gess__bench_say(o,
@@ -115,14 +118,15 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     for (size_t d = 0; d < SIZES; d++)
         for (size_t k = 0; k < SIZES * SIZES && status == GESS_OK; k++) {
             if (!chosen(o, d, k / SIZES, k % SIZES)) continue;
-            cell c = {.dim = FIRST_DIM * (d + 1), .cores = FIRST_CORES * (k / SIZES + 1)};
-            double theirs = pow(10.0, paper[d][k / SIZES][k % SIZES]);
+            cell c = {.dim = GESS__SCALING_DIM * (d + 1), .cores = GESS__SCALING_CORES * (k / SIZES + 1)};
+            const gess__scaling_paper *its = &paper.of[d][k / SIZES][k % SIZES];
+            double theirs = pow(10.0, its->log_error);
             c.chains = 2 * c.cores * (k % SIZES + 1);
             status = measure_cell(o, &c, trials, each, err);
             if (status != GESS_OK) break;
             cells++;
             good += c.error < 1.0;
-            papers += theirs < 1.0;
+            papers += (size_t)its->below;
             gess__bench_say(o, "  %4zu %4zu %5zu %10.3g %10.2g %10.3g %10.3g %10.3g\n", c.dim, c.cores, c.chains / 2,
                             c.error, c.spread, theirs, c.warmup, c.evals);
             json_array_append_new(rows,

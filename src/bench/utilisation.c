@@ -192,7 +192,7 @@ static int add_row(json_t *rows, const gess__bench_options *options, const scene
 static int measure(json_t *rows, const gess__bench_options *options, const scene *c, gess_error *err)
 {
     uint64_t iterations = 0;
-    outcome plain, without, with;
+    outcome plain = {0}, without = {0}, with = {0};
     int busy = strcmp(c->name, "frozen") == 0;
     GESS_TRY(run_scene(c, 1, 0.0, "off", &iterations, &plain, err));
     GESS_TRY(run_scene(c, 1, 0.0, "off", &iterations, &plain, err));
@@ -208,7 +208,7 @@ static int measure(json_t *rows, const gess__bench_options *options, const scene
 
 static int table(const gess__bench_options *options, json_t **json, gess_error *err)
 {
-    uint64_t frozen = options->quick ? 100 : 5000, others = options->quick ? 60 : 500;
+    uint64_t frozen = options->quick ? 40 : 5000, others = options->quick ? 40 : 500;
     if (options->evals > 0) frozen = others = options->evals;
     const scene scenes[] = {
         {"frozen", "busy share: 64 chains, pooled", "pooled", 64, 1, 0.0, 30, frozen, 0.95},

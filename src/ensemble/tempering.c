@@ -105,17 +105,25 @@ static void tune(gess__ensemble *e)
     }
 }
 
+/* Whether enough was met since the ladder was tuned last, and enough of warm-up is left for steps to follow. */
+static int is_due(const gess__ensemble *e)
+{
+    uint64_t done = e->done[0], past = done - e->ladder.from, fixed = e->warmup.fixed;
+    if (e->ladder.round == 0 || past < e->ladder.round) return 0;
+    return fixed == GESS_AUTO || (fixed > done && fixed - done >= past / 2);
+}
+
 static int look(gess__ensemble *e)
 {
     gess__ladder *l = &e->ladder;
-    int tuned = l->round > 0, due = tuned && e->done[0] - l->from >= l->round;
+    int due = is_due(e);
     if (due) {
         tune(e);
         memset(l->refused, 0, e->chains.count * sizeof *l->refused);
         l->round = 2 * (e->done[0] - l->from);
         l->from = e->done[0];
     }
-    return gess__ensemble_done(e) < gess__warmup_least(e);
+    return due || gess__ensemble_done(e) < gess__warmup_least(e);
 }
 
 const gess__schedule gess__schedule_tempering = {

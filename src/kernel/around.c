@@ -38,7 +38,7 @@ typedef struct work {
 
 size_t gess__around_scratch_size(size_t dim, size_t block)
 {
-    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (GESS__MOST_COMPONENTS + 4) * block * dim +
+    return (block * sizeof(lane) + sizeof(double) - 1) / sizeof(double) + (gess__mixture_room(dim) + 4) * block * dim +
            4 * block + GESS__MOST_COMPONENTS + dim + 1 + gess__triangular_scratch(dim);
 }
 
@@ -47,7 +47,7 @@ static inline work carve(const gess__update *u)
     size_t dim = u->target->dim, n = u->count;
     work w = {.lanes = (lane *)(void *)u->scratch};
     w.whitened = u->scratch + (n * sizeof(lane) + sizeof(double) - 1) / sizeof(double);
-    w.steps = w.whitened + GESS__MOST_COMPONENTS * n * dim;
+    w.steps = w.whitened + gess__mixture_room(dim) * n * dim;
     w.offsets = w.steps + n * dim;
     w.first = w.offsets + n * dim;
     w.second = w.first + n * dim;
@@ -173,8 +173,7 @@ static void draw_steps(gess__update *u, const work *w)
             for (size_t i = 0; i < dim; i++) w->first[p * dim + i] = normals[i] * root;
         }
         gess__triangular_products(dim, t->chol, m, w->first, w->second, w->triangle);
-        for (size_t p = 0; p < m; p++)
-            memcpy(w->steps + u->lane[p] * dim, w->second + p * dim, dim * sizeof *w->steps);
+        for (size_t p = 0; p < m; p++) memcpy(w->steps + u->lane[p] * dim, w->second + p * dim, dim * sizeof *w->steps);
     }
 }
 

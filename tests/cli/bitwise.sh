@@ -1,6 +1,7 @@
 #!/bin/sh
-# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads and any block size, on three models, with
-# two schedules; with `auto` where a map, a mixture and independence moves are in use; other bytes for another seed.
+# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads, any block size and any
+# speculation, on three models, with two schedules; with every kernel; with `auto` where a map, a mixture and
+# independence moves are in use; other bytes for another seed.
 #   bitwise.sh GESS
 set -eu
 gess=$1
@@ -12,8 +13,9 @@ for model in german-credit funnel wishart:dim=60; do
     for schedule in pooled two-group; do
         options="--schedule $schedule --chains 40 --max-warmup-evals 20000 --draws 30 --thin 2 --seed 5 --quiet"
         for threads in 1 2 8; do
-            for block in 1 3 8 0; do
-                "$gess" sample "$model" $options --threads $threads --block $block -o run
+            for how in '1 16' '3 off' '8 2' '0 auto'; do
+                block="${how% *} with --speculate ${how#* }"
+                "$gess" sample "$model" $options --threads $threads --block "${how% *}" --speculate "${how#* }" -o run
                 grep -v '"seconds_' run/history.json > history
                 if [ ! -f first ]; then
                     cp run/draws.gess first
@@ -83,6 +85,38 @@ auto()
 auto funnel 20000 "$map" "$moves"
 auto eight-schools 20000 "$map"
 auto mixture 20000 "$components" "$moves"
+# kernels without an approximation, each adapting in its warm-up, and tempering with a ladder that is tuned
+# alone MODEL OPTION...
+alone()
+{
+    model=$1
+    shift
+    for how in '1 1' '2 5' '8 0'; do
+        "$gess" sample "$model" --warmup 60 --draws 30 "$@" --seed 3 --threads "${how% *}" --block "${how#* }" --quiet -o run
+        grep -v '"seconds_' run/history.json > history
+        if [ ! -f first ]; then
+            cp run/draws.gess first
+            cp history first_history
+        elif ! cmp history first_history || ! cmp run/draws.gess first; then
+            echo "$model $*: threads and block $how give other bytes than 1 1"
+            exit 1
+        fi
+        runs=$((runs + 1))
+        rm -r run
+    done
+    "$gess" sample "$model" --warmup 60 --draws 30 "$@" --seed 4 --quiet -o run
+    if cmp -s run/draws.gess first; then
+        echo "$model $*: another seed gives the same draws"
+        exit 1
+    fi
+    rm -r run first first_history
+}
+for kernel in rdss cwss mh amh nuts nuts-dense; do
+    alone german-credit --kernel $kernel --chains 20
+    alone stochastic-volatility --kernel $kernel --chains 11
+done
+alone mixture --kernel mh --schedule tempering --chains 20 --ensembles 2 --hottest 10
+alone mixture --kernel mh --schedule tempering --chains 8 --ladder tuned --warmup 700
 # two ensembles, and draws that stop by themselves
 for threads in 1 2 8; do
     "$gess" sample mixture --chains 60 --ensembles 3 --max-warmup-evals 30000 --target-rhat 1.1 --threads $threads --quiet -o "run$threads"

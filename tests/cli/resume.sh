@@ -92,6 +92,31 @@ cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws of auto
 [ $sampling -gt 0 ] || fail "no run of auto was killed in sampling"
 echo "auto: $between kills between refinements, $sampling in sampling"
 
+# ---- kernels that adapt, and tempering: stopped again and again by a time limit ----
+for options in \
+    'german-credit --kernel mh --chains 20 --warmup 300 --draws 4000' \
+    'german-credit --kernel amh --chains 20 --warmup 300 --draws 2000' \
+    'stochastic-volatility --kernel nuts --chains 6 --warmup 150 --draws 60' \
+    'stochastic-volatility --kernel nuts-dense --chains 6 --warmup 150 --draws 60' \
+    'mixture --kernel mh --schedule tempering --ladder tuned --chains 20 --ensembles 2 --warmup 900 --draws 4000'; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    "$gess" sample $options -q -o "whole$number" || fail "sample $options"
+    rm -rf pieces
+    # shellcheck disable=SC2086
+    "$gess" sample $options --max-time 0.05s -q -o pieces 2> err.txt
+    status=$?
+    sessions=1
+    while [ $status -eq 3 ] && [ $sessions -lt 300 ]; do
+        "$gess" resume pieces -q --max-time 0.05s --threads $((sessions % 3 + 1)) 2> err.txt
+        status=$?
+        sessions=$((sessions + 1))
+    done
+    [ $status -eq 0 ] || fail "resume of: $options: $(cat err.txt)"
+    [ $sessions -gt 1 ] || fail "$options: never stopped"
+    same "whole$number" pieces "in $sessions sessions: $options"
+done
+
 # ---- a complete run stays as it is ----
 sum=$(cat whole1/draws.gess whole1/checkpoint | cksum)
 "$gess" resume whole1 > out.txt || fail "resume of a complete run"

@@ -35,8 +35,9 @@ void sample(kept *k, const char *model_name, const gess_options *options)
     const gess_model *model = NULL;
     gess_run *run = NULL;
     if (gess_model_open(&model, model_name, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    *k = (kept){.chains = (size_t)options->chains, .dim = model->dim};
     if (gess_run_new(&run, model, options, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
+    gess_run_stats(run, &k->stats);
+    *k = (kept){.chains = k->stats.chains, .dim = model->dim};
     gess_run_on_draw(run, keep, k);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
     gess_run_stats(run, &k->stats);

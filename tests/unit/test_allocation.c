@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "kernel/kernel.h"
+
 #include <gess/gess.h>
 
 #ifdef GESS_SANITIZED /* sanitizers have an allocator of their own */
@@ -147,6 +149,13 @@ static int normal(void *user, unsigned worker, size_t n, size_t dim, const doubl
     return 0;
 }
 
+static int normal_gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                           double *gradient)
+{
+    for (size_t i = 0; i < n * dim; i++) gradient[i] = -x[i] / (double)(1 + i % dim % 3);
+    return normal(user, worker, n, dim, x, logp);
+}
+
 typedef struct watch {
     unsigned long long at_ten, newest;
     uint64_t iterations;
@@ -174,7 +183,7 @@ static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t c
     gess_error err = {0};
     gess_options_init(&o);
     o.kernel = kernel;
-    o.schedule = "two-group";
+    o.schedule = gess__kernel_find(kernel)->needs & GESS__NEEDS_APPROX ? "two-group" : "auto";
     o.chains = chains;
     o.warmup = warmup;
     o.draws = draws;
@@ -187,7 +196,7 @@ static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t c
 /* Allocations between iteration 10 and the end must be none. */
 static void assert_no_allocation(const char *kernel, size_t dim, uint64_t chains, uint64_t draws)
 {
-    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = dim, .logp = normal};
+    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = dim, .logp = normal, .gradient = normal_gradient};
     gess_run *run = new_run(&model, kernel, chains, 15, draws);
     gess_error err = {0};
     watch w = {0};
@@ -229,6 +238,14 @@ static void projected_fit(void **state)
     (void)state;
     assert_no_allocation("gess", 30, 20, 100);
     assert_no_allocation("ess", 30, 20, 100);
+}
+
+static void without_approximation(void **state)
+{
+    (void)state;
+    for (size_t k = 0; gess__kernel_row(k) != NULL; k++)
+        if (!(gess__kernel_row(k)->needs & GESS__NEEDS_APPROX))
+            assert_no_allocation(gess__kernel_row(k)->name, 10, 20, 100);
 }
 
 /* More than 128 principal axes. */
@@ -288,8 +305,10 @@ static void draws_cost_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counter_counts),      cmocka_unit_test(full_fit),    cmocka_unit_test(projected_fit),
-        cmocka_unit_test(large_projected_fit), cmocka_unit_test(peak_memory), cmocka_unit_test(draws_cost_nothing),
+        cmocka_unit_test(counter_counts),      cmocka_unit_test(full_fit),
+        cmocka_unit_test(projected_fit),       cmocka_unit_test(without_approximation),
+        cmocka_unit_test(large_projected_fit), cmocka_unit_test(peak_memory),
+        cmocka_unit_test(draws_cost_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

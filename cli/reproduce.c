@@ -1,0 +1,110 @@
+#include "reproduce/reproduce.h"
+
+#include "base/csv.h"
+#include "command.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct arguments {
+    const char *name;
+    int scaled, tried; /* --scale and --trials were given */
+    gess__reproduction settings;
+};
+
+enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY };
+
+/* Of --quick. */
+#define QUICK_SCALE 0.01
+enum { QUICK_TRIALS = 2, TRIALS_OF_THE_PAPER = 5 };
+
+static uint64_t whole(const char *text, double least, double most, struct argp_state *state)
+{
+    double value;
+    if (!gess__parse_real(text, &value) || !(value >= least && value <= most) || value != floor(value))
+        USAGE(state, "`%s` is not a whole number from %.0f to %.0f", text, least, most);
+    return (uint64_t)value;
+}
+
+static error_t take(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    switch (key) {
+    case 'o': a->settings.directory = argument; return 0;
+    case 'q': a->settings.progress = NULL; return 0;
+    case QUICK: a->settings.quick = 1; return 0;
+    case TRIALS:
+        a->settings.trials = whole(argument, 1.0, 1000.0, state);
+        a->tried = 1;
+        return 0;
+    case SCALE:
+        if (!gess__parse_real(argument, &a->settings.scale) || !(a->settings.scale > 0.0 && a->settings.scale <= 1.0))
+            USAGE(state, "`%s` is not a number above 0 and at most 1", argument);
+        a->scaled = 1;
+        return 0;
+    case JOBS: a->settings.jobs = (unsigned)whole(argument, 1.0, 1024.0, state); return 0;
+    case SEED: a->settings.seed = whole(argument, 0.0, 9e15, state); return 0;
+    case ONLY: a->settings.only = argument; return 0;
+    case ARGP_KEY_ARG:
+        if (a->name != NULL) USAGE(state, "one name only, not `%s` as well", argument);
+        a->name = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (a->name == NULL) USAGE(state, "what? a name of the list, or all");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp_option reproduce_options[] =
+    {{"output", 'o', "DIR", 0, "folder of pages, data and cells (default: gess-reproduction)", 0},
+     {"quick", QUICK, NULL, 0, "two trials, a hundredth of the iterations: minutes, to see that it works", 0},
+     {"trials", TRIALS, "N", 0, "runs of each, with seeds of their own (default: 5, as the paper has)", 0},
+     {"scale", SCALE, "F", 0, "this share of the paper's iterations and of the budgets of evaluations (default: 1)", 0},
+     {"jobs", JOBS, "N", 0, "cells at a time, each on one thread (default: one for each core)", 0},
+     {"seed", SEED, "S", 0, "seed of the first trial; those of the others follow (default: 1)", 0},
+     {"only", ONLY, "TEXT,...", 0, "only cells with one of these texts in their names, as funnel/mh", 0},
+     {"quiet", 'q', NULL, 0, "no progress", 0},
+     {0}};
+
+/* The list of figures. */
+static char *filter(int key, const char *text, void *input)
+{
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
+    char *all = malloc(4096);
+    if (all == NULL) return NULL;
+    size_t used = (size_t)snprintf(all, 4096, "Names:\n");
+    for (size_t i = 0; gess__figure_row(i) != NULL; i++)
+        used += (size_t)snprintf(all + used, 4096 - used, "  %-16s %s\n", gess__figure_row(i)->name,
+                                 gess__figure_row(i)->help);
+    snprintf(all + used, 4096 - used, "  %-16s %s\n", "all", "all of these");
+    return all;
+}
+
+int command_reproduce(int argc, char **argv, gess_error *err)
+{
+    static const struct argp argp =
+        {.options = reproduce_options,
+         .parser = take,
+         .args_doc = "NAME",
+         .doc = "Does an experiment of the paper again and writes data (CSV, JSON), plots (SVG, PNG, by gnuplot) and a "
+                "page with the paper's claims beside what was measured. What was stopped or killed goes on where it "
+                "was when the command is given again.\v(names)",
+         .help_filter = filter};
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    struct arguments a = {.settings = {.directory = "gess-reproduction",
+                                       .scale = 1.0,
+                                       .trials = TRIALS_OF_THE_PAPER,
+                                       .seed = 1,
+                                       .jobs = cores > 0 ? (unsigned)cores : 1,
+                                       .progress = stderr}};
+    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
+    if (a.settings.quick && !a.scaled) a.settings.scale = QUICK_SCALE;
+    if (a.settings.quick && !a.tried) a.settings.trials = QUICK_TRIALS;
+    GESS_TRY(gess__reproduce(a.name, &a.settings, err));
+    printf("%s/index.html\n", a.settings.directory);
+    return finish_output(err);
+}

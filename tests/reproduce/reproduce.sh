@@ -1,0 +1,134 @@
+#!/bin/sh
+# `gess reproduce` with few and small cells: what it writes, what it keeps, and how it is stopped.
+#   reproduce.sh GESS SOURCE_FOLDER
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../command.sh"
+GESS_PEERS=$folder/none
+export GESS_PEERS
+
+# cells FOLDER: names of the stored cells
+cells()
+{
+    find "$1/cells" -name '*.json' | sort
+}
+
+# state FOLDER: the stored cells with inode and time, so that a cell that is written again shows
+state()
+{
+    find "$1/cells" -name '*.json' -printf '%p %i %T@\n' | sort
+}
+
+# timeless CSV: a table of figure-mixing without its column of seconds
+timeless()
+{
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "seconds") skip = i }
+        { for (i = 1; i <= NF; i++) if (i != skip) printf "%s,", $i; print "" }' "$1"
+}
+
+# ---- what is refused ----
+expect 1 'what? a name' "$gess" reproduce
+expect 1 'there is no `figure-9`' "$gess" reproduce figure-9
+expect 1 'one name only' "$gess" reproduce figure-t figure-trace
+for bad in '--scale 0' '--scale 2' '--scale x' '--trials 0' '--trials 1.5' '--jobs 0' '--seed -1'; do
+    # shellcheck disable=SC2086
+    expect 1 'is not a' "$gess" reproduce figure-t $bad
+done
+expect 1 'leaves no cell' "$gess" reproduce figure-t --only nothing -o nothing
+: > file
+expect 5 'cannot make the folder' "$gess" reproduce figure-t -q -o file/below
+expect 0 'table-scaling' "$gess" reproduce --help
+
+# ---- the small figures ----
+for name in figure-ellipse figure-t figure-trace; do
+    expect 0 'small/index.html' "$gess" reproduce $name --quick -q -o small
+    for kind in csv json html gp svg png; do [ -s small/$name.$kind ] || fail "no $name.$kind"; done
+    grep -q '<svg' small/$name.svg || fail "$name.svg is no SVG"
+    [ "$(head -c 4 small/$name.png | tail -c 3)" = PNG ] || fail "$name.png is no PNG"
+    grep -q '"verdict": "holds"' small/$name.json || fail "$name: no claim holds"
+    ! grep -q '"verdict": "does not hold"' small/$name.json || fail "$name: $(grep -B2 'does not' small/$name.json)"
+    grep -q "$name.html" small/index.html || fail "the index lacks $name"
+    grep -q "($name.svg)" small/results.md || fail "results.md lacks $name"
+done
+[ "$(wc -l < small/figure-trace.csv)" -eq 11 ] || fail 'five variances, two trials'
+grep -q '2 of 5 trials' small/figure-trace.html || fail 'the page says what was scaled down'
+
+# ---- every sampler of the mixing figure, on one density ----
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o mixing
+for sampler in gess rdss cwss mh amh nuts pt gess-50 auto; do
+    grep -q "^mixture,$sampler,1," mixing/figure-mixing.csv || fail "no row of $sampler"
+done
+! grep -q ',nan' mixing/figure-mixing.csv || fail "a figure is missing: $(grep ',nan' mixing/figure-mixing.csv)"
+grep -q 'were left out: their virtual environment' mixing/figure-mixing.html || fail 'the page says that there are no peers'
+grep -q 'Cells were left out' mixing/figure-mixing.html || fail 'a claim is not judged by a part of the cells'
+
+# ---- what was computed is kept; another setting is another cell ----
+state mixing > before
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o mixing
+state mixing > after
+cmp -s before after || fail 'a second run computed again'
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --seed 7 --only mixture/mh -q -o mixing
+[ "$(cells mixing | wc -l)" -eq 10 ] || fail "another seed is another cell: $(cells mixing)"
+expect 0 index.html "$gess" reproduce figure-mixing --quick --scale 0.012 --trials 1 --only mixture/mh -q -o mixing
+[ "$(cells mixing | wc -l)" -eq 11 ] || fail "another scale is another cell: $(cells mixing)"
+
+# a damaged cell, and one of other settings under this name, are computed again
+set -- $(cells mixing | grep mixture-mh-1)
+printf '{"settings": {' > "$1"
+cp "$(cells mixing | grep mixture-amh)" "$2"
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/mh -q -o mixing
+expect 0 index.html "$gess" reproduce figure-mixing --quick --scale 0.012 --trials 1 --only mixture/mh -q -o mixing
+for cell; do grep -q '"sampler": "mh"' "$cell" || fail "$cell was not computed again"; done
+
+# ---- killed, and going on ----
+"$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o killed --jobs 1 > /dev/null 2>&1 &
+run=$!
+i=0
+while [ "$(find killed -name '*.json' 2> /dev/null | wc -l)" -lt 2 ] && [ $i -lt 1200 ]; do
+    sleep 0.05
+    i=$((i + 1))
+done
+kill -9 $run
+wait $run 2> /dev/null
+state killed > before
+[ "$(wc -l < before)" -lt 9 ] || echo 'killed too late to show anything'
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o killed
+state killed | grep -F -x -f before | cmp -s - before || fail 'cells of before the kill were computed again'
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o mixing
+timeless killed/figure-mixing.csv > a
+timeless mixing/figure-mixing.csv > b
+cmp a b || fail 'a killed run has other figures than one that was not'
+
+# ---- stopped by SIGINT or SIGTERM: status 3, children gone; one process at a time in a folder ----
+for signal in INT TERM; do
+    "$gess" reproduce figure-mixing --only breast-cancer/rdss,breast-cancer/cwss -o stopped > stopped.txt 2>&1 &
+    run=$!
+    i=0
+    while [ ! -s stopped.txt ] && [ $i -lt 600 ]; do
+        sleep 0.05
+        i=$((i + 1))
+    done
+    expect 1 'another gess is at work' "$gess" reproduce figure-mixing -q --only breast-cancer/rdss -o stopped
+    kill -$signal $run
+    wait $run
+    status=$?
+    [ $status -eq 3 ] || fail "status $status after SIG$signal: $(cat stopped.txt)"
+    grep -q 'the same command goes on from here' stopped.txt || fail "it says how to go on: $(cat stopped.txt)"
+    ! pgrep -P $run > /dev/null 2>&1 || fail 'a cell runs on'
+done
+grep -q 'left; figure-mixing/breast-cancer/' stopped.txt || fail "progress has the time left: $(cat stopped.txt)"
+
+# ---- a table of few and small cells ----
+expect 0 index.html "$gess" reproduce table-scaling --scale 0.0025 --trials 2 --only /50-20- -q -o scaling
+[ "$(wc -l < scaling/table-scaling.csv)" -eq 21 ] || fail 'five cells, two methods, two trials'
+grep -q '10^-0.5 ± 10^-0.4' scaling/table-scaling.html || fail "the paper's cell is beside"
+expect 0 index.html "$gess" reproduce figure-reuse --quick --trials 1 --only reuse-1000/ -q -o scaling
+[ "$(wc -l < scaling/figure-reuse.csv)" -eq 2 ] || fail 'one cell of reuse'
+
+# ---- without gnuplot ----
+PATH=$folder/none "$gess" reproduce figure-t -q -o plain > plain.txt 2>&1
+[ $? -eq 5 ] || fail 'without gnuplot'
+grep -q 'gnuplot-nox' plain.txt || fail "without gnuplot it says: $(cat plain.txt)"
+for kind in csv json html gp; do [ -s plain/figure-t.$kind ] || fail "without gnuplot there is no figure-t.$kind"; done
+[ ! -e plain/figure-t.svg ] || fail 'a plot without gnuplot'
+exit $failed
