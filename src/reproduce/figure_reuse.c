@@ -133,21 +133,25 @@ static figures gather(size_t count, const gess__cell *cells, uint64_t reuse)
     return f;
 }
 
-static void judge(json_t *page, const figures *f, size_t modes)
+/* When tr Σ was right, in words. */
+static const char *when(double settled, char text[48])
 {
-    const figures *ten = &f[0], *hundred = &f[1], *last = &f[modes - 1];
-    for (size_t i = 0; i < modes || modes < 2; i++)
-        if (modes < 2 || f[i].trials == 0) {
-            gess__page_claim(page, GESS__NOT_JUDGED, "Reusing the approximation saves time.", "Cells were left out.");
-            return;
-        }
+    if (isfinite(settled))
+        snprintf(text, 48, "at iteration %.0f", settled);
+    else
+        snprintf(text, 48, "not within the run");
+    return text;
+}
+
+static void judge_time(json_t *page, const figures *ten, const figures *hundred, const figures *last)
+{
     double most = ten->seconds / last->seconds, step = ten->seconds / hundred->seconds;
     gess__page_claim(page,
                      most >= 2.0  ? GESS__HOLDS
                      : most > 1.1 ? GESS__IN_PART
                                   : GESS__FAILS,
                      "Reusing the approximation for more iterations can dramatically reduce the time required.",
-                     "%.1f s with a fit every 10 iterations, %.1f s with one every %llu: a factor of %.1f (bound for "
+                     "%.1f s with a fit every 10 iterations, %.1f s with one every %llu: a factor of %.2f (bound for "
                      "“dramatic”: 2). Fits take %.0f %% of the time at 10.",
                      ten->seconds, last->seconds, (unsigned long long)last->reuse, most,
                      100.0 * ten->fitting / ten->seconds);
@@ -156,23 +160,38 @@ static void judge(json_t *page, const figures *f, size_t modes)
                      : step > 1.1 ? GESS__IN_PART
                                   : GESS__FAILS,
                      "There is a dramatic difference in time between rebuilding every 10 and every 100 iterations.",
-                     "%.1f s against %.1f s: a factor of %.1f (bound: 2).", ten->seconds, hundred->seconds, step);
+                     "%.1f s against %.1f s: a factor of %.2f (bound: 2).", ten->seconds, hundred->seconds, step);
+}
+
+static void judge_iterations(json_t *page, const figures *ten, const figures *hundred, const figures *thousand)
+{
+    char first[48], second[48];
     int settles = isfinite(ten->settled) && isfinite(hundred->settled);
     gess__page_claim(page,
                      settles && hundred->settled <= ten->settled + 200.0              ? GESS__HOLDS
                      : settles && hundred->settled <= 2.0 * fmax(ten->settled, 100.0) ? GESS__IN_PART
                                                                                       : GESS__FAILS,
                      "In iterations, there is little difference between rebuilding every 10 and every 100.",
-                     "tr Σ first comes within a quarter of the true trace at iteration %.0f with 10, at %.0f with 100 "
-                     "(bound: two "
-                     "turns of 100 apart).",
-                     ten->settled, hundred->settled);
-    int slower = modes > 2 && !(f[2].settled <= ten->settled);
-    gess__page_claim(page, slower ? GESS__HOLDS : GESS__FAILS,
+                     "tr Σ first comes within a quarter of the true trace %s with 10, %s with 100 (bound: two turns of "
+                     "100 "
+                     "apart).",
+                     when(ten->settled, first), when(hundred->settled, second));
+    gess__page_claim(page, isfinite(ten->settled) && !(thousand->settled <= ten->settled) ? GESS__HOLDS : GESS__FAILS,
                      "If the approximation is rebuilt frequently, it settles in fewer iterations.",
-                     "With 1000 iterations between fits: %s %.0f; with 10: %.0f.",
-                     isfinite(f[modes > 2 ? 2 : 1].settled) ? "iteration" : "not within the run, iteration",
-                     f[modes > 2 ? 2 : 1].settled, ten->settled);
+                     "The same with a fit every 1000 iterations: %s; every 10: %s.", when(thousand->settled, first),
+                     when(ten->settled, second));
+}
+
+static void judge(json_t *page, const figures *f, size_t modes)
+{
+    size_t there = 0;
+    for (size_t i = 0; i < modes; i++) there += f[i].trials > 0;
+    if (modes < 3 || there < modes) {
+        gess__page_claim(page, GESS__NOT_JUDGED, "Reusing the approximation saves time.", "Cells were left out.");
+        return;
+    }
+    judge_time(page, &f[0], &f[1], &f[modes - 1]);
+    judge_iterations(page, &f[0], &f[1], &f[2]);
 }
 
 static int draw(const gess__reproduction *r, const figures *f, size_t modes, json_t *page, gess_error *err)
@@ -198,12 +217,13 @@ static int draw(const gess__reproduction *r, const figures *f, size_t modes, jso
         fputs("EOD\n", s);
     }
     fputs("set multiplot layout 1,2\nset style fill solid 0.85 noborder\nset boxwidth 0.6\nset yrange [0:*]\n"
-          "set xrange [-0.6:*]\nset xlabel 'iterations between fits'\nset ylabel 'seconds'\nset key top right\n"
+          "set xrange [-0.6:*]\nset xlabel 'iterations between fits'\nset ylabel 'seconds'\nset key outside top center "
+          "horizontal\n"
           "plot $times using 1:3:xtic(2) with boxes lc rgb '#9cc3e6' title 'all', "
           "$times using 1:5 with boxes lc rgb '#0b62a8' title 'fits', "
-          "$times using 1:3:4 with yerrorbars pt 0 lc rgb '#1b2430'\n"
+          "$times using 1:($3-$4):(0):(2*$4) with vectors nohead lw 1.5 lc rgb '#1b2430'\n"
           "set logscale xy\nset xrange [1:*]\nset yrange [*:*]\nset format y '10^{%L}'\nset xlabel 'iteration'\n"
-          "set ylabel 'tr Σ'\nset key bottom right\nplot ",
+          "set ylabel 'tr Σ'\nplot ",
           s);
     for (size_t i = 0; i < modes; i++)
         fprintf(s, "%s$trace%zu with linespoints pt 7 ps 0.35 lc rgb '%s' title 'every %llu'", i > 0 ? ", " : "", i,
@@ -230,7 +250,7 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
         json_t *row = json_array();
         gess__page_cell(row, NULL, "%llu", (unsigned long long)reuse);
         gess__page_cell(row, "number", "%.2f", f[modes].seconds);
-        gess__page_cell(row, "number", "%.2f", f[modes].error);
+        gess__page_cell(row, "number", isnan(f[modes].error) ? "—" : "%.2f", f[modes].error);
         gess__page_cell(row, "number", "%.2f", f[modes].fitting);
         gess__page_cell(row, "number", isfinite(f[modes].settled) ? "%.0f" : "not", f[modes].settled);
         json_array_append_new(rows, row);

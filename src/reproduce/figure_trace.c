@@ -139,9 +139,9 @@ static void judge(json_t *page, const figures *f)
                      "With variance 0.01 the Markov chain sometimes gets stuck (in the paper between iterations 400 "
                      "and "
                      "630 of its plot).",
-                     "With 0.01 the longest stay beyond |x| = %.1f is %.0f iterations in the mean of %zu "
-                     "trials, %.0f at most; with variance 1, %.0f (bound: 100, and ten times as long).",
-                     FAR, narrow->stay, narrow->trials, narrow->longest, exact->stay);
+                     "With 0.01 the longest stay beyond |x| = %.1f is %.0f iterations, the mean of the trials, and "
+                     "%.0f at most; with variance 1, %.0f (bound: 100, and ten times as long).",
+                     FAR, narrow->stay, narrow->longest, exact->stay);
     gess__page_claim(page, narrow->ess < 0.05 * exact->ess ? GESS__HOLDS : GESS__FAILS,
                      "It mixes slowly where the target has much heavier tails than the approximation.",
                      "Effective size of x² in %d states: %.0f with variance 0.01, %.0f with 1 (bound: a twentieth).",

@@ -15,7 +15,7 @@ int gess__plot_begin(gess__plot *plot, unsigned width, unsigned height, gess_err
     plot->script = open_memstream(&plot->text, &plot->size);
     if (plot->script == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a plot");
     fputs("# A script for gnuplot 5, with its data.\n"
-          "set encoding utf8\nset tics nomirror\nset border 3 lc rgb '#8a94a3'\n"
+          "set encoding utf8\nset tics nomirror textcolor rgb '#1b2430'\nset border 3 lc rgb '#8a94a3'\n"
           "set grid y lc rgb '#e3e7ed' lt 1\nset key noautotitle\nset datafile missing 'nan'\n",
           plot->script);
     return GESS_OK;
