@@ -62,11 +62,11 @@ static json_t *result_json(const gess__bench_result *r)
     json_t *rows = json_array();
     for (size_t i = 0; i < r->count; i++) {
         const gess__bench_row *row = &r->rows[i];
-        json_array_append_new(rows, json_pack("{s:s, s:o, s:o, s:o, s:o}", "what", row->what, "ratio",
-                                              gess__bench_number(row->ratio), "seconds",
-                                              gess__bench_number(row->seconds), "reference",
-                                              gess__bench_number(row->reference), "goal",
-                                              gess__bench_number(row->goal)));
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:o, s:o, s:o, s:o}", "what", row->what, "ratio",
+                                        gess__bench_number(row->ratio), "seconds", gess__bench_number(row->seconds),
+                                        "reference", gess__bench_number(row->reference), "goal",
+                                        gess__bench_number(row->goal)));
     }
     return rows;
 }
@@ -105,7 +105,8 @@ static const struct argp_option bench_options[] =
       0},
      {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
      {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
-     {"output", OUTPUT, "FOLDER", 0, "where reference writes; default: bench/reference of the source tree", 0},
+     {"output", OUTPUT, "FOLDER", 0,
+      "where reference and peers write; default: bench/reference of the source tree, and no plot of peers", 0},
      {0}};
 
 int command_bench(int argc, char **argv, gess_error *err)
@@ -114,16 +115,14 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc =
-             "Measures speed, as ratios within one run: overhead, threads, writing, models. Without NAME: all of "
-             "these. By name "
-             "only, and for long: utilisation, with a density that sleeps; efficiency, cost, scaling, reference, which "
-             "count evaluations and take the "
-             "options below."};
+         .doc = "Measures speed, as ratios within one run: overhead, threads, fit, growth, writing, models. Without "
+                "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
+                "cost, scaling, reference, peers, which count evaluations and take the options below (--models and "
+                "--quick: overhead too)."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;
-    json_t *root = json_object();
+    json_t *root = json_pack("{s:o}", "machine", gess__bench_machine());
     size_t found = 0;
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && (bench = gess__bench_row_of(i)) != NULL; i++) {

@@ -182,14 +182,13 @@ static void show_progress(void *user, const gess_stats *s, uint64_t planned)
     if (updates > 0.0) p->each = evals / updates;
     double rate = evals / passed;
     p->rate = p->rate > 0.0 ? 0.8 * p->rate + 0.2 * rate : rate;
-    char nu[40] = "inf", place[160], figures[160] = "", line[512];
-    if (isfinite(s->nu)) snprintf(nu, sizeof nu, "%.3g", s->nu);
+    char nu[40] = "", place[160], figures[160] = "", line[512];
+    if (!isnan(s->nu)) snprintf(nu, sizeof nu, ", nu %.3g", s->nu);
     describe_place(p, s, planned, place, sizeof place);
     if (isfinite(s->worst_rhat))
         snprintf(figures, sizeof figures, ", ESS %.0f, R-hat %.3f (slowest: %s)", s->least_ess, s->worst_rhat,
                  s->slowest);
-    snprintf(line, sizeof line, "%s%s, %.3g evaluations/s, %.2f an update, nu %s", place, figures, p->rate, p->each,
-             nu);
+    snprintf(line, sizeof line, "%s%s, %.3g evaluations/s, %.2f an update%s", place, figures, p->rate, p->each, nu);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?'; /* names are the user's */
     if (p->terminal) fit_terminal(line);

@@ -136,13 +136,13 @@ def sample(options, density, starts):
     draws, means, warm, error = [], [], density.points, None
     centre = np.loadtxt(options.centre, ndmin=1) if options.means else None
     density.seconds, begun, since = 0.0, time.perf_counter(), density.points
-    begun_cpu = time.process_time()
+    warm_at, begun_cpu = begun, time.process_time()
     try:
         for x in steps(density, starts, options.seed, total // len(starts) + 1):
             discard = since < warmup
             since = density.points
             if discard:
-                warm = since
+                warm, warm_at = since, time.perf_counter()
             elif options.draws:
                 draws.append(x.copy())
             if options.means:
@@ -151,10 +151,12 @@ def sample(options, density, starts):
                 break
     except (ValueError, RuntimeError) as fault:  # what zeus raises when it cannot go on
         error = str(fault).replace('\n', ' ')
-    seconds, seconds_cpu = time.perf_counter() - begun, time.process_time() - begun_cpu
+    ended, seconds_cpu = time.perf_counter(), time.process_time() - begun_cpu
+    seconds = ended - begun
     figures = {'sampler': options.sampler, 'version': version(options.sampler), 'dim': density.dim,
                'walkers': len(starts), 'draws': len(draws), 'iterations': len(means), 'evals_warmup': warm,
                'evals_sampling': density.points - warm, 'seconds': seconds, 'seconds_cpu': seconds_cpu,
+               'seconds_sampling': ended - warm_at,
                'seconds_outside': seconds - density.seconds, 'error': error}
     return draws, means, figures
 

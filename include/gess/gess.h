@@ -156,7 +156,7 @@ typedef struct gess_stats {
     uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
     double seconds, seconds_sampling;
-    double nu;                    /* degrees of freedom of the newest fit; INFINITY: Gaussian */
+    double nu;                    /* degrees of freedom of the newest fit; INFINITY: Gaussian; NaN: there is none */
     uint64_t warmup;              /* iterations of warm-up: the longest of the ensembles' */
     int warmup_settled;           /* warm-up ended because the approximation had stopped improving */
     int met;                      /* the targets of effective sample size and R-hat were met */

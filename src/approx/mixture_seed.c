@@ -98,11 +98,11 @@ static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key ke
     }
 }
 
-/* Of n rows the nearest of `count` centres, from the products of both, `stride` apart for the next centre: its number and
- * its squared distance, less that of the row from 0. */
+/* Of n rows the nearest of `count` centres, from the products of both, `stride` apart for the next centre: its number
+ * and its squared distance, less that of the row from 0. */
 GESS__VECTOR
-static void nearest(size_t count, size_t stride, size_t n, const double *restrict norms, const double *restrict products,
-                    double *restrict least, double *restrict which)
+static void nearest(size_t count, size_t stride, size_t n, const double *restrict norms,
+                    const double *restrict products, double *restrict least, double *restrict which)
 {
     for (size_t k = 0; k < n; k++) {
         least[k] = HUGE_VAL;

@@ -202,7 +202,9 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
 
 /* ---- squared distances ---- */
 
-enum { WIDE = GESS__WIDE_LANES }; /* two tiles side by side: twice the work for each number of the factor that is loaded */
+enum {
+    WIDE = GESS__WIDE_LANES
+}; /* two tiles side by side: twice the work for each number of the factor that is loaded */
 
 /* δ_l = |L⁻¹(x_l − centre)|² of WIDE points, x_l in column l of `tile`, which becomes L⁻¹(x_l − centre). */
 GESS__VECTOR
@@ -231,8 +233,8 @@ static void squares_tile(size_t dim, const double *restrict chol, const double *
             double z0 = r0[l] * inverse_diagonal[i];
             double z1 = gess__fma(-c0[1], z0, r1[l]) * inverse_diagonal[i + 1];
             double z2 = gess__fma(-c1[2], z1, gess__fma(-c0[2], z0, r2[l])) * inverse_diagonal[i + 2];
-            double z3 = gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l]))) *
-                        inverse_diagonal[i + 3];
+            double z3 =
+                gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l]))) * inverse_diagonal[i + 3];
             here[l] = z0;
             here[WIDE + l] = z1;
             here[2 * WIDE + l] = z2;
@@ -269,8 +271,8 @@ void gess__whitened_squares(size_t dim, const double *chol, const double *invers
     }
 }
 
-GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x, const double *restrict v,
-                         double cosine, double sine, double *restrict out)
+GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const double *restrict x,
+                                const double *restrict v, double cosine, double sine, double *restrict out)
 {
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
 }

@@ -34,15 +34,15 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
 
 /* And in numbers of 64 bits whose upper halves hold anything: fewer instructions where a vector of them can be
  * multiplied (AVX-512), more where not. */
-#define ROUND_WIDE(a, b, c, d, k0, k1)                                                                 \
-    do {                                                                                               \
+#define ROUND_WIDE(a, b, c, d, k0, k1)                                                                         \
+    do {                                                                                                       \
         uint64_t p0 = ((a)&0xffffffffu) * UINT64_C(0xD2511F53), p1 = ((c)&0xffffffffu) * UINT64_C(0xCD9E8D57); \
-        (a) = (p1 >> 32) ^ (b) ^ (k0);                                                                 \
-        (c) = (p0 >> 32) ^ (d) ^ (k1);                                                                 \
-        (b) = p1;                                                                                      \
-        (d) = p0;                                                                                      \
-        (k0) += UINT64_C(0x9E3779B9);                                                                  \
-        (k1) += UINT64_C(0xBB67AE85);                                                                  \
+        (a) = (p1 >> 32) ^ (b) ^ (k0);                                                                         \
+        (c) = (p0 >> 32) ^ (d) ^ (k1);                                                                         \
+        (b) = p1;                                                                                              \
+        (d) = p0;                                                                                              \
+        (k0) += UINT64_C(0x9E3779B9);                                                                          \
+        (k1) += UINT64_C(0xBB67AE85);                                                                          \
     } while (0)
 
 #define TEN_ROUNDS(ROUND_, a, b, c, d, k0, k1) \

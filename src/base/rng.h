@@ -50,7 +50,8 @@ void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t
 /* Standard normals index 0 .. n-1 into out; entry i depends on (key, i) only, not on n. */
 void gess__normals(gess__key key, size_t n, double *out);
 
-/* The same for `rows` chains from key.chain on: row j of out, n numbers long, is gess__normals() of chain key.chain + j. */
+/* The same for `rows` chains from key.chain on: row j of out, n numbers long, is gess__normals() of chain key.chain +
+ * j. */
 void gess__normal_rows(gess__key key, size_t rows, size_t n, double *out);
 
 /* A Gamma(shape, 1) variate, shape > 0 (Marsaglia & Tsang, ACM TOMS 2000). */

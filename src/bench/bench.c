@@ -1,5 +1,7 @@
 #include "bench/bench.h"
 
+#include "base/cpu.h"
+#include "base/linalg.h"
 #include "base/vmath.h"
 
 #include <math.h>
@@ -141,6 +143,31 @@ int gess__bench_file(const char *name, char *path, size_t size, gess_error *err)
     if (access(path, R_OK) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "bench: cannot find bench/%s in the source tree or beside this program",
                       name);
+}
+
+/* The first line that a command prints, without what follows `after`; empty where there is none. */
+static void first_line(const char *command, const char *after, char *line, size_t size)
+{
+    FILE *pipe = popen(command, "re"); /* NOLINT(cert-env33-c): no part of it comes from outside the build */
+    line[0] = '\0';
+    if (pipe == NULL) return;
+    if (fgets(line, (int)size, pipe) == NULL) line[0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    char *from = strstr(line, after);
+    if (from != NULL) memmove(line, from + strlen(after), strlen(from + strlen(after)) + 1);
+    pclose(pipe);
+}
+
+json_t *gess__bench_machine(void)
+{
+    char commit[128], processor[256];
+    first_line("git -C '" GESS_SOURCE_DATA "' describe --always --dirty --abbrev=12 2>/dev/null", "", commit,
+               sizeof commit);
+    first_line("grep -m1 'model name' /proc/cpuinfo 2>/dev/null", ": ", processor, sizeof processor);
+    return json_pack("{s:s, s:o, s:s, s:I, s:s, s:s, s:s}", "version", gess_version(), "commit",
+                     commit[0] != '\0' ? json_string(commit) : json_null(), "processor", processor, "cores",
+                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "cpu", gess__cpu_name(), "blas", gess__blas_name(),
+                     "compiler", __VERSION__);
 }
 
 json_t *gess__bench_number(double value)

@@ -81,6 +81,10 @@ void gess__bench_say(const gess__bench_options *options, const char *format, ...
 /* The path of a file of bench/, in the source tree or where gess is installed. */
 int gess__bench_file(const char *name, char *path, size_t size, gess_error *err);
 
+/* What figures were measured on: version, commit of the source tree (null where there is none), processor, cores,
+ * instruction set, BLAS, compiler. */
+json_t *gess__bench_machine(void);
+
 /* A number for JSON, which has no NaN and no infinity: null. */
 json_t *gess__bench_number(double value);
 

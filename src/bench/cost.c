@@ -204,8 +204,8 @@ static int make_ladder(ladder *l, uint64_t most, gess_error *err)
     return status;
 }
 
-static int measure(const gess__bench_options *o, const char *sampler, const char *model, uint64_t seeds, uint64_t most,
-                   json_t *rows, gess_error *err)
+int gess__bench_cost_row(const gess__bench_options *o, const char *sampler, const char *model, uint64_t seeds,
+                         uint64_t most, json_t *rows, gess_error *err)
 {
     ladder l = {.options = o, .model = model, .seeds = seeds};
     int status = make_ladder(&l, most, err), absent = status == GESS_ERR_FILE && o->models == NULL;
@@ -240,7 +240,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && i < models.count; i++)
         for (size_t k = 0; status == GESS_OK && k < samplers.count; k++)
-            status = measure(o, samplers.item[k], models.item[i], seeds, most, rows, err);
+            status = gess__bench_cost_row(o, samplers.item[k], models.item[i], seeds, most, rows, err);
     *json = json_pack("{s:f, s:I, s:o}", "rmse", ENOUGH, "seeds", (json_int_t)seeds, "rows", rows);
     return status;
 }

@@ -13,7 +13,7 @@
 /* Of one seed, or the mean of several but for `rhat`, the worst. */
 typedef struct figures {
     double each; /* ESS per evaluation */
-    double ess, rhat, warmup, sampling, seconds, outside;
+    double ess, rhat, warmup, sampling, seconds, in_sampling, outside;
     size_t chains;
     char version[32], fault[256];
 } figures;
@@ -34,6 +34,7 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
     f->sampling = (double)s.evals_sampling;
     f->each = s.evals_sampling > 0 ? f->ess / f->sampling : 0.0;
     f->seconds = s.seconds;
+    f->in_sampling = s.seconds_sampling;
     f->outside = s.seconds_outside;
     f->chains = s.chains;
     memcpy(f->version, s.version, sizeof f->version);
@@ -44,11 +45,12 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
 
 static json_t *figures_json(const figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ess_per_eval", gess__bench_number(f->each),
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ess_per_eval", gess__bench_number(f->each),
                      "ess", gess__bench_number(f->ess), "r_hat", gess__bench_number(f->rhat), "evals_warmup",
                      gess__bench_number(f->warmup), "evals_sampling", gess__bench_number(f->sampling), "seconds",
-                     gess__bench_number(f->seconds), "seconds_outside", gess__bench_number(f->outside), "chains",
-                     (json_int_t)f->chains, "fault", f->fault);
+                     gess__bench_number(f->seconds), "seconds_sampling", gess__bench_number(f->in_sampling),
+                     "seconds_outside", gess__bench_number(f->outside), "chains", (json_int_t)f->chains, "fault",
+                     f->fault);
 }
 
 static void add(figures *sum, const figures *one, double share)
@@ -58,6 +60,7 @@ static void add(figures *sum, const figures *one, double share)
     sum->warmup += share * one->warmup;
     sum->sampling += share * one->sampling;
     sum->seconds += share * one->seconds;
+    sum->in_sampling += share * one->in_sampling;
     sum->outside += share * one->outside;
     sum->rhat = fmax(sum->rhat, one->rhat);
     sum->chains = one->chains;
@@ -65,8 +68,8 @@ static void add(figures *sum, const figures *one, double share)
     if (one->fault[0] != '\0') memcpy(sum->fault, one->fault, sizeof sum->fault);
 }
 
-static int measure_seeds(const gess__bench_options *o, const char *sampler, const char *model, uint64_t seeds,
-                         uint64_t evals, json_t *rows, gess_error *err)
+int gess__bench_efficiency_row(const gess__bench_options *o, const char *sampler, const char *model, uint64_t seeds,
+                               uint64_t evals, json_t *rows, gess_error *err)
 {
     figures mean = {0};
     json_t *each = json_array();
@@ -115,7 +118,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && i < models.count; i++)
         for (size_t k = 0; status == GESS_OK && k < samplers.count; k++)
-            status = measure_seeds(o, samplers.item[k], models.item[i], seeds, evals, rows, err);
+            status = gess__bench_efficiency_row(o, samplers.item[k], models.item[i], seeds, evals, rows, err);
     *json = json_pack("{s:I, s:I, s:o}", "evals", (json_int_t)evals, "seeds", (json_int_t)seeds, "rows", rows);
     return status;
 }

@@ -5,7 +5,8 @@
  * triangular solve and D³/3 in the factor; its logarithms and roots for ν, its means and its passes over the points
  * are what is paid beyond that. A cold start has one of each in addition.
  *
- * Verified first: the fit is at least as likely as the t that the points were drawn from, and its ν is near that one's. */
+ * Verified first: the fit is at least as likely as the t that the points were drawn from, and its ν is near that one's.
+ */
 #include "approx/fit.h"
 #include "base/linalg.h"
 #include "base/mem.h"

@@ -100,8 +100,9 @@ int gess__frozen_look(gess__frozen *f, gess_error *err)
         double again = 0.0;
         f->inner->logp(f->inner->user, 0, 1, dim, f->points + c * dim, &again);
         if (!(fabs(again - row[0]) <= 1e-8 * (1.0 + fabs(again))))
-            status = gess__fail(err, GESS_ERR_INTERNAL, "bench: the log density of %s is %.17g at a chain that has %.17g",
-                                f->inner->name, again, row[0]);
+            status =
+                gess__fail(err, GESS_ERR_INTERNAL, "bench: the log density of %s is %.17g at a chain that has %.17g",
+                           f->inner->name, again, row[0]);
     }
     free(row);
     return status;

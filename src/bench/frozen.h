@@ -14,8 +14,8 @@ typedef struct gess__frozen {
     gess__timed timed;
     gess__team *team;
     gess__ensemble *ensemble;
-    double *points, *logp;                   /* chains × dimensions: where the chains are, in the user's space */
-    double warmup_seconds, warmup_inside;    /* of the warm-up: in all, and inside the density */
+    double *points, *logp;                /* chains × dimensions: where the chains are, in the user's space */
+    double warmup_seconds, warmup_inside; /* of the warm-up: in all, and inside the density */
     uint64_t warmup_evals;
 } gess__frozen;
 

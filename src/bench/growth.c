@@ -1,6 +1,6 @@
-/* How the time of a frozen run grows: that of an update with the dimension (10 to 1,000), and that of an iteration of all
- * chains with their number (4 to 100,000), on a Gaussian with T = t(30, 0, I), one thread, without the density. Exponents
- * are slopes of least squares on logarithmic scales. Times are medians of short pieces. */
+/* How the time of a frozen run grows: that of an update with the dimension (10 to 1,000), and that of an iteration of
+ * all chains with their number (4 to 100,000), on a Gaussian with T = t(30, 0, I), one thread, without the density.
+ * Exponents are slopes of least squares on logarithmic scales. Times are medians of short pieces. */
 #include "bench/frozen.h"
 
 #include <math.h>

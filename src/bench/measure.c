@@ -157,6 +157,7 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
     out->draws = s.draws - discarded;
     out->evals_sampling = s.evals_sampling - (plan->halves ? out->evals_warmup : 0);
     out->seconds = s.seconds;
+    out->seconds_sampling = s.seconds_sampling;
     out->values = out->own = t->values;
     out->held = t->capacity;
     t->values = NULL;

@@ -34,11 +34,12 @@ typedef struct gess__sampled {
     double *mean, *sd;    /* of each parameter over all draws; NULL from a peer */
     double *spread;       /* mean distance from the plan's centre, where it has one */
     uint64_t evals_warmup, evals_sampling;
-    double seconds, seconds_outside; /* the latter NaN with several threads */
-    double seconds_cpu;              /* a peer's: of processors */
-    char fault[256];                 /* why a peer gave up; empty where it did not */
-    char version[32];                /* a peer's */
-    void *own, *mapped;              /* what to release */
+    double seconds, seconds_sampling; /* in all, and after warm-up */
+    double seconds_outside;           /* the density; NaN with several threads */
+    double seconds_cpu;               /* a peer's: of processors */
+    char fault[256];                  /* why a peer gave up; empty where it did not */
+    char version[32];                 /* a peer's */
+    void *own, *mapped;               /* what to release */
     size_t mapped_size;
 } gess__sampled;
 
@@ -48,6 +49,14 @@ void gess__sampled_free(gess__sampled *sampled);
 /* Smallest rank-normalised bulk ESS over the parameters and largest R-hat, of the draws held. A parameter
  * that never moved has an ESS of 0 and an infinite R-hat. */
 int gess__sampled_figures(const gess__sampled *sampled, double *ess, double *rhat, gess_error *err);
+
+/* ---- efficiency.c and cost.c, for one model ---- */
+
+/* Appends a row of `gess bench efficiency`, or `cost`, to `rows`, and prints it where options->text is set. */
+int gess__bench_efficiency_row(const gess__bench_options *options, const char *sampler, const char *model,
+                               uint64_t seeds, uint64_t evals, json_t *rows, gess_error *err);
+int gess__bench_cost_row(const gess__bench_options *options, const char *sampler, const char *model, uint64_t seeds,
+                         uint64_t most, json_t *rows, gess_error *err);
 
 /* ---- peers.c ---- */
 

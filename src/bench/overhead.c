@@ -6,8 +6,8 @@
  *
  * The whole run, over a bare loop of the same evaluations in the same batches.
  *
- * Warm-up of `auto`: the seconds outside the density, over those of as many evaluations of 20 µs each and themselves: what
- * fits, maps and sampling would take of the warm-up of a density of 20 µs.
+ * Warm-up of `auto`: the seconds outside the density, over those of as many evaluations of 20 µs each and themselves:
+ * what fits, maps and sampling would take of the warm-up of a density of 20 µs.
  *
  * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the
  * density's values at the chains are those the chains have, it was called for as many points as were counted, the
@@ -180,7 +180,7 @@ static double goal_of(const char *model)
     static const struct {
         const char *name;
         double goal;
-    } goals[] = {{"german-credit", 1.05}, {"breast-cancer", 1.05},      {"ionosphere", 1.05}, {"snp", 1.05},
+    } goals[] = {{"german-credit", 1.05}, {"breast-cancer", 1.05},        {"ionosphere", 1.05}, {"snp", 1.05},
                  {"mixture", 2.0},        {"stochastic-volatility", 1.5}, {"funnel", 4.0}};
     for (size_t i = 0; i < sizeof goals / sizeof *goals; i++)
         if (strncmp(model, goals[i].name, strlen(goals[i].name)) == 0) return goals[i].goal;

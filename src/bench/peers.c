@@ -130,6 +130,7 @@ static void take_figures(const json_t *root, gess__sampled *out)
     out->evals_warmup = count_of(root, "evals_warmup");
     out->evals_sampling = count_of(root, "evals_sampling");
     out->seconds = json_number_value(json_object_get(root, "seconds"));
+    out->seconds_sampling = json_number_value(json_object_get(root, "seconds_sampling"));
     out->seconds_outside = json_number_value(json_object_get(root, "seconds_outside"));
     out->seconds_cpu = json_number_value(json_object_get(root, "seconds_cpu"));
     snprintf(out->fault, sizeof out->fault, "%s", fault != NULL ? fault : "");

@@ -104,9 +104,9 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     static const struct {
         const char *model;
         double each, goal;
-    } rows[] = {{"funnel", 0.0, 1.7},           {"ionosphere", 0.0, 1.9},    {"german-credit", 5e-6, 1.9},
-                {"breast-cancer", 5e-6, 1.9},   {"snp", 5e-6, 1.9},          {"stochastic-volatility", 5e-6, 1.9},
-                {"wishart:dim=50", 5e-6, 1.9},  {"german-credit", 20e-6, 1.9}};
+    } rows[] = {{"funnel", 0.0, 1.7},          {"ionosphere", 0.0, 1.9},     {"german-credit", 5e-6, 1.9},
+                {"breast-cancer", 5e-6, 1.9},  {"snp", 5e-6, 1.9},           {"stochastic-volatility", 5e-6, 1.9},
+                {"wishart:dim=50", 5e-6, 1.9}, {"german-credit", 20e-6, 1.9}};
     for (size_t i = 0; i < (options->quick ? 1 : sizeof rows / sizeof *rows); i++)
         GESS_TRY(measure(rows[i].model, rows[i].each, rows[i].goal, options->quick, result, err));
     return GESS_OK;

@@ -173,8 +173,7 @@ static void draw_steps(gess__update *u, const work *w)
             for (size_t i = 0; i < dim; i++) w->first[p * dim + i] = normals[i] * root;
         }
         gess__triangular_products(dim, t->chol, m, w->first, w->second, w->triangle);
-        for (size_t p = 0; p < m; p++)
-            memcpy(w->steps + u->lane[p] * dim, w->second + p * dim, dim * sizeof *w->steps);
+        for (size_t p = 0; p < m; p++) memcpy(w->steps + u->lane[p] * dim, w->second + p * dim, dim * sizeof *w->steps);
     }
 }
 

@@ -90,8 +90,7 @@ static void draw(gess__update *u, const work *w)
         for (size_t p = 0; p < m; p++)
             memcpy(w->chosen + p * dim, w->normals + u->lane[p] * dim, dim * sizeof *w->chosen);
         draw_from(u, w, u->mixture->component[k], m, w->chosen, w->drawn);
-        for (size_t p = 0; p < m; p++)
-            memcpy(u->points + u->lane[p] * dim, w->drawn + p * dim, dim * sizeof *w->drawn);
+        for (size_t p = 0; p < m; p++) memcpy(u->points + u->lane[p] * dim, w->drawn + p * dim, dim * sizeof *w->drawn);
     }
     for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
 }

@@ -260,7 +260,7 @@ static void update_stats(gess_run *run)
         s->failures += e->tally.failures;
         s->nans += e->tally.nans;
         s->evals_speculative += gess__ensemble_unused(e);
-        s->nu = e->approx->nu;
+        s->nu = e->schedule->alone ? NAN : e->approx->nu;
         if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);
         if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;
         s->warmup_settled &= e->warmup.settled;

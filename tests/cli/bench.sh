@@ -1,5 +1,5 @@
 #!/bin/sh
-# The benchmarks of the method at their smallest: that they run and what they print. Nothing here is timed.
+# The benchmarks at their smallest: that they run, verify, and what they print. No time is judged here.
 #   bench.sh GESS SOURCE_FOLDER
 # The peers are part of it where their virtual environment is (`make peers`, or GESS_PEERS=FOLDER).
 set -u
@@ -57,6 +57,23 @@ within "$(sed -n '4s/,.*//p' gaussian-dim-3.csv)" -0.05 0.05 'a mean of the refe
 "$gess" bench reference --models funnel --seeds 2 --set transform=none,schedule=pooled --evals 20000 --output . > refused.txt || fail 'reference that is refused'
 grep -q 'nothing is written' refused.txt || fail "a reference that has not converged: $(cat refused.txt)"
 [ ! -e funnel.csv ] || fail 'a reference that has not converged was written'
+
+for speed in "overhead --models funnel,wishart:dim=5" fit growth threads; do
+    # shellcheck disable=SC2086
+    "$gess" bench $speed --quick --json > speed.json || fail "$speed"
+    within "$(number speed.json ratio)" 1e-6 1e12 "a figure of $speed"
+    grep -q '"processor": ".' speed.json || fail "$speed does not name the machine"
+done
+"$gess" bench overhead --models funnel --quick | grep -q 'funnel, auto: share of a warm-up' || fail 'the share of warm-up'
+
+"$gess" bench peers --quick --samplers gess --models mixture,gaussian --output . > peers.txt || fail "peers: $(cat peers.txt)"
+within "$(awk '$1 == "gaussian" && $2 == "gess" { print $5 }' peers.txt)" 0.3 1.2 'ESS per evaluation among peers'
+[ "$(grep -c '^"' peers.dat)" -eq 2 ] || fail "data of the plot: $(cat peers.dat)"
+if command -v gnuplot > /dev/null; then
+    grep -q '</svg>' peers.svg || fail 'no plot'
+else
+    grep -q 'gnuplot cannot be run' peers.txt || fail 'nothing is said of gnuplot'
+fi
 
 for bad in "--samplers nuts" "--seeds 0" "--evals x" "--set chains"; do
     # shellcheck disable=SC2086

@@ -277,9 +277,9 @@ static void starts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(there_and_back),       cmocka_unit_test(jacobian),   cmocka_unit_test(gradients),
-        cmocka_unit_test(gradients_of_batches), cmocka_unit_test(saturation), cmocka_unit_test(batches),
-        cmocka_unit_test(points_in_rows),       cmocka_unit_test(everything_fixed),     cmocka_unit_test(starts),
+        cmocka_unit_test(there_and_back),       cmocka_unit_test(jacobian),         cmocka_unit_test(gradients),
+        cmocka_unit_test(gradients_of_batches), cmocka_unit_test(saturation),       cmocka_unit_test(batches),
+        cmocka_unit_test(points_in_rows),       cmocka_unit_test(everything_fixed), cmocka_unit_test(starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

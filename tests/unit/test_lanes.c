@@ -194,8 +194,8 @@ static void rows_at_once(void **state)
     const double scales[ROWS] = {1.0, 0.3, 7.0, 2.5, 1e-3};
     for (size_t dim = 1; dim <= 70; dim++) {
         double *centre = random_doubles(31, dim, dim), *x = random_doubles(32, dim, ROWS * dim),
-               *v = random_doubles(33, dim, ROWS * dim),
-               *out = random_doubles(34, dim, ROWS * dim), *one = random_doubles(35, dim, dim);
+               *v = random_doubles(33, dim, ROWS * dim), *out = random_doubles(34, dim, ROWS * dim),
+               *one = random_doubles(35, dim, dim);
         double xx[ROWS], vv[ROWS], xv[ROWS], alone[3];
         gess__dots_rows(ROWS, dim, x, v, xx, vv, xv);
         for (size_t j = 0; j < ROWS; j++) {

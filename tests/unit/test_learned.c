@@ -68,6 +68,13 @@ static void random_scale(gess__layer *layer, size_t dim, const double *r)
         s.bend = 0.1 * *r++;
         s.shift = *r++;
         s.spread = exp(*r++);
+        s.saturated = below(&r, 2);
+        if (s.saturated) {
+            s.cap = exp(*r++);
+            s.floor = fmax(*r++, 0.0);
+            s.pull = *r++;
+            for (size_t j = 0; j < s.means; j++) s.pull_slope[j] = *r++;
+        }
         layer->steps[p] = s;
     }
 }
@@ -443,6 +450,13 @@ static void damage_is_refused(void **state)
     REFUSED("s", (layer->steps[0].bends = 1, layer->steps[0].bend_from = layer->steps[1].at));
     REFUSED("s", (layer->steps[0].bends = 1, layer->steps[0].bend_from = 77));
     REFUSED("s", (layer->steps[2].scales = 1, layer->steps[2].scale[0] = INFINITY));
+    REFUSED("s", layer->steps[1].saturated = 2);
+    REFUSED("s", layer->steps[1].cap = -1.0);
+    REFUSED("s", layer->steps[1].cap = NAN);
+    REFUSED("s", layer->steps[1].floor = -1.0);
+    REFUSED("s", layer->steps[1].floor = INFINITY);
+    REFUSED("s", layer->steps[1].pull = NAN);
+    REFUSED("s", layer->steps[1].pull_slope[2] = INFINITY);
     REFUSED("k", layer->warps[0].spread = 0.0);
     REFUSED("k", layer->warps[0].power = -1.0);
     REFUSED("k", layer->warps[1].power = NAN);
@@ -575,6 +589,54 @@ static void finds_a_hierarchy(void **state)
     }
     gess__learned_free(map);
     free(x);
+}
+
+/* The same with data about d_i of variance v_i: precisions add, means are between. The factors that carry over to
+ * tau → 0, where there are no points, are found to the last digit; and the way there stays straight: points of the
+ * hierarchy at log tau = −8, 11 standard deviations out, land where those in the middle do. */
+static void finds_what_saturates(void **state)
+{
+    (void)state;
+    enum { DIM = 8, N = 12000, FAR = 400 };
+    double *x = doubles((size_t)N * DIM), *far = doubles((size_t)FAR * DIM), *w = doubles((size_t)FAR * DIM);
+    double jacobians[FAR], square = 0.0;
+    gess__learned *map = new_map(DIM);
+    double *scratch = doubles(gess__learned_scratch(map, FAR));
+    normals(22, (size_t)N * DIM, x);
+    normals(23, (size_t)FAR * DIM, far);
+    for (size_t j = 0; j < N + FAR; j++) {
+        double *p = j < N ? x + j * DIM : far + (j - N) * DIM;
+        p[0] = 4.0 + 3.0 * p[0];
+        p[1] = j < N ? 1.0 + 0.8 * p[1] : -8.0;
+        for (size_t i = 2; i < DIM; i++) {
+            double prior = exp(-2.0 * p[1]), data = 0.02 * (double)(i - 1), d = 3.0 * (double)i - 12.0;
+            p[i] = (prior * p[0] + data * d) / (prior + data) + p[i] / sqrt(prior + data);
+        }
+    }
+    assert_int_equal(learn(map, DIM, N, x, 's'), 1);
+    assert_int_equal(map->layers[0].count, DIM - 2);
+    for (uint32_t i = 2; i < DIM; i++) {
+        const gess__scale_step *s = step_of(map, i);
+        assert_non_null(s);
+        assert_int_equal(s->saturated, 1);
+        assert_int_equal(s->scale_from[0], 1);
+        assert_true(fabs(s->scale[0] - 2.0) < 1e-12);
+        assert_int_equal(s->mean_from[0], 0);
+        for (uint32_t k = 0; k < s->means; k++) assert_true(s->mean[k] == (k == 0 ? 1.0 : 0.0));
+        assert_true(s->floor == 0.0);
+        double limit = s->spread * s->spread / s->cap, expected = 1.0 / (0.02 * (double)(i - 1));
+        assert_true(fabs(log(limit / expected)) < log(2.0));
+        assert_true(fabs(log(s->spread / exp(map->layers[0].centre[1]))) < 0.1);
+    }
+    gess__learned_in(map, FAR, far, w, jacobians, scratch);
+    for (size_t j = 0; j < FAR; j++)
+        for (size_t i = 2; i < DIM; i++) square += w[j * DIM + i] * w[j * DIM + i];
+    assert_true(fabs(square / (FAR * (DIM - 2.0)) - 1.0) < 0.2);
+    gess__learned_free(map);
+    free(x);
+    free(far);
+    free(w);
+    free(scratch);
 }
 
 /* A quadratic mean, and not the spread the other way round. */
@@ -844,6 +906,7 @@ int main(void)
         cmocka_unit_test(numbers_of_layers_are_refused),
         cmocka_unit_test(finds_a_funnel),
         cmocka_unit_test(finds_a_hierarchy),
+        cmocka_unit_test(finds_what_saturates),
         cmocka_unit_test(finds_a_banana),
         cmocka_unit_test(adds_nothing_without_structure),
         cmocka_unit_test(finds_skewed_directions),

@@ -325,8 +325,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_answers),   cmocka_unit_test(distinct_streams), cmocka_unit_test(uniforms_of_bits),
         cmocka_unit_test(normals_of_bits), cmocka_unit_test(gammas_alone),     cmocka_unit_test(uniforms),
-        cmocka_unit_test(normals_in_rows),
-        cmocka_unit_test(normals),         cmocka_unit_test(gammas),
+        cmocka_unit_test(normals_in_rows), cmocka_unit_test(normals),          cmocka_unit_test(gammas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
