@@ -215,14 +215,20 @@ static double time_left(const runner *run)
     return cost / (double)run->r->jobs;
 }
 
+static size_t done_cells(const gess__cells *cells)
+{
+    size_t done = 0;
+    for (size_t i = 0; i < cells->count; i++) done += cells->cell[i].result != NULL;
+    return done;
+}
+
 static void show(runner *run, const gess__cell *cell)
 {
     double now = gess__seconds(), left = time_left(run);
-    size_t done = 0;
     if (run->r->progress == NULL || now - run->shown < (run->terminal ? 0.2 : 10.0)) return;
     run->shown = now;
-    for (size_t i = 0; i < run->cells->count; i++) done += run->cells->cell[i].result != NULL;
-    fprintf(run->r->progress, "%s%zu of %zu cells, about ", run->terminal ? "\r" : "", done, run->cells->count);
+    fprintf(run->r->progress, "%s%zu of %zu cells, about ", run->terminal ? "\r" : "", done_cells(run->cells),
+            run->cells->count);
     if (left < 90.0)
         fprintf(run->r->progress, "%.0f s", left);
     else if (left < 5400.0)
@@ -289,8 +295,8 @@ static int loop(runner *run, gess_error *err)
         GESS_TRY(collect_some(run, err));
         if (number == SIGINT || number == SIGTERM)
             return gess__fail(err, GESS_ERR_STOPPED,
-                              "stopped; the same command goes on from here (%zu cells are in %s/cells)", run->finished,
-                              run->r->directory);
+                              "stopped; the same command goes on from here (%zu of %zu cells are in %s/cells)",
+                              done_cells(run->cells), run->cells->count, run->r->directory);
     }
     return GESS_OK;
 }

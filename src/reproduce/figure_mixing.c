@@ -320,6 +320,21 @@ static void judge_beyond(json_t *page, const bars *b)
 
 /* ---- plots and tables ---- */
 
+/* Whole powers of ten around the bars; some where there are none. */
+static void put_range(FILE *s, const bars *b, enum metric m, const size_t *which, size_t count)
+{
+    double low = INFINITY, high = 0.0;
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < DENSITIES; i++) {
+            const bar *x = &b->of[i][which[k]];
+            if (!shown(x, m)) continue;
+            low = fmin(low, x->height[m]);
+            high = fmax(high, x->height[m] + (isnan(x->error[m]) ? 0.0 : x->error[m]));
+        }
+    if (high == 0.0) low = high = 1.0;
+    fprintf(s, "set yrange [1e%.0f:1e%.0f]\n", floor(log10(0.7 * low)), ceil(log10(1.05 * high)));
+}
+
 static void put_bars(FILE *s, const bars *b, enum metric m, const size_t *which, size_t count, const char *title)
 {
     double width = 0.8 / (double)count;
@@ -335,6 +350,7 @@ static void put_bars(FILE *s, const bars *b, enum metric m, const size_t *which,
         fputs("-10 1 1 1\n\n\n", s); /* a block is never empty */
     }
     fputs("EOD\n", s);
+    put_range(s, b, m, which, count);
     fprintf(s, "set title '%s'\nset xtics rotate by 25 right (", title);
     for (size_t i = 0; i < DENSITIES; i++) fprintf(s, "%s'%s' %zu", i > 0 ? ", " : "", densities[i].label, i);
     fprintf(s, ")\nset boxwidth %.4f\nplot ", 0.92 * width);
