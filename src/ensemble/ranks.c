@@ -218,6 +218,7 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
     a->size = 0;
     GESS_ARCHIVE(a, &order);
     gess__wire_states(a, t->chains, t->first, t->count);
+    gess__stream_sent(g->stream, claim);
     if (a->bad) {
         gess_error error;
         fail(g, gess__fail(&error, GESS_ERR_INTERNAL, "out of memory for a task"), &error);

@@ -27,6 +27,9 @@ typedef struct gess__outcome {
  * will have for longer than this one would take. Returns whether there was one. */
 int gess__stream_claim(gess__stream *stream, int rank, double pace, size_t ahead, gess__claim *claim);
 
+/* The states of a claim for another rank are on their way: from here on it may be taken over. */
+void gess__stream_sent(gess__stream *stream, const gess__claim *claim);
+
 /* The outcome of a claim of another rank has come. Returns whether it is still wanted: then it is to be put where
  * claim->task says, and gess__stream_finish() to be called. */
 int gess__stream_wants(gess__stream *stream, gess__claim *claim, uint64_t serial, size_t block);
