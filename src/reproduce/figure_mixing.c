@@ -552,8 +552,8 @@ static void add_scales(const gess__reproduction *r, json_t *page, const bars *b)
             uint64_t burn, draws, cut = samplers[k].kind == NUTS ? d->cut : 1;
             if (b->of[i][k].trials == 0 || samplers[k].kind == PEER) continue;
             plan_lengths(r, d, &samplers[k], &burn, &draws);
-            gess__page_scale(page, (double)draws / (double)(d->draws / cut));
-            if (samplers[k].kind != DEFAULT) gess__page_scale(page, (double)burn / (double)(d->burn / cut));
+            gess__page_scale(page, (double)(draws * cut) / (double)d->draws);
+            if (samplers[k].kind != DEFAULT) gess__page_scale(page, (double)(burn * cut) / (double)d->burn);
         }
 }
 
