@@ -5,6 +5,7 @@
 #   make test-long   what they need beside, the long tests, then ./run and ./test on a bare system (as root)
 #   make mutate      changes the method in many small ways and lists the changes no test notices
 #   make bench       speed, as ratios
+#   make results     what `gess bench` says of this machine into bench/results (long)
 #   make peers       the virtual environment for emcee and zeus in `gess bench efficiency` and `gess bench cost`
 #   make install     to PREFIX (/usr/local), below DESTDIR if that is set
 #   make format      puts the sources into the house style; make lint checks it, and runs clang-tidy
@@ -25,7 +26,7 @@ CTEST = ctest --output-on-failure --no-label-summary -j $(JOBS)
 CAN_TEST = $(shell pkg-config --exists cmocka 2>/dev/null && command -v c++ >/dev/null && echo ON || echo OFF)
 PRODUCT = gess_command gess_static gess_shared
 
-.PHONY: all build tests asan test test-long mutate bench peers install format lint clean
+.PHONY: all build tests asan test test-long mutate bench peers results install format lint clean
 
 all: build
 
@@ -59,6 +60,13 @@ bench: build
 peers: build
 	python3 -m venv build/peers
 	build/peers/bin/pip -q --disable-pip-version-check install -r bench/peers/requirements.txt
+
+# Figures of this machine and commit, as JSON, and the plot of peers; takes long, and wants the machine to itself.
+results: build
+	mkdir -p bench/results
+	for name in overhead threads fit growth writing; do build/gess bench $$name --json > bench/results/$$name.json || exit 1; done
+	build/gess bench peers --json --output bench/results > bench/results/peers.json
+	cp bench/results/peers.svg docs/peers.svg
 
 install: build
 	DESTDIR='$(DESTDIR)' cmake --install build

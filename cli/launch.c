@@ -142,10 +142,7 @@ int launch_open(const char *command, gess_error *err)
     }
     if (comm == NULL) return GESS_OK;
     other_rank = comm->rank;
-    if (comm->rank == 0) {
-        GESS_TRY(gess__ranks_new(&ranks, comm, err));
-        comm->ranks = ranks;
-    }
+    if (comm->rank == 0) GESS_TRY(gess__ranks_of(comm, &ranks, err));
     on_exit(at_exit, NULL);
     return GESS_OK;
 }
@@ -183,9 +180,11 @@ int launch_close(int status, const gess_error *err)
         return status;
     }
     if (c->runs == 0 && status != GESS_OK && err != NULL) gess__guest_failed(c, status, err);
-    status = gess__guest_wait(c);
+    gess__guest_wait(c);
     c->close(c);
-    _exit(status); /* a thread may still be inside a density that nobody waits for */
+    /* Rank 0 tells the status: launchers end everything at the first that is not 0, and messages may be lost in that.
+     * A thread may still be inside a density that nobody waits for. */
+    _exit(GESS_OK);
 }
 
 double launch_time_left(void)

@@ -20,7 +20,7 @@ int launch_idle(void);
 /* Calls body(data), with messages being carried meanwhile. */
 int launch_cover(int (*body)(void *data, gess_error *err), void *data, gess_error *err);
 
-/* Ends what launch_open() began. Returns the status to exit with, the same for all. */
+/* Ends what launch_open() began. Returns the status to exit with; processes other than the first exit here. */
 int launch_close(int status, const gess_error *err);
 
 /* Seconds until the batch system ends the job, less what it takes to stop in good order; 0: not known. */

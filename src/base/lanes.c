@@ -299,6 +299,14 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
 
 typedef double four __attribute__((vector_size(32)));
 
+/* Numbers i, j, k and l of a and b together. */
+#ifdef __clang__
+#define PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
+#else
+typedef long long four_places __attribute__((vector_size(32)));
+#define PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (four_places){i, j, k, l})
+#endif
+
 /* Four rows of four numbers become columns. */
 GESS__INLINE void transpose(const double *const rows[4], double *out0, double *out1, double *out2, double *out3)
 {
@@ -307,12 +315,12 @@ GESS__INLINE void transpose(const double *const rows[4], double *out0, double *o
     memcpy(&b, rows[1], sizeof b);
     memcpy(&c, rows[2], sizeof c);
     memcpy(&d, rows[3], sizeof d);
-    four even = __builtin_shufflevector(a, b, 0, 4, 2, 6), odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
-    four more = __builtin_shufflevector(c, d, 0, 4, 2, 6), rest = __builtin_shufflevector(c, d, 1, 5, 3, 7);
-    a = __builtin_shufflevector(even, more, 0, 1, 4, 5);
-    b = __builtin_shufflevector(odd, rest, 0, 1, 4, 5);
-    c = __builtin_shufflevector(even, more, 2, 3, 6, 7);
-    d = __builtin_shufflevector(odd, rest, 2, 3, 6, 7);
+    four even = PICK(a, b, 0, 4, 2, 6), odd = PICK(a, b, 1, 5, 3, 7);
+    four more = PICK(c, d, 0, 4, 2, 6), rest = PICK(c, d, 1, 5, 3, 7);
+    a = PICK(even, more, 0, 1, 4, 5);
+    b = PICK(odd, rest, 0, 1, 4, 5);
+    c = PICK(even, more, 2, 3, 6, 7);
+    d = PICK(odd, rest, 2, 3, 6, 7);
     memcpy(out0, &a, sizeof a);
     memcpy(out1, &b, sizeof b);
     memcpy(out2, &c, sizeof c);

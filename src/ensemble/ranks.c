@@ -24,6 +24,8 @@ typedef struct peer {
     char host[64];
     unsigned threads;
     int present;          /* it has said hello and not good-bye */
+    uint64_t run;         /* in which run */
+    uint64_t latest;      /* run that it began or could not begin last: one may be ahead of rank 0 by failures */
     double heard, spoken; /* by the awake clock */
     double pace;          /* seconds of an iteration of a block; 0: not known */
     size_t count, room;   /* errands */
@@ -73,26 +75,16 @@ struct gess__ranks {
     gess_error error;
     double failed; /* when, by the awake clock */
     int broken;
+    struct {
+        uint64_t run; /* 0: none */
+        int status;
+        gess_error error;
+    } early; /* a guest failed in a run that has not begun here */
 };
 
 static int size_of(const gess__ranks *g)
 {
     return g->comm->size - 1;
-}
-
-int gess__ranks_new(gess__ranks **out, gess_comm *comm, gess_error *err)
-{
-    *out = NULL;
-    if (comm == NULL || comm->size < 2) return GESS_OK;
-    GESS_ALLOC(out, 1, err);
-    gess__ranks *g = *out;
-    g->comm = comm;
-    pthread_mutex_init(&g->lock, NULL);
-    gess__wake_init(&g->wake);
-    gess__wake_init(&g->news);
-    g->patience.active = gess__seconds();
-    GESS_ALLOC(&g->peers, (size_t)size_of(g), err);
-    return GESS_OK;
 }
 
 static void forget_run(gess__ranks *g)
@@ -107,8 +99,9 @@ static void forget_run(gess__ranks *g)
     }
 }
 
-void gess__ranks_free(gess__ranks *g)
+static void free_ranks(void *ranks)
 {
+    gess__ranks *g = ranks;
     if (g == NULL) return;
     if (g->peers != NULL) {
         forget_run(g);
@@ -120,6 +113,38 @@ void gess__ranks_free(gess__ranks *g)
     pthread_cond_destroy(&g->news);
     pthread_mutex_destroy(&g->lock);
     free(g);
+}
+
+int gess__ranks_of(gess_comm *comm, gess__ranks **out, gess_error *err)
+{
+    *out = comm != NULL ? comm->ranks : NULL;
+    if (comm == NULL || comm->size < 2 || comm->ranks != NULL) return GESS_OK;
+    GESS_ALLOC(out, 1, err);
+    gess__ranks *g = *out;
+    comm->ranks = g;
+    comm->free_ranks = free_ranks;
+    g->comm = comm;
+    pthread_mutex_init(&g->lock, NULL);
+    gess__wake_init(&g->wake);
+    gess__wake_init(&g->news);
+    g->patience.active = gess__seconds();
+    GESS_ALLOC(&g->peers, (size_t)size_of(g), err);
+    return GESS_OK;
+}
+
+void gess__ranks_next_run(gess__ranks *g)
+{
+    pthread_mutex_lock(&g->lock);
+    uint64_t run = ++g->comm->runs;
+    if (!g->broken) g->status = GESS_OK;
+    if (g->early.run == run && g->status == GESS_OK) {
+        g->status = g->early.status;
+        g->error = g->early.error;
+        g->failed = gess__awake_time(&g->awake);
+    }
+    if (g->early.run <= run) g->early.run = 0;
+    g->block = 0;
+    pthread_mutex_unlock(&g->lock);
 }
 
 unsigned gess__ranks_workers(const gess__ranks *g)
@@ -369,11 +394,13 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
     p->bytes_in += m->count;
     if (m->tag == GESS__WIRE_HELLO || m->tag == GESS__WIRE_FAILED || m->tag == GESS__WIRE_BYE) {
         GESS_ARCHIVE(&a, &run);
+        if (run > p->latest) p->latest = run;
         if (run < g->comm->runs && run != 0) return GESS_OK; /* of a run that failed before it began */
     }
     switch (m->tag) {
     case GESS__WIRE_HELLO:
         GESS_TRY(hello(g, p, &a, err));
+        p->run = run;
         pthread_cond_broadcast(&g->news);
         return GESS_OK;
     case GESS__WIRE_RESULT: return result(g, p, &a, err);
@@ -385,10 +412,16 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
         gess__wire_error(&a, &status, &error);
         if (status == GESS_OK || a.bad) return gess__fail(err, GESS_ERR_INTERNAL, "rank %d failed", m->from);
         gess__blame(&error, status, "rank %d", m->from);
+        if (run > g->comm->runs && g->early.run == 0) {
+            g->early.run = run;
+            g->early.status = status;
+            g->early.error = error;
+        }
+        if (run > g->comm->runs) return GESS_OK;
         if (err != NULL) *err = error;
         return status;
     case GESS__WIRE_BYE:
-        p->present = 0;
+        if (p->run == run) p->present = 0;
         pthread_cond_broadcast(&g->news);
         return GESS_OK;
     default:
@@ -430,7 +463,7 @@ static void say_farewell(gess__ranks *g)
         g->farewell_time = now;
     }
     int present = 0;
-    for (int i = 0; i < size_of(g); i++) present += g->peers[i].present;
+    for (int i = 0; i < size_of(g); i++) present += g->peers[i].present && g->peers[i].run <= g->comm->runs;
     if (present > 0 && now - g->farewell_time < FAREWELL_SECONDS) return;
     if (present > 0) g->broken = 1;
     g->farewell = NULL;
@@ -536,7 +569,7 @@ static int prepare(gess__ranks *g, size_t count, gess_error *err)
 static int all_present(const gess__ranks *g, int *missing)
 {
     for (*missing = 0; *missing < size_of(g); ++*missing)
-        if (!g->peers[*missing].present) return 0;
+        if (!g->peers[*missing].present || g->peers[*missing].run != g->comm->runs) return 0;
     return 1;
 }
 
@@ -545,6 +578,9 @@ static int await_all(gess__ranks *g, gess_error *err)
     double start = gess__seconds();
     int missing;
     while (g->status == GESS_OK && !all_present(g, &missing)) {
+        const peer *p = &g->peers[missing];
+        if (p->latest >= g->comm->runs)
+            return gess__fail(err, GESS_ERR_USAGE, "rank %d could not begin the run", missing + 1);
         if (gess__seconds() - start > GATHER_SECONDS) {
             g->broken = 1;
             return gess__fail(err, GESS_ERR_INTERNAL, "rank %d did not begin within %g s", missing + 1, GATHER_SECONDS);
@@ -592,6 +628,7 @@ void gess__ranks_dismiss(gess__ranks *g, int status, const gess_error *error, co
     if (g == NULL) return;
     gess__archive a = {0};
     gess_error copy = status != GESS_OK && error != NULL ? *error : (gess_error){0};
+    GESS_ARCHIVE(&a, &g->comm->runs);
     gess__wire_error(&a, &status, &copy);
     gess__archive_bytes(&a, (void *)(uintptr_t)news, size);
     pthread_mutex_lock(&g->lock);

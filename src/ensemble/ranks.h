@@ -15,8 +15,11 @@
 
 /* ---- rank 0. Where `ranks` is NULL there are no others, and these do nothing. ---- */
 
-int gess__ranks_new(gess__ranks **ranks, gess_comm *comm, gess_error *err);
-void gess__ranks_free(gess__ranks *ranks);
+/* Those of a communicator, which frees them when it is closed; NULL where there are none. */
+int gess__ranks_of(gess_comm *comm, gess__ranks **ranks, gess_error *err);
+
+/* Another run begins on the same communicator. */
+void gess__ranks_next_run(gess__ranks *ranks);
 
 /* Calls body(data) on a second thread and carries messages until it returns. */
 int gess__ranks_cover(gess__ranks *ranks, int (*body)(void *data, gess_error *err), void *data, gess_error *err);

@@ -24,6 +24,7 @@ enum { WEIGHED = 4000 };
 #define WORTH 0.03
 #define WAIT 0.05
 #define ANEW 0.3
+#define COMPARABLE 0.15
 
 /* Moves until ellipses have freed a point where T is too small. */
 #define LONGEST_WAIT 500.0
@@ -369,7 +370,9 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     adopt(e, pool, &all);
     u->map_gain = all.gain;
     u->mixture_gain = mix(e, pool);
-    if (!(without > 0.0 && drawn > expect(e))) return;
+    /* a single draw far out can make either look bad: what most draws say must not be much worse */
+    int comparable = bare.gain + without > all.gain + u->mixture_gain - COMPARABLE;
+    if (!(without > 0.0 && comparable && drawn > expect(e))) return;
     adopt(e, pool, &bare);
     u->map_gain = bare.gain;
     u->mixture_gain = mix(e, pool);

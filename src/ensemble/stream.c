@@ -191,14 +191,17 @@ static void fail(gess__stream *s, int status, const gess_error *error)
     s->error = *error;
 }
 
-/* The idle block that is furthest behind and has room for its draws, or `blocks`. */
-static size_t choose(const gess__stream *s)
+/* The idle block that is furthest behind and has room for its draws, or `blocks`. For a slow worker the one that is
+ * furthest ahead: what is behind would fall ever further behind with it. */
+static size_t choose(const gess__stream *s, int slow)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
         const holding *h = &s->holdings[b];
         if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + s->slots) continue;
-        if (best == s->blocks || h->progress < s->holdings[best].progress) best = b;
+        if (best == s->blocks ||
+            (slow ? h->progress > s->holdings[best].progress : h->progress < s->holdings[best].progress))
+            best = b;
     }
     return best;
 }
@@ -293,7 +296,7 @@ static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, ges
     if (s->status != GESS_OK) return 0;
     heed_stop(s);
     if (too_slow(s, pace, ahead)) return 0;
-    size_t block = choose(s);
+    size_t block = choose(s, s->typical > 0.0 && pace > PATIENCE * s->typical);
     if (block == s->blocks && ahead == 0) block = choose_late(s, rank, pace);
     if (block == s->blocks) return 0;
     holding *h = &s->holdings[block];

@@ -22,7 +22,7 @@ enum { FIRST_ROUND = 200 };
 
 static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
-    size_t count = e->chains.count;
+    size_t count = e->chains.count, steps = count > 1 ? count - 1 : 1;
     int tuned = strcmp(options->ladder, "tuned") == 0;
     if (!tuned && strcmp(options->ladder, "geometric") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--ladder %s: it must be geometric or tuned", options->ladder);
@@ -30,7 +30,7 @@ static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
     GESS_ALLOC(&e->ladder.refused, count, err);
     GESS_ALLOC(&e->ladder.scratch, 2 * count, err);
     for (size_t k = 0; k < count; k++)
-        e->chains.powers[k] = gess__exp(-gess__log(options->hottest) * (double)k / (double)(count - 1));
+        e->chains.powers[k] = gess__exp(-gess__log(options->hottest) * (double)k / (double)steps);
     e->ladder.round = tuned ? FIRST_ROUND : 0;
     e->kept = 1;
     return GESS_OK;

@@ -132,6 +132,7 @@ static void choose_components(gess__update *u, const work *w)
         for (size_t i = 0; i < some; i++) {
             size_t k = choose(u->mixture, terms + i, w->log_ts[done + i], uniforms[i]);
             w->lanes[done + i].component = k;
+            /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.Assign): k < count */
             w->roots[done + i] = deltas[k * CHUNK + i];
         }
     }
@@ -140,7 +141,7 @@ static void choose_components(gess__update *u, const work *w)
 /* √s of the m lanes in `lanes`, all of one component, given their distances in w->roots. */
 static void draw_roots(const gess__update *u, const work *w, const gess__approx *t, size_t m, const uint32_t *lanes)
 {
-    double shape = 0.5 * ((double)u->target->dim + t->nu), gammas[CHUNK];
+    double shape = 0.5 * ((double)u->target->dim + t->nu), gammas[CHUNK] = {0};
     gess__key key = gess__update_key(u, 0, GESS__FOR_SCALE);
     uint32_t chains[CHUNK];
     if (GESS__MUTANT(SCALE_SHAPE)) shape *= 1.05;

@@ -74,6 +74,9 @@ gess__warp gess__shape_warp(const gess__shape *shape);
 /* Maximum likelihood from where the shape is. */
 void gess__shape_fit(gess__shape *shape, size_t n, const double *x, const double *weights);
 
+/* Every few-th of m values, 4,000 or so, to begin with; returns how many. */
+size_t gess__shape_thin(size_t m, const double *x, double *out);
+
 /* What tilt and lean gain over the same without, nats a point, each half of the points under the fit to the other. */
 double gess__shape_gain(const gess__shape *from, size_t n, const double *x, const double *weights);
 

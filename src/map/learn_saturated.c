@@ -21,7 +21,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Of l->vectors. */
-enum { ONES, RESIDUALS, LEVELS, WEIGHTS, SQUARES, WORK, TARGET, SHARES, PULLS };
+enum { ONES, RESIDUALS, INVERSES, WEIGHTS, LOGS, WORK, TARGET, SHARES, PULLS };
 
 typedef struct saturation {
     const double *y; /* what is mapped, less the whole multiples of drivers */
@@ -33,34 +33,47 @@ typedef struct saturation {
     gess__terms mean; /* its last are the pulls: s, and s times each lead */
 } saturation;
 
-/* h, without the level, and the shares s. */
+/* INVERSES = e^−u for all points. */
 GESS__VECTOR
-static void saturate(const saturation *f, size_t begin, size_t end, double *restrict h, double *restrict shares)
+static void set_slope(saturation *f, double slope, size_t m, double *restrict inverses)
 {
     const double *restrict x = f->x;
-    double slope = f->slope, cap = f->cap, bottom = f->floor;
-    for (size_t j = begin; j < end; j++) {
-        double u = slope * x[j];
+    f->slope = slope;
+    for (size_t j = 0; j < m; j++) {
+        double u = -slope * x[j];
         u = gess__select(u > GESS__MOST_LOG_SCALE, GESS__MOST_LOG_SCALE, u);
         u = gess__select(u < -GESS__MOST_LOG_SCALE, -GESS__MOST_LOG_SCALE, u);
-        double variance = gess__exp(u), over = cap * variance;
-        h[j] = u + gess__log1p(bottom / variance) - gess__log1p(over);
-        shares[j] = over / (1.0 + over);
+        inverses[j] = gess__exp(u);
     }
 }
 
-/* Sets the level to the best; returns the loss with it. */
-static double set_level(saturation *f, size_t begin, size_t end, double *v, size_t m)
+/* The weights e^−h, without the level, their logarithms and the shares s. */
+GESS__VECTOR
+static void weigh(double cap, double bottom, size_t begin, size_t end, const double *restrict inverses,
+                  double *restrict weights, double *restrict logs, double *restrict shares)
 {
-    double *h = v + LEVELS * m, *squares = v + SQUARES * m, sum = 0.0, levels = 0.0, n = (double)(end - begin);
-    saturate(f, begin, end, h, v + SHARES * m);
-    (void)gess__spread_loss(v + RESIDUALS * m, begin, end, h, v + WEIGHTS * m, squares);
     for (size_t j = begin; j < end; j++) {
-        sum += squares[j];
-        levels += h[j];
+        double capped = inverses[j] + cap, weight = capped / gess__fma(bottom, inverses[j], 1.0);
+        weights[j] = weight;
+        logs[j] = gess__log(weight);
+        shares[j] = cap / capped;
     }
-    f->level = gess__log(sum / n + 1e-300);
-    return 0.5 * (levels / n + f->level + 1.0);
+}
+
+/* Means of h without the level, and of r² e^−h. */
+static void mean_levels(size_t begin, size_t end, const double *v, size_t m, double *level, double *square)
+{
+    const double *r = v + RESIDUALS * m, *weights = v + WEIGHTS * m, *logs = v + LOGS * m;
+    double sums[2][GESS__LANES] = {{0}}, n = (double)(end - begin);
+    *level = *square = 0.0;
+    for (size_t j = begin; j < end; j++) {
+        sums[0][j % GESS__LANES] -= logs[j];
+        sums[1][j % GESS__LANES] += r[j] * r[j] * weights[j];
+    }
+    for (size_t l = 0; l < GESS__LANES; l++) {
+        *level += sums[0][l] / n;
+        *square += sums[1][l] / n;
+    }
 }
 
 static void set_pulls(const saturation *f, size_t begin, size_t end, double *v, size_t m)
@@ -69,16 +82,24 @@ static void set_pulls(const saturation *f, size_t begin, size_t end, double *v, 
         gess__multiply(end - begin, v + SHARES * m + begin, f->lead[j] + begin, v + (PULLS + j) * m + begin);
 }
 
-/* The mean for the bounds as they are, then the level; returns the loss. Without the mean a cap would not show: where
- * the data pull, residuals grow with τ all the same. */
-static double fit_with(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m)
+static void set_bounds(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m)
 {
     f->cap = cap;
     f->floor = bottom;
-    (void)set_level(f, begin, end, v, m); /* for shares and weights */
+    weigh(cap, bottom, begin, end, v + INVERSES * m, v + WEIGHTS * m, v + LOGS * m, v + SHARES * m);
     set_pulls(f, begin, end, v, m);
+}
+
+/* The mean for these bounds, then the level; returns the loss. Without the mean a cap would not show: where the data
+ * pull, residuals grow with τ all the same. */
+static double fit_with(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m)
+{
+    double level, square;
+    set_bounds(f, cap, bottom, begin, end, v, m);
     gess__fit_mean(&f->mean, v + WEIGHTS * m, f->y, begin, end, v + WORK * m, v + RESIDUALS * m);
-    return set_level(f, begin, end, v, m);
+    mean_levels(begin, end, v, m, &level, &square);
+    f->level = gess__log(square + 1e-300);
+    return 0.5 * (level + f->level + 1.0);
 }
 
 /* The cap or floor, or neither, that is best: one of a few, then one near that. */
@@ -86,7 +107,6 @@ static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
     static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
     static const double near[] = {0.5, 0.7, 1.4, 2.0};
-    memcpy(v + RESIDUALS * m + begin, f->y + begin, (end - begin) * sizeof *v);
     double best = fit_with(f, 0.0, 0.0, begin, end, v, m), cap = 0.0, bottom = 0.0;
     for (size_t i = 0; i < COUNT(caps) + COUNT(floors); i++) {
         double loss = i < COUNT(caps) ? fit_with(f, caps[i], 0.0, begin, end, v, m)
@@ -107,17 +127,14 @@ static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
     return fit_with(f, cap, bottom, begin, end, v, m);
 }
 
-static double loss_of(const saturation *f, size_t begin, size_t end, double *v, size_t m)
+static double loss_of(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
-    double *h = v + LEVELS * m, *r = v + RESIDUALS * m;
-    saturate(f, begin, end, h, v + SHARES * m);
-    set_pulls(f, begin, end, v, m);
+    double *r = v + RESIDUALS * m, level, square;
+    set_bounds(f, f->cap, f->floor, begin, end, v, m);
     gess__predict(&f->mean, begin, end, r);
-    for (size_t j = begin; j < end; j++) {
-        r[j] = f->y[j] - r[j];
-        h[j] += f->level;
-    }
-    return gess__spread_loss(r, begin, end, h, v + WEIGHTS * m, v + SQUARES * m);
+    for (size_t j = begin; j < end; j++) r[j] = f->y[j] - r[j];
+    mean_levels(begin, end, v, m, &level, &square);
+    return 0.5 * (level + f->level + square * gess__exp(-f->level));
 }
 
 static double held_out(saturation f, double *v, size_t m)
@@ -177,12 +194,12 @@ static saturation whole_mean(const gess__learner *l, size_t m, const saturation 
 /* κ, of the sign that the linear step has, by the loss of the free mean on all points. */
 static void choose_slope(saturation *f, double sd, double linear, size_t m, double *v)
 {
-    double sign = linear < 0.0 ? -1.0 : 1.0;
-    f->slope = sign * sd;
+    double sign = linear < 0.0 ? -1.0 : 1.0, *inverses = v + INVERSES * m;
+    set_slope(f, sign * sd, m, inverses);
     double one = fit(f, 0, m, v, m);
-    f->slope = 2.0 * sign * sd;
+    set_slope(f, 2.0 * sign * sd, m, inverses);
     if (fit(f, 0, m, v, m) < one) return;
-    f->slope = sign * sd;
+    set_slope(f, sign * sd, m, inverses);
     (void)fit(f, 0, m, v, m);
 }
 

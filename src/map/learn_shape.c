@@ -118,18 +118,19 @@ static void add_losses(size_t n, const double *restrict x, const double *restric
     for (size_t j = 0; j + GESS__LANES <= n; j += GESS__LANES)
         for (size_t l = 0; l < GESS__LANES; l++) {
             double t = (x[j + l] - shift) * inverse, root, a = gess__asinh(t, &root), side = sqrt(1.0 + a * a);
-            double bend = a * a / (1.0 + side), along = gess__fma(lean, a / side, 1.0);
+            double by_root = 1.0 / root, by_side = 1.0 / side, slope = a * by_side; /* divisions are dear */
+            double bend = a * a / (1.0 + side), along = gess__fma(lean, slope, 1.0), by_along = 1.0 / along;
             double bent = power * gess__fma(lean, bend, a), q = bent - tilt, c;
             q = copysign(gess__select(fabs(q) > 300.0, 300.0, fabs(q)), q);
             double v = gess__sinh(q, &c), w = weights[j + l], by_q = w * v * c - v / c;
-            double by_a = by_q * power * along - lean / (side * side * side * along);
-            double by_t = by_a / root + t / root / root;
-            s[0][l] += 0.5 * w * v * v - gess__log(c * along / root);
+            double by_a = by_q * power * along - lean * by_side * by_side * by_side * by_along;
+            double by_t = by_root * gess__fma(t, by_root, by_a);
+            s[0][l] += 0.5 * w * v * v - gess__log(c * along * by_root);
             s[1 + SHIFT][l] -= by_t * inverse;
             s[1 + SPREAD][l] += 1.0 - by_t * t;
             s[1 + TILT][l] -= by_q;
             s[1 + POWER][l] += by_q * bent - 1.0;
-            s[1 + LEAN][l] += by_q * power * bend - a / (side * along);
+            s[1 + LEAN][l] += by_q * power * bend - slope * by_along;
         }
     size_t used = n / GESS__LANES * GESS__LANES;
     for (size_t u = 0; u <= PARAMETERS; u++) {
@@ -217,6 +218,14 @@ static double loss_of(const gess__shape *s, size_t n, const double *x, const dou
 {
     double unused[PARAMETERS];
     return loss_at(s, n, x, weights, unused);
+}
+
+size_t gess__shape_thin(size_t m, const double *x, double *out)
+{
+    enum { FEW = 4000 };
+    size_t few = m < FEW ? m : FEW;
+    for (size_t j = 0; j < few; j++) out[j] = x[j * m / few];
+    return few;
 }
 
 double gess__shape_gain(const gess__shape *from, size_t m, const double *x, const double *weights)

@@ -141,17 +141,21 @@ static void find_warps(gess__learner *l, size_t n, size_t m, double *found, doub
                        warps *w)
 {
     size_t dim = l->dim, most = gess__most_directions(dim);
+    double *some = l->vectors + 3 * m, *some_weights = l->vectors + 4 * m;
     double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
     int failures = 0;
     for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
         if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
         gess__shape s = {.tilts = true, .powers = n >= FREE_POWER, .leans = n >= FREE_POWER};
         gess__product(true, m, 1, dim, l->z, found + k * dim, u);
-        if (!(gess__shape_gain(&s, m, u, weights) > LEAST_GAIN)) {
+        size_t few = gess__shape_thin(m, u, some);
+        gess__shape_thin(m, weights, some_weights);
+        if (!(gess__shape_gain(&s, few, some, some_weights) > LEAST_GAIN)) {
             failures++;
             continue;
         }
         failures = 0;
+        gess__shape_fit(&s, few, some, some_weights);
         gess__shape_fit(&s, m, u, weights);
         w->which[w->count] = k;
         w->shapes[w->count++] = s;

@@ -10,18 +10,10 @@
 
 #include "base/lanes.h"
 
-enum { REFITS = 2, FEW = 4000 };
+enum { REFITS = 2 };
 
 #define LEAST_GAIN 0.02 /* nats, held out */
 #define LEAST_NATS 2.0  /* the same in all, of points as good as independent */
-
-/* Every few-th value of a coordinate, FEW or so. */
-static size_t thinned(size_t m, const double *x, double *out)
-{
-    size_t few = m < FEW ? m : FEW;
-    for (size_t j = 0; j < few; j++) out[j] = x[j * m / few];
-    return few;
-}
 
 /* Which coordinates are to be warped, into `order`, and how, into shapes; returns how many. */
 static size_t find_coordinates(gess__learner *l, size_t n, size_t m, const double *ones, double *some,
@@ -32,7 +24,7 @@ static size_t find_coordinates(gess__learner *l, size_t n, size_t m, const doubl
     if (least < LEAST_GAIN) least = LEAST_GAIN;
     for (size_t i = 0; i < l->dim; i++) {
         gess__shape s = {.tilts = true, .powers = true, .leans = true};
-        size_t few = thinned(m, l->z + i * m, some);
+        size_t few = gess__shape_thin(m, l->z + i * m, some);
         if (!(gess__shape_gain(&s, few, some, ones) > least)) continue;
         gess__shape_fit(&s, few, some, ones);
         gess__shape_fit(&s, m, l->z + i * m, ones);

@@ -203,6 +203,7 @@ static void close_wire(gess_comm *comm)
     if (comm == NULL) return;
     wire *w = comm->own;
     int finalise = w->finalise;
+    if (comm->free_ranks != NULL) comm->free_ranks(comm->ranks);
     /* what nobody receives any more is left to MPI, memory and all */
     for (double start = MPI_Wtime(); w->outgoing.first != NULL && MPI_Wtime() - start < CLOSE_SECONDS;)
         if (reap(w, NULL) != GESS_OK) break;

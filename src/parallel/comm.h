@@ -29,8 +29,9 @@ struct gess_comm {
     int rank, size;
     gess__traffic traffic;
     void *own;
-    uint64_t runs; /* begun so far, the same on all ranks */
-    void *ranks;   /* gess__ranks of whoever opened it, or NULL: runs make their own */
+    uint64_t runs;                   /* begun so far, the same on all ranks */
+    void *ranks;                     /* of rank 0: gess__ranks, once there was a run */
+    void (*free_ranks)(void *ranks); /* `close` calls it */
     int (*send)(gess_comm *comm, int to, int tag, const void *bytes, size_t count, gess_error *err);
     /* *got: there was one */
     int (*poll)(gess_comm *comm, gess__message *message, int *got, gess_error *err);

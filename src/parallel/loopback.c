@@ -147,6 +147,7 @@ void gess__loopback_free(gess__loopback *net)
 {
     if (net == NULL) return;
     for (int rank = 0; net->comm != NULL && rank < net->size; rank++) {
+        if (net->comm[rank].free_ranks != NULL) net->comm[rank].free_ranks(net->comm[rank].ranks);
         free(net->read[rank]);
         for (letter *l = net->first[rank]; l != NULL;) {
             letter *next = l->next;

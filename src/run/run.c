@@ -175,15 +175,14 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     run->lock = -1;
     if (comm != NULL && comm->abi != GESS__COMM_ABI)
         return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
-    if (comm != NULL) comm->runs++;
     if (is_guest(run)) {
+        comm->runs++;
         int status = body(&m, err);
         if (status != GESS_OK) gess__guest_failed(comm, status, err);
         return status;
     }
-    if (comm != NULL) run->ranks = comm->ranks;
-    run->own_ranks = run->ranks == NULL;
-    if (run->own_ranks) GESS_TRY(gess__ranks_new(&run->ranks, comm, err));
+    GESS_TRY(gess__ranks_of(comm, &run->ranks, err));
+    if (run->ranks != NULL) gess__ranks_next_run(run->ranks);
     int status = gess__ranks_cover(run->ranks, body, &m, err);
     /* the others are waiting in gess_run_go() */
     if (status != GESS_OK && run->ranks != NULL) end_for_guests(run, status, err);
@@ -214,7 +213,6 @@ void gess_run_free(gess_run *run)
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);
     gess__team_free(run->team);
-    if (run->own_ranks) gess__ranks_free(run->ranks);
     gess__directory_unlock(run);
     free(run->directory);
     free(run);

@@ -26,8 +26,7 @@ struct gess_run {
     const gess_model *model; /* the caller's */
     gess_options options;    /* texts are the caller's */
     gess__team *team;
-    gess__ranks *ranks; /* NULL: this process alone, or not rank 0 */
-    int own_ranks;      /* made here */
+    gess__ranks *ranks; /* the communicator's; NULL: this process alone, or not rank 0 */
     size_t ensembles;
     gess__ensemble **ensemble;
     char *directory; /* NULL: no files */

@@ -56,6 +56,11 @@ expect 1 'not a whole number' "$gess" sample mixture --chains many -o bad
 expect 1 'out of range' "$gess" sample mixture --chains 0 -o bad
 expect 1 'no such kernel' "$gess" sample mixture --kernel fast -o bad
 expect 1 'no such schedule' "$gess" sample mixture --schedule slow -o bad
+expect 1 'the kernel mh has none' "$gess" sample mixture --kernel mh --schedule pooled -o bad
+expect 1 'the kernel gess needs one' "$gess" sample mixture --schedule tempering -o bad
+expect 1 'at least 2 chains in each of 3' "$gess" sample mixture --kernel mh --schedule tempering --chains 5 --ensembles 3 -o bad
+expect 1 'must be geometric or tuned' "$gess" sample mixture --kernel mh --schedule tempering --ladder steep -o bad
+expect 1 'out of range' "$gess" sample mixture --kernel mh --schedule tempering --hottest 0.5 -o bad
 expect 1 'at least 4 chains' "$gess" sample mixture --schedule two-group --chains 3 -o bad
 expect 1 'must be auto or none' "$gess" sample mixture --transform some -o bad
 expect 1 'not a time' "$gess" sample mixture --max-time soon -o bad

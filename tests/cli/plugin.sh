@@ -162,6 +162,7 @@ refused ./unresolved.so 'no_such_function'
 expect=1
 refused good.so "unknown model 'good.so'"
 refused libm.so.6 'unknown model'
+refused ./good.so '--kernel nuts needs a gradient, and this model gives none' --kernel nuts
 expect=2
 
 # ---- another interface ----

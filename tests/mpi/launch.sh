@@ -20,9 +20,9 @@ fail()
 # ranks N COMMAND...: with a limit, so that a hang is a failure
 ranks()
 {
-    count=$1
+    size_of_world=$1
     shift
-    timeout -k 5 "${limit:-120}" mpirun -n "$count" "$@" 2> err.txt
+    timeout -k 5 "${limit:-120}" mpirun -n "$size_of_world" "$@" 2> err.txt
 }
 
 sleeping()

@@ -36,4 +36,14 @@ for model in german-credit ./sleeping.so; do
         rm -r first run
     done
 done
+# kernels without an approximation carry what they adapt with them; temperatures
+for options in 'german-credit --kernel nuts --chains 6' 'german-credit --kernel amh --chains 12' \
+    'mixture --kernel mh --schedule tempering --ladder tuned --chains 12'; do
+    options="$options --warmup 300 --draws 50 --block 1 --threads 1 --quiet"
+    "$gess" sample $options -o first
+    ranks 3 "$gess" sample $options -o run || fail "$options, 3 ranks: status $?"
+    cmp run/draws.gess first/draws.gess || fail "$options: 3 ranks give other draws"
+    runs=$((runs + 1))
+    rm -r first run
+done
 echo "$runs runs, equal bytes; $tasks tasks on other ranks"

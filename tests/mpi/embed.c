@@ -1,0 +1,84 @@
+/* Several runs after each other on one communicator; one that cannot begin on any rank, one that cannot on rank 1
+ * alone, and one whose density fails in the middle, on whichever rank: all ranks return, with one status. */
+#include <gess/gess_mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int bad_after, rank;
+
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
+{
+    static int calls;
+    (void)user, (void)worker;
+    if (bad_after > 0 && rank == 1 && __sync_add_and_fetch(&calls, 1) > bad_after) return 3;
+    for (size_t i = 0; i < n; i++) {
+        values[i] = 0.0;
+        for (int repeat = 0; repeat < 200; repeat++)
+            for (size_t k = 0; k < dim; k++) values[i] -= 0.0025 * x[i * dim + k] * x[i * dim + k];
+    }
+    return 0;
+}
+
+static int run_once(gess_comm *comm, size_t dim, uint64_t chains, gess_stats *stats, gess_error *err)
+{
+    gess_model model = GESS_MODEL_INIT;
+    gess_options options;
+    gess_run *run = NULL;
+    model.dim = dim;
+    model.logp = logp;
+    gess_options_init(&options);
+    options.threads = 1;
+    options.chains = chains;
+    options.max_warmup_evals = 20000;
+    options.draws = 300;
+    options.comm = comm;
+    int status = gess_run_new(&run, &model, &options, NULL, err);
+    if (status == GESS_OK) status = gess_run_go(run, err);
+    if (status == GESS_OK) gess_run_stats(run, stats);
+    gess_run_free(run);
+    return status;
+}
+
+static void expect(int holds, const char *what)
+{
+    if (holds) return;
+    fprintf(stderr, "rank %d: %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 99);
+}
+
+/* Every rank must have the same. */
+static void expect_equal(unsigned long long value, const char *what)
+{
+    unsigned long long first = value;
+    MPI_Bcast(&first, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+    expect(first == value, what);
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    gess_comm *comm;
+    gess_error err = {0};
+    gess_stats stats = {0};
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    expect(gess_mpi_comm(&comm, MPI_COMM_WORLD, &err) == GESS_OK, err.text);
+    for (int i = 0; i < 3; i++) {
+        expect(run_once(comm, 5, 40, &stats, &err) == GESS_OK, err.text);
+        expect_equal(stats.evals, "other evaluations than rank 0");
+        expect_equal(stats.draws, "other draws than rank 0");
+        /* cannot begin: no schedule has one chain, and no model no dimension */
+        expect(run_once(comm, 5, 1, &stats, &err) == GESS_ERR_USAGE, "one chain did not fail");
+        expect(run_once(comm, 0, 40, &stats, &err) != GESS_OK, "no dimension did not fail");
+        expect(run_once(comm, rank == 1 ? 0 : 5, 40, &stats, &err) != GESS_OK, "no dimension on rank 1 did not fail");
+    }
+    bad_after = 50;
+    int status = run_once(comm, 5, 40, &stats, &err);
+    expect(status == GESS_ERR_MODEL, "the density's error did not end the run");
+    expect(strstr(err.text, "error 3") != NULL, err.text);
+    gess_mpi_free(comm);
+    MPI_Finalize();
+    if (rank == 0) printf("all ranks agree: %s\n", err.text);
+    return 0;
+}

@@ -1,0 +1,144 @@
+#!/bin/sh
+# What may go wrong with several ranks: each time one message, one status, no hang, and a checkpoint from which any
+# number of ranks goes on with the same bytes.
+#   faults.sh GESS SOURCE_FOLDER
+# shellcheck disable=SC2086
+set -u
+. "$(dirname "$0")/launch.sh"
+sleeping
+export SLEEPING_SECONDS=0.0002
+limit=40
+
+# said TEXT: once, and nothing else of gess
+said()
+{
+    [ "$(grep -c '^gess: ' err.txt)" -eq 1 ] || fail "$(grep -c '^gess: ' err.txt) messages in place of one: $1"
+    grep -q "^gess: .*$1" err.txt || fail "no \"$1\""
+}
+
+# ---- no library: refused, not run several times ----
+mkdir alone
+cp "$gess" alone/gess
+ranks 3 ./alone/gess sample gaussian --draws 5 --warmup 5 -q -o refused
+[ $? -eq 1 ] || fail "without the library: status"
+said 'libgess_mpi.so'
+[ ! -e refused ] || fail "without the library: something was run"
+ranks 3 ./alone/gess --version > out.txt || fail "--version on ranks"
+[ "$(grep -c '^gess ' out.txt)" -eq 1 ] || fail "a command that works alone speaks with several voices"
+grep -q '^MPI: no' out.txt || fail "--version does not say that there is no MPI"
+"$gess" --version | grep -q '^MPI: yes' || fail "--version does not say that there is MPI"
+
+# ---- a launcher of another MPI: every process would be alone ----
+for rank in 0 1; do
+    SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=$rank timeout 30 "$gess" sample gaussian --draws 5 --warmup 5 -q -o refused 2> err$rank.txt
+    [ $? -eq 1 ] || fail "a foreign launcher: status"
+done
+cat err0.txt err1.txt > err.txt
+said 'MPI sees one process'
+[ ! -e refused ] || fail "a foreign launcher: something was run"
+
+# ---- mistakes of the user: one message ----
+ranks 3 "$gess" sample ./nowhere.so -q -o refused
+[ $? -ne 0 ] || fail "no model: status"
+said 'nowhere.so'
+ranks 3 "$gess" sample gaussian --no-such-option -q -o refused
+[ $? -eq 1 ] || fail "no such option: status"
+[ "$(grep -c 'no-such-option' err.txt)" -eq 1 ] || fail "an unknown option is told more than once"
+ranks 3 "$gess" sample gaussian --schedule nonsense -q -o refused
+[ $? -eq 1 ] || fail "no such schedule: status"
+said 'nonsense'
+ranks 3 "$gess" sample --help > out.txt || fail "--help"
+[ "$(grep -c 'Usage: ' out.txt)" -eq 1 ] || fail "--help comes more than once"
+
+# ---- a model that one rank does not have ----
+cat > only.sh <<'SH'
+#!/bin/sh
+[ "$OMPI_COMM_WORLD_RANK" -ne 2 ] || cd /
+exec "$@"
+SH
+chmod +x only.sh
+ranks 3 ./only.sh "$gess" sample ./sleeping.so --draws 5 --warmup 5 -q -o "$folder/lacking"
+[ $? -ne 0 ] || fail "a rank without the model: status"
+said 'rank 2: .*sleeping.so'
+
+# ---- a whole run to compare with; then errors of densities on a rank ----
+options="./sleeping.so --schedule pooled --chains 30 --warmup 30 --draws 400 --threads 1 -q --checkpoint-every 20"
+SLEEPING_SECONDS=0 "$gess" sample $options -o whole || fail "sample"
+goes_on()
+{
+    SLEEPING_SECONDS=0.00002 ranks "$1" "$gess" resume run -q || fail "resume with $1 ranks after $2: status $?"
+    cmp whole/draws.gess run/draws.gess || fail "resume with $1 ranks after $2: other draws"
+}
+for fault in error infinity; do
+    rm -rf run
+    SLEEPING_FAULT=1:$fault:300 ranks 3 "$gess" sample $options -o run
+    status=$?
+    [ $status -eq 2 ] || fail "$fault on a rank: status $status"
+    said 'rank 1 on '
+    goes_on 2 "$fault on a rank"
+done
+rm -rf run
+SLEEPING_FAULT=0:error:300 ranks 3 "$gess" sample $options -o run
+[ $? -eq 2 ] || fail "an error on rank 0: status"
+said 'error 7'
+goes_on 4 "an error on rank 0"
+
+# ---- a rank that dies, and one that hangs: its tasks are done by others ----
+for rank in 0 1 2; do
+    rm -rf run
+    begun=$(date +%s)
+    SLEEPING_FAULT=$rank:crash:300 ranks 3 "$gess" sample $options -o run
+    status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ] || fail "a crash of rank $rank: status $status"
+    [ $(($(date +%s) - begun)) -le 12 ] || fail "a crash of rank $rank: not within seconds"
+    goes_on $((4 - rank)) "a crash of rank $rank"
+done
+rm -rf run
+SLEEPING_FAULT=2:hang:100 ranks 3 "$gess" sample $options -o run || fail "a rank that hangs: status $?"
+cmp whole/draws.gess run/draws.gess || fail "a rank that hangs: other draws"
+
+# ---- signals: from the launcher, and to one rank as batch systems do ----
+drawing() { [ -e run/draws.gess ] && [ "$(wc -c < run/draws.gess)" -gt 20000 ]; }
+under_way()
+{
+    tries=0
+    until drawing; do
+        tries=$((tries + 1))
+        [ $tries -lt 400 ] || fail "no draws came"
+        sleep 0.02
+    done
+}
+longer="./sleeping.so --schedule pooled --chains 30 --warmup 30 --draws 2500 --threads 1 -q --checkpoint-every 200"
+SLEEPING_SECONDS=0 "$gess" sample $longer -o whole2 || fail "sample"
+stopped=0
+for how in launcher rank1 rank0; do
+    rm -rf run
+    SLEEPING_SECONDS=0.0004 timeout -k 5 40 mpirun -n 3 "$gess" sample $longer -o run 2> err.txt &
+    job=$!
+    under_way
+    launcher=$(pgrep -P $job | head -n 1)
+    case $how in
+    launcher) kill -USR1 "$launcher" ;;
+    *) for process in $(pgrep -P "$launcher"); do
+        grep -qz "^OMPI_COMM_WORLD_RANK=${how#rank}\$" "/proc/$process/environ" && kill -TERM "$process"
+    done ;;
+    esac
+    wait $job
+    status=$?
+    if [ $status -eq 3 ]; then
+        stopped=$((stopped + 1))
+        said 'gess resume run'
+    elif [ $status -ne 0 ]; then # it may have been faster
+        fail "a signal to $how: status $status"
+    fi
+    SLEEPING_SECONDS=0 ranks 2 "$gess" resume run -q || fail "resume after a signal to $how: status $?"
+    cmp whole2/draws.gess run/draws.gess || fail "a signal to $how: other draws"
+done
+[ $stopped -ge 2 ] || fail "only $stopped of 3 signals came in time"
+
+# ---- the end of a job, as Slurm tells it ----
+rm -rf run
+SLURM_JOB_END_TIME=$(($(date +%s) + 7)) ranks 2 "$gess" sample ./sleeping.so --warmup 5 --draws 1e9 -q -o run
+[ $? -eq 3 ] || fail "SLURM_JOB_END_TIME: status"
+said 'max-time'
+echo "refusals, messages, errors, crashes, a hang, $stopped signals: as they should be"
