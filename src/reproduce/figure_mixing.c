@@ -60,7 +60,18 @@ enum {
     AUTO = 8
 };
 
-enum { LEAST_ITERATIONS = 200, LEAST_OF_NUTS = 100, NUTS_ADAPTS = 200, MOST_TRIALS = 1000 };
+enum { MOST_TRIALS = 1000 };
+
+/* Iterations that are left when they are scaled down, of burn-in and draws; NUTS has its own. A burn-in that shrinks
+ * with the rest would soon be too short for anyone. */
+typedef struct least {
+    uint64_t burn, draws, nuts_burn, nuts_draws;
+} least;
+
+static least least_of(const gess__reproduction *r)
+{
+    return r->quick ? (least){200, 200, 100, 100} : (least){2000, 1000, 200, 100};
+}
 
 /* Warm-up of gess by default ends itself, at the latest after so many evaluations. */
 static uint64_t most_warmup(const gess__reproduction *r)
@@ -75,9 +86,10 @@ static uint64_t most_warmup(const gess__reproduction *r)
 static void plan_lengths(const gess__reproduction *r, const density *d, const sampler *s, uint64_t *burn,
                          uint64_t *draws)
 {
-    uint64_t cut = s->kind == NUTS ? d->cut : 1, least = s->kind == NUTS ? LEAST_OF_NUTS : LEAST_ITERATIONS;
-    *burn = gess__scaled(r, d->burn / cut, s->kind == NUTS && !r->quick ? NUTS_ADAPTS : least);
-    *draws = gess__scaled(r, d->draws / cut, least);
+    least l = least_of(r);
+    int nuts = s->kind == NUTS;
+    *burn = gess__scaled(r, nuts ? d->burn / d->cut : d->burn, nuts ? l.nuts_burn : l.burn);
+    *draws = gess__scaled(r, nuts ? d->draws / d->cut : d->draws, nuts ? l.nuts_draws : l.draws);
 }
 
 static json_t *settings_of(const gess__reproduction *r, const density *d, const sampler *s, double *cost)
@@ -284,9 +296,9 @@ static void judge_tempering(json_t *page, const bars *b)
             behind[m] += (size_t)ahead(b, i, GESS, TEMPERING, (enum metric)m);
             before[m] += (size_t)ahead(b, i, TEMPERING, GESS, (enum metric)m);
         }
-    size_t least = behind[0] < behind[1] ? behind[0] : behind[1];
+    size_t fewest = behind[0] < behind[1] ? behind[0] : behind[1];
     gess__page_claim(
-        page, most_of(least, DENSITIES), "PT performs poorly, for only one of its chains counts.",
+        page, most_of(fewest, DENSITIES), "PT performs poorly, for only one of its chains counts.",
         "By the paper's metric PT is behind GESS on %zu of %d densities per second and on %zu per evaluation, "
         "ahead of it on %zu and %zu (where GESS has no bar, for instance); on the others neither has a bar (bound: "
         "behind on more than half, by both).",
@@ -492,6 +504,7 @@ static json_t *data_of(const gess__cell *cell)
 
 static void describe(const gess__reproduction *r, json_t *page, const bars *b)
 {
+    least l = least_of(r);
     char python[1024];
     gess__page_text(
         page, "paper",
@@ -514,12 +527,11 @@ static void describe(const gess__reproduction *r, json_t *page, const bars *b)
         "gradient counts as one evaluation, and positive parameters are on a log scale.");
     gess__page_text(page, "setup",
                     "Iterations: burn-in 10⁴ and 10⁵ draws (stochastic volatility 10⁵ and 10⁵, ionosphere 10⁴ and 10⁴, "
-                    "SNP "
-                    "2000 and 10⁴), times %.3g, at least %d (NUTS: %d of burn-in, %d draws), never more than the "
-                    "protocol's; %llu trials. Evaluations and seconds are those after "
-                    "burn-in; seconds are of one core.",
-                    r->scale, LEAST_ITERATIONS, r->quick ? LEAST_OF_NUTS : NUTS_ADAPTS, LEAST_OF_NUTS,
-                    (unsigned long long)r->trials);
+                    "SNP 2000 and 10⁴), times %.3g, at least %llu and %llu (NUTS: %llu and %llu), but never more than "
+                    "these; %llu "
+                    "trials. Evaluations and seconds are those after burn-in; seconds are of one core.",
+                    r->scale, (unsigned long long)l.burn, (unsigned long long)l.draws, (unsigned long long)l.nuts_burn,
+                    (unsigned long long)l.nuts_draws, (unsigned long long)r->trials);
     gess__page_text(page, "setup",
                     "gess, auto: 100 chains, default settings but for a warm-up of at most %llu evaluations. emcee and "
                     "zeus: "

@@ -115,6 +115,7 @@ cmp a b || fail 'a killed run has other figures than one that was not'
 
 # ---- stopped by SIGINT or SIGTERM: status 3, children gone; one process at a time in a folder ----
 for signal in INT TERM; do
+    rm -f stopped.txt
     "$gess" reproduce figure-mixing --only breast-cancer/rdss,breast-cancer/cwss -o stopped > stopped.txt 2>&1 &
     run=$!
     i=0
