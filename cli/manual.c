@@ -72,12 +72,20 @@ int print_manual(FILE *out)
     fputs(".SH MODELS\n", out);
     for (size_t i = 0; gess__builtin_row(i) != NULL; i++)
         put_item(out, gess__builtin_row(i)->name, gess__builtin_row(i)->dimension, gess__builtin_row(i)->help);
+    fputs(".SH SEVERAL PROCESSES\nUnder mpirun, srun and the like,\n.B gess sample\nand\n.B gess resume\nare one run "
+          "of all processes: the first has the files and does the talking, the others lend their threads. The draws "
+          "are "
+          "those of one process, bit for bit. Other commands run in the first process alone. This needs "
+          "libgess_mpi.so; without it several processes are refused.\n",
+          out);
     fputs(".SH EXIT STATUS\n", out);
 #define GESS_STATUS(name, value, text) put_item(out, #value, NULL, text);
 #include <gess/status.def>
 #undef GESS_STATUS
     fputs(".SH ENVIRONMENT\n", out);
     put_item(out, "GESS_DATA", NULL, "folder in which the data of built-in models are looked for first");
+    put_item(out, "SLURM_JOB_END_TIME", NULL,
+             "set by Slurm: a run without --max-time stops, with a checkpoint, before its job ends");
     put_item(out, "GESS_DENSITIES", NULL, "numpy reference of the densities, for `gess bench models`");
     return ferror(out) ? GESS_ERR_FILE : GESS_OK;
 }

@@ -7,7 +7,8 @@ test_packages='g++ gfortran libcmocka-dev libnetcdf-dev libhdf5-dev strace
     libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 gnuplot-nox'
 # What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
 # come from PyPI into build/venv (tests/readers/readers.sh).
-long_packages='python3-venv r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite'
+long_packages='python3-venv r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
+    slurmctld slurmd slurm-client munge'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()

@@ -47,6 +47,9 @@ within "$(number cost.json evals)" 25000 25000 'the cost of a Gaussian'
 [ $? -eq 5 ] || fail 'cost without a reference'
 grep -q 'gess bench reference --models banana' none.txt || fail "cost without a reference says: $(cat none.txt)"
 
+"$gess" bench ranks --quick --json > ranks.json || fail ranks
+[ "$(grep -c '"latency"' ranks.json)" -eq 4 ] || fail "ranks has four quick rows: $(cat ranks.json)"
+
 "$gess" bench scaling --quick --evals 500 --json > scaling.json || fail scaling
 [ "$(number scaling.json cells)" = 4 ] || fail 'scaling has four quick cells'
 [ "$(number scaling.json paper_below_one)" = 3 ] || fail 'three of them are below 1 in the paper'

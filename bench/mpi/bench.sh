@@ -1,0 +1,48 @@
+#!/bin/sh
+# Several ranks against one, by MPI:
+#   breast-cancer   two ranks of one thread against one rank, frozen sampling; the median of five, in turn
+#   sleeping        N ranks (32) with a density that sleeps 5 ms, against the ideal; also with one of them ten times slower
+# and what travels. usage: bench/mpi/bench.sh GESS [RANKS]
+# shellcheck disable=SC2086
+set -eu
+gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
+many=${2:-32}
+source=$(cd "$(dirname "$0")/../.." && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+
+field() { sed -n "s/.*\"$2\": \([0-9.e+-]*\),*\$/\1/p" "$1" | head -n 1; }
+median() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+
+for trial in 1 2 3 4 5; do
+    for ranks in 1 2; do
+        rm -rf run
+        # the run's own processor time beside the clock's: what a busy machine cannot distort
+        { command time -f '%U %S' mpirun -n $ranks "$gess" sample breast-cancer --schedule pooled --warmup 100 --draws 3000 \
+            --threads 1 --seed 5 -q -o run; } 2> time.txt
+        field run/history.json seconds_sampling >> seconds$ranks.txt
+        tail -n 1 time.txt | awk '{ print $1 + $2 }' >> processor$ranks.txt
+        [ $trial -ne 1 ] || cp run/draws.gess draws$ranks.gess
+    done
+done
+cmp draws1.gess draws2.gess
+echo "breast-cancer, sampling: one rank $(median < seconds1.txt) s, two $(median < seconds2.txt) s:" \
+    "$(echo "$(median < seconds1.txt) $(median < seconds2.txt)" | awk '{ printf "%.2f", $1 / $2 }') times as fast (goal 1.9);" \
+    "processor time, whole runs: $(median < processor1.txt) s and $(median < processor2.txt) s"
+grep -o 'rank 1 .*bytes.*' run/log.txt
+
+cc -std=c17 -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o sleeping.so "$source/bench/mpi/sleeping.c" -lm
+export SLEEPING_SECONDS=0.005
+for slow in -1 1 0; do
+    rm -rf run
+    SLEEPING_SLOW=$slow mpirun -n "$many" "$gess" sample ./sleeping.so --schedule pooled --chains 100 --warmup 60 --draws 500 \
+        --threads 1 --seed 5 -q -o run
+    seconds=$(field run/history.json seconds_sampling)
+    evals=$(field run/summary.json evals_sampling)
+    echo "sleeping, $many ranks, of which rank $slow is ten times slower (-1: none): sampling $seconds s," \
+        "$(echo "$evals $seconds $many $slow" | awk '{ w = $4 < 0 ? $3 : $3 - 0.9; printf "%.3f", $1 * 0.005 / w / $2 }') of the ideal (goal 0.9)"
+    grep -o 'bytes an update:.*' run/log.txt | awk '{ to += $4; from += $7 } END { printf "  bytes an update and rank: %.0f to it, %.0f from it\n", to / NR, from / NR }'
+done
