@@ -308,7 +308,7 @@ static int claim_block(gess__stream *s, int rank, double pace, size_t ahead, ges
     }
     h->serial = ++s->serial;
     h->rank = rank;
-    h->safe = rank == 0;
+    h->safe = 1;
     h->since = gess__seconds();
     h->expected = task_seconds(s, pace, ahead);
     *claim = (gess__claim){.block = block, .segment = h->progress, .serial = h->serial};
@@ -488,6 +488,13 @@ int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, ges
     int found = claim_block(s, rank, pace > 0.0 ? pace : s->pace, ahead, claim);
     pthread_mutex_unlock(&s->lock);
     return found;
+}
+
+void gess__stream_sent(gess__stream *s, const gess__claim *claim)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->holdings[claim->block].serial == claim->serial) s->holdings[claim->block].safe = 0;
+    pthread_mutex_unlock(&s->lock);
 }
 
 int gess__stream_wants(gess__stream *s, gess__claim *claim, uint64_t serial, size_t block)
