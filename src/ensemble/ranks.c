@@ -219,6 +219,7 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
     a->size = 0;
     GESS_ARCHIVE(a, &order);
     gess__wire_states(a, t->chains, t->first, t->count);
+    gess__stream_sent(g->stream, claim);
     if (a->bad) {
         gess_error error;
         fail(g, gess__fail(&error, GESS_ERR_INTERNAL, "out of memory for a task"), &error);
@@ -228,7 +229,6 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
     p->errands[p->count++] = (errand){.ensemble = e->number, .serial = claim->serial, .block = claim->block};
     send_frozen(g, i, e->number);
     send_to(g, i, GESS__WIRE_TASK, a->bytes, a->size);
-    gess__stream_sent(g->stream, claim);
 }
 
 /* One task for a guest; returns whether there was one. */

@@ -35,8 +35,8 @@ void gess__wake_init(pthread_cond_t *wake)
 
 void gess__patience_wait(gess__patience *p, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock)
 {
-    const double least = 20e-6, most = comm->pending(comm) > 0 ? 100e-6 : 5e-3;
-    double seconds = (gess__seconds() - p->active) / 16.0;
+    const double least = 100e-6, most = comm->pending(comm) > 0 ? least : 5e-3;
+    double seconds = (gess__seconds() - p->active) / 4.0;
     seconds = seconds < least ? least : seconds > most ? most : seconds;
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);

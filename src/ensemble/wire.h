@@ -50,7 +50,7 @@ typedef struct gess__patience {
     double active; /* when something happened last */
 } gess__patience;
 
-/* Waits on the condition, whose lock is held, until it is signalled or it is time to poll again: a sixteenth of the
+/* Waits on the condition, whose lock is held, until it is signalled or it is time to poll again: a quarter of the
  * time that nothing has happened for. */
 void gess__patience_wait(gess__patience *patience, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock);
 

@@ -143,6 +143,7 @@ int gess__window_ends(uint64_t n, uint64_t i)
 #define SHRINKAGE 0.05
 #define DELAY 10.0
 #define DECAY 0.75
+enum { FEW_LEARNED = 20 }; /* trajectories, of which the average may be ten times too large */
 
 static double first_log_step(size_t dim)
 {
@@ -152,6 +153,15 @@ static double first_log_step(size_t dim)
 void gess__stepper_start(gess__stepper *s, size_t dim)
 {
     *s = (gess__stepper){.started = 1.0, .log_step = first_log_step(dim)};
+}
+
+/* The step that the first window ends with belongs to the identity, and says nothing about the metric from it. */
+void gess__stepper_restart(gess__stepper *s, size_t dim)
+{
+    double windows = s->windows + 1.0, before = s->windows > 0.0 ? s->log_average : first_log_step(dim);
+    gess__stepper_start(s, dim);
+    s->windows = windows;
+    s->before = before;
 }
 
 void gess__stepper_learn(gess__stepper *s, size_t dim, double acceptance)
@@ -168,7 +178,9 @@ void gess__stepper_learn(gess__stepper *s, size_t dim, double acceptance)
 
 void gess__stepper_end(gess__stepper *s)
 {
-    if (s->count == 0.0) return;
-    s->log_step = s->log_average;
-    s->count = 0.0;
+    if (s->count == 0.0 && s->windows == 0.0) return;
+    double step = s->log_average;
+    if (s->windows > 0.0 && s->count < FEW_LEARNED) step = s->windows > 1.0 ? s->before : fmin(step, s->before);
+    s->log_step = step;
+    s->count = s->windows = 0.0;
 }

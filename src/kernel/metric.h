@@ -28,16 +28,20 @@ int gess__window_ends(uint64_t n, uint64_t i);
 /* Dual averaging of the log step (M. D. Hoffman & A. Gelman, JMLR 15 (2014), section 3.2). */
 typedef struct gess__stepper {
     double started, log_step, log_average, error, count;
+    double windows, before; /* windows that were closed, and the log step to fall back on, which one of them left */
 } gess__stepper;
 
 /* From its first step on: the one that suits a whitened target of so many dimensions. Too large a step costs little,
  * too small a one much. */
 void gess__stepper_start(gess__stepper *s, size_t dim);
 
+/* A window was closed: the metric is another, and the step is learned anew. */
+void gess__stepper_restart(gess__stepper *s, size_t dim);
+
 /* The acceptance of a trajectory that was made with the present step. */
 void gess__stepper_learn(gess__stepper *s, size_t dim, double acceptance);
 
-/* Adaptation has ended: the average it is. */
+/* Adaptation has ended: the average it is, or what the window before left where the average is of few trajectories. */
 void gess__stepper_end(gess__stepper *s);
 
 #endif

@@ -256,7 +256,7 @@ static void learn(const gess__update *u, const gess__metric *m, size_t j, work *
     if (!gess__window_ends(u->warmup, u->iteration)) return;
     m->close(dim, o.window, o.metric, w->row);
     memset(o.window, 0, m->window_size(dim) * sizeof *o.window);
-    gess__stepper_start(o.stepper, dim);
+    gess__stepper_restart(o.stepper, dim);
 }
 
 static void finish(const gess__update *u, const gess__metric *m, size_t j)

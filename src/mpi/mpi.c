@@ -92,15 +92,19 @@ static void free_parcels(parcel *p)
 /* One with room for so many words. */
 static int get_parcel(wire *w, size_t words, parcel **out, gess_error *err)
 {
-    parcel *p = w->unused;
+    parcel **at = &w->unused;
+    while (*at != NULL && (*at)->room < words) at = &(*at)->next;
+    if (*at == NULL) at = &w->unused; /* none is large enough: one of them grows */
+    parcel *p = *at;
     if (p != NULL)
-        w->unused = p->next;
+        *at = p->next;
     else
         p = calloc(1, sizeof *p);
     if (p != NULL && p->room < words) {
+        size_t room = words + words / 2;
         free(p->words);
-        p->words = malloc(words * sizeof *p->words);
-        p->room = p->words != NULL ? words : 0;
+        p->words = malloc(room * sizeof *p->words);
+        p->room = p->words != NULL ? room : 0;
     }
     if (p == NULL || p->room < words) {
         put_away(w, p);

@@ -65,6 +65,7 @@ int gess__cells_add(gess__cells *cells, const gess__reproduction *r, const gess_
     va_end(args);
     if (settings == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the cell %s", cell.name);
     json_object_set_new(settings, "figure", json_string(figure->name));
+    json_object_set_new(settings, "revision", json_integer(figure->revision));
     json_object_set_new(settings, "seed", json_integer((json_int_t)seed));
     json_object_set_new(settings, "version", json_string(gess_version()));
     int status = chosen(r, cell.name) ? make_room(cells, err) : GESS_OK;

@@ -241,6 +241,7 @@ const gess__figure gess__figure_ellipse = {
     .name = "figure-ellipse",
     .title = "Ellipses of elliptical slice sampling",
     .help = "updates of elliptical slice sampling and their ellipses",
+    .revision = 1,
     .plan = plan,
     .compute = compute,
     .make = make,

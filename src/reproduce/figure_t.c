@@ -260,6 +260,7 @@ const gess__figure gess__figure_t = {
     .name = "figure-t",
     .title = "A multivariate t fitted to a sample, and a GESS update",
     .help = "contours of the fitted t, and an update with it",
+    .revision = 1,
     .plan = plan,
     .compute = compute,
     .make = make,

@@ -185,6 +185,7 @@ const gess__figure gess__figure_trace = {
     .name = "figure-trace",
     .title = "Traces with approximations of several variances",
     .help = "elliptical slice sampling with approximations that are too narrow and too wide",
+    .revision = 1,
     .by_trials = 1,
     .plan = plan,
     .compute = compute,

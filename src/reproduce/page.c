@@ -36,13 +36,20 @@ static const char style[] =
 
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:o, s:b, s:o, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:b, s:o, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
                      "name", figure->name, "title", figure->title, "paper", "", "made with", "version", gess_version(),
-                     "cpu", gess__cpu_name(), "blas", gess__blas_name(), "scale",
-                     figure->by_scale ? json_real(r->scale) : json_null(), "quick", r->quick, "trials",
+                     "cpu", gess__cpu_name(), "blas", gess__blas_name(), "quick", r->quick, "trials",
                      figure->by_trials ? json_integer((json_int_t)r->trials) : json_null(), "first seed",
                      (json_int_t)r->seed, "part", r->only != NULL, "setup", "claims", "plots", "tables", "notes",
                      "data");
+}
+
+void gess__page_scale(json_t *page, double factor)
+{
+    json_t *made = json_object_get(page, "made with");
+    double least = gess__json_real(made, "scale"), most = gess__json_real(made, "scale_most");
+    json_object_set_new(made, "scale", json_real(fmin(factor, least)));
+    json_object_set_new(made, "scale_most", json_real(fmax(factor, most)));
 }
 
 /* A text made by printf, as JSON. */
@@ -222,12 +229,14 @@ static void put_plot(FILE *out, const json_t *plot)
 static void scaled_down(const json_t *page, char *text, size_t size)
 {
     const json_t *made = json_object_get(page, "made with");
-    double scale = gess__json_real(made, "scale"), trials = gess__json_real(made, "trials");
+    double scale = gess__json_real(made, "scale"), most = gess__json_real(made, "scale_most");
+    double trials = gess__json_real(made, "trials");
     int used = snprintf(text, size, "Smaller than the protocol: "), before = used;
     if (trials < 5.0) used += snprintf(text + used, size - (size_t)used, "%.0f of 5 trials; ", trials);
     if (scale < 1.0)
-        used +=
-            snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g; ", scale);
+        used += snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g", scale);
+    if (scale < 1.0 && most > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", most);
+    if (scale < 1.0) used += snprintf(text + used, size - (size_t)used, "; ");
     if (json_is_true(json_object_get(made, "part")))
         used += snprintf(text + used, size - (size_t)used, "only a part of the cells; ");
     if (used > before)

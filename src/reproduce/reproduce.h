@@ -43,8 +43,8 @@ typedef struct gess__cells {
     gess__cell *cell;
 } gess__cells;
 
-/* Adds a cell, unless it is left out. Takes the reference of `settings`; figure, seed and version of gess are
- * added to them. */
+/* Adds a cell, unless it is left out. Takes the reference of `settings`; figure, its revision, seed and version
+ * of gess are added to them. */
 int gess__cells_add(gess__cells *cells, const gess__reproduction *r, const gess__figure *figure, uint64_t seed,
                     double cost, json_t *settings, gess_error *err, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
@@ -61,8 +61,9 @@ int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__
 
 struct gess__figure {
     const char *name, *title;
-    const char *help;        /* one line */
-    int by_trials, by_scale; /* whether --trials and --scale make it smaller */
+    const char *help; /* one line */
+    int revision;     /* of its cells: one more wherever the same settings get another result */
+    int by_trials;    /* whether --trials makes it smaller */
     /* Adds the cells. */
     int (*plan)(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, gess_error *err);
     /* The result of a cell. A sampler that gave up is a result: {"error": text}. */
@@ -89,9 +90,14 @@ uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t least);
  *   plots      list of {file, caption}; NAME.svg and NAME.png of each file
  *   tables     list of {title, head, rows}; a row is a list of texts, or of {text, class}
  *   notes      list of texts
- *   data       list of flat objects with the same keys: NAME.csv */
+ *   data       list of flat objects with the same keys: NAME.csv
+ *   made with  version, machine, seeds, and what was scaled down */
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r);
 void gess__page_text(json_t *page, const char *list, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Iterations, or evaluations, of some cells are the protocol's times `factor`: what was done, which may be more than
+ * was asked for. The page has the least and the greatest of them. */
+void gess__page_scale(json_t *page, double factor);
 
 /* What becomes of a claim. */
 enum gess__ruling { GESS__HOLDS, GESS__IN_PART, GESS__FAILS, GESS__NOT_JUDGED };

@@ -10,20 +10,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers held of a run, at most (400 MB), and draws of one parameter that its figures are computed from. */
-#define MOST_HELD 5e7
+/* Numbers held of a run, at most (twice 200 MB), and draws of one parameter that its figures are computed from. */
+#define MOST_HELD 2.5e7
 #define MOST_OF_ONE 1e6
 
 /* Draws of each parameter for a first look, by which the few are found that get the full one. */
 #define FIRST_LOOK 1e5
 enum { FULL_LOOKS = 3 };
 
+/* Thinned draws whose ESS is above this share of their number hide part of what the thinned-out ones are worth. */
+#define HIDES 0.25
+
+/* Draws first, first + stride, … of every chain. */
+typedef struct series {
+    uint64_t first, stride;
+    double *values; /* (parameter · chains + chain) · held + place */
+} series;
+
+/* Where not all draws can be held, there are two series of the same length: one all over the run, which R-hat and
+ * slow mixing show in, and the last draws without gaps, for the ESS of those who mix in fewer draws than a stride. */
 typedef struct holder {
     size_t dim, chains;
-    uint64_t draws, stride, held;
-    double *values; /* (parameter · chains + chain) · held + draw */
-    double *sums;   /* of the chains' log densities, for each draw */
+    uint64_t draws, held;
+    series all, last; /* with stride 1 the same */
+    double *sums;     /* of the chains' log densities, for each draw */
 } holder;
+
+static void keep(const holder *h, const series *s, size_t chain, uint64_t draw, const double *x)
+{
+    if (draw < s->first || (draw - s->first) % s->stride != 0) return;
+    uint64_t place = (draw - s->first) / s->stride;
+    if (place >= h->held) return;
+    for (size_t j = 0; j < h->dim; j++) s->values[(j * h->chains + chain) * h->held + place] = x[j];
+}
 
 static void take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
                  const double *rows)
@@ -32,12 +51,11 @@ static void take(void *user, size_t first_chain, size_t chains, uint64_t first_d
     for (size_t c = 0; c < chains; c++)
         for (uint64_t i = 0; i < draws; i++) {
             const double *row = rows + (c * draws + i) * columns;
-            uint64_t draw = first_draw + i, place = draw / h->stride;
+            uint64_t draw = first_draw + i;
             if (draw >= h->draws) continue;
             h->sums[draw] += row[0];
-            if (draw % h->stride != 0 || place >= h->held) continue;
-            for (size_t j = 0; j < h->dim; j++)
-                h->values[(j * h->chains + first_chain + c) * h->held + place] = row[1 + j];
+            keep(h, &h->all, first_chain + c, draw, row + 1);
+            if (h->last.values != h->all.values) keep(h, &h->last, first_chain + c, draw, row + 1);
         }
 }
 
@@ -45,16 +63,20 @@ static int make_holder(holder *h, size_t dim, size_t chains, uint64_t draws, ges
 {
     double all = (double)chains * (double)draws;
     *h = (holder){.dim = dim, .chains = chains, .draws = draws};
-    h->stride = (uint64_t)ceil(fmax(1.0, fmax(all / MOST_OF_ONE, all * (double)dim / MOST_HELD)));
-    h->held = (draws + h->stride - 1) / h->stride;
-    GESS_ALLOC(&h->values, dim * chains * (size_t)h->held, err);
+    h->all.stride = (uint64_t)ceil(fmax(1.0, fmax(all / MOST_OF_ONE, all * (double)dim / MOST_HELD)));
+    h->held = (draws + h->all.stride - 1) / h->all.stride;
+    h->last = (series){.first = draws - h->held, .stride = 1};
+    GESS_ALLOC(&h->all.values, dim * chains * (size_t)h->held, err);
+    h->last.values = h->all.values;
+    if (h->all.stride > 1) GESS_ALLOC(&h->last.values, dim * chains * (size_t)h->held, err);
     GESS_ALLOC(&h->sums, (size_t)draws, err);
     return GESS_OK;
 }
 
 static void free_holder(holder *h)
 {
-    free(h->values);
+    if (h->last.values != h->all.values) free(h->last.values);
+    free(h->all.values);
     free(h->sums);
     *h = (holder){0};
 }
@@ -65,13 +87,13 @@ typedef struct figures {
     double ess, rhat;
 } figures;
 
-/* Those of one parameter, of one draw in `skip`. */
-static int look(const holder *h, size_t parameter, size_t skip, double *copy, figures *f, gess_error *err)
+/* Those of n draws of each chain: one in `skip` of a series, from a place on. */
+static int measure(const holder *h, const double *values, size_t from, size_t skip, size_t n, double *copy, figures *f,
+                   gess_error *err)
 {
     gess__posterior_workspace *work = NULL;
-    size_t n = ((size_t)h->held + skip - 1) / skip;
     for (size_t c = 0; c < h->chains; c++)
-        for (size_t i = 0; i < n; i++) copy[c * n + i] = h->values[(parameter * h->chains + c) * h->held + i * skip];
+        for (size_t i = 0; i < n; i++) copy[c * n + i] = values[c * h->held + from + i * skip];
     GESS_TRY(gess__posterior_workspace_new(&work, h->chains, n, err));
     gess__posterior_load(work, copy);
     f->ess = gess__posterior_ess_bulk(work);
@@ -79,6 +101,19 @@ static int look(const holder *h, size_t parameter, size_t skip, double *copy, fi
     if (isnan(f->ess)) f->ess = 0.0;
     if (isnan(f->rhat)) f->rhat = INFINITY;
     gess__posterior_workspace_free(work);
+    return GESS_OK;
+}
+
+/* Those of one parameter, of one in `skip` of the draws that are held: R-hat from all over the run, and so the ESS
+ * where it is small. Else the ESS is that of as many draws without gaps, times the draws there are for each. */
+static int look(const holder *h, size_t parameter, size_t skip, double *copy, figures *f, gess_error *err)
+{
+    size_t n = ((size_t)h->held + skip - 1) / skip, line = parameter * h->chains * (size_t)h->held;
+    figures close;
+    GESS_TRY(measure(h, h->all.values + line, 0, skip, n, copy, f, err));
+    if (h->all.stride * skip == 1 || f->ess <= HIDES * (double)h->chains * (double)n) return GESS_OK;
+    GESS_TRY(measure(h, h->last.values + line, (size_t)h->held - n, 1, n, copy, &close, err));
+    f->ess = close.ess * (double)h->draws / (double)n;
     return GESS_OK;
 }
 
@@ -140,7 +175,7 @@ static int add_figures(const holder *h, json_t *result, gess_error *err)
     json_object_set_new(result, "geweke", gess__bench_number(gess__coda_geweke((size_t)h->draws, h->sums, scratch)));
     json_object_set_new(result, "ess_bulk", gess__bench_number(strict.ess));
     json_object_set_new(result, "r_hat", gess__bench_number(strict.rhat));
-    json_object_set_new(result, "stride", json_integer((json_int_t)h->stride));
+    json_object_set_new(result, "stride", json_integer((json_int_t)h->all.stride));
     json_object_set_new(result, "chains", json_integer((json_int_t)h->chains));
     json_object_set_new(result, "draws", json_integer((json_int_t)h->draws));
     json_object_set_new(result, "dim", json_integer((json_int_t)h->dim));
@@ -244,7 +279,10 @@ static int sample_peer(const gess__trial *trial, const gess_model *model, holder
     if (status == GESS_OK && s.fault[0] != '\0') status = gess__fail(err, GESS_ERR_MODEL, "%s", s.fault);
     if (status == GESS_OK) status = make_holder(h, s.dim, s.chains, s.draws, err);
     for (size_t line = 0; status == GESS_OK && line < s.dim * s.chains; line++)
-        for (uint64_t i = 0; i < h->held; i++) h->values[line * h->held + i] = s.values[line * s.draws + i * h->stride];
+        for (uint64_t i = 0; i < h->held; i++) {
+            h->all.values[line * h->held + i] = s.values[line * s.draws + i * h->all.stride];
+            h->last.values[line * h->held + i] = s.values[line * s.draws + h->last.first + i];
+        }
     if (status == GESS_OK) status = sum_densities(&s, model, h, err);
     if (status == GESS_OK) {
         double sampling = (double)s.evals_sampling;

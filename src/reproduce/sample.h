@@ -18,7 +18,8 @@ typedef struct gess__trial {
 /* Runs it. The result has
  *   chains, draws, dim, evals_warmup, evals_sampling, seconds (of one core, of sampling),
  *   ess_log (CODA's effective size of Σ_k log π(x_k), times chains), geweke (of that sum),
- *   ess_bulk (smallest over parameters, rank-normalised), r_hat (worst), stride (one draw in so many is in these two)
+ *   ess_bulk (smallest over parameters, rank-normalised), r_hat (worst), stride (one draw in so many is looked at;
+ *   ess_bulk is still that of all draws)
  * or `error`, where the sampler or the model gave up. */
 int gess__trial_run(const gess__trial *trial, json_t **result, gess_error *err);
 

@@ -331,6 +331,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     GESS_TRY(gess__scaling_read(&g->paper, err));
     fill(g, count, cells);
     compare_methods(g);
+    gess__page_scale(page, (double)gess__json_count(cells[0].settings, "each") / EACH);
     gess__page_text(
         page, "paper",
         "Figure 6 of the paper: the squared error of the marginal standard deviations of Gaussians with Wishart "
@@ -379,8 +380,8 @@ const gess__figure gess__figure_scaling = {
     .name = "table-scaling",
     .title = "Scaling the number of cores: 125 cells",
     .help = "errors in 50 to 250 dimensions with 20 to 500 chains, beside the paper's",
+    .revision = 1,
     .by_trials = 1,
-    .by_scale = 1,
     .plan = plan,
     .compute = compute,
     .make = make,

@@ -29,6 +29,11 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, &run->finished);
     GESS_ARCHIVE(a, &run->looked);
     GESS_ARCHIVE(a, &run->goal);
+    /* the column that the next check looks at first */
+    uint64_t first = run->watch != NULL ? run->watch->worst : 0;
+    GESS_ARCHIVE(a, &first);
+    if (first >= run->ensemble[0]->target.columns) a->bad = 1;
+    if (run->watch != NULL && !a->bad) run->watch->worst = (size_t)first;
     GESS_ARCHIVE(a, &run->evals_warmup);
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);

@@ -6,6 +6,8 @@ set -eu
 . "$(dirname "$0")/launch.sh"
 build=$3
 flags="-std=c17 -O2 -Wall -Wextra -Wpedantic -Werror -I $source/include -L $build -Wl,-rpath,$build"
+printf '#include <gess/gess_mpi.h>\nint main() { return 0; }\n' > header.cc
+OMPI_CXX=g++ mpicxx -std=c++17 -I "$source/include" -fsyntax-only header.cc || fail "gess_mpi.h is not C++"
 mpicc $flags -o embed "$source/examples/mpi/embed.c" -lgess_mpi -lgess -lm || fail "the example does not build"
 mpicc $flags -o several "$source/tests/mpi/embed.c" -lgess_mpi -lgess -lm || fail "embed.c does not build"
 for count in 1 2 3 4; do

@@ -61,6 +61,20 @@ done
 ! grep -q ',nan' mixing/figure-mixing.csv || fail "a figure is missing: $(grep ',nan' mixing/figure-mixing.csv)"
 grep -q 'were left out: their virtual environment' mixing/figure-mixing.html || fail 'the page says that there are no peers'
 grep -q 'Cells were left out' mixing/figure-mixing.html || fail 'a claim is not judged by a part of the cells'
+grep -q 'of evaluations, times 0.01 to 0.1;' mixing/figure-mixing.html || fail 'the page has the factors that were used'
+grep -q '"revision": [1-9]' "$(cells mixing | head -n 1)" || fail 'a cell has the revision of its figure'
+
+# a sampler that was not run is not beaten
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/mh,mixture/auto -q -o few
+grep -q 'on 0 of 0 densities with both' few/figure-mixing.json || fail "judged without a rival: $(cat few/figure-mixing.json)"
+! grep -q '"verdict": "[hd]' few/figure-mixing.json || fail "a verdict of what was not run: $(cat few/figure-mixing.json)"
+! grep -q 'class="first"' few/figure-mixing.html || fail 'first of one'
+
+# the ESS of all draws, where only one in two is looked at: more than there are looked at
+expect 0 index.html "$gess" reproduce figure-mixing --scale 0.2 --trials 1 --only mixture/auto -q -o long
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { all = $at["chains"] * $at["draws"]; ess = $at["ess_bulk"]; good = $at["stride"] == 2 && ess > 0.55 * all && ess < all }
+    END { exit !good }' long/figure-mixing.csv || fail "the ESS of a long run: $(cat long/figure-mixing.csv)"
 
 # ---- what was computed is kept; another setting is another cell ----
 state mixing > before
@@ -101,6 +115,7 @@ cmp a b || fail 'a killed run has other figures than one that was not'
 
 # ---- stopped by SIGINT or SIGTERM: status 3, children gone; one process at a time in a folder ----
 for signal in INT TERM; do
+    rm -f stopped.txt
     "$gess" reproduce figure-mixing --only breast-cancer/rdss,breast-cancer/cwss -o stopped > stopped.txt 2>&1 &
     run=$!
     i=0
@@ -124,6 +139,10 @@ expect 0 index.html "$gess" reproduce table-scaling --scale 0.0025 --trials 2 --
 grep -q '10^-0.5 ± 10^-0.4' scaling/table-scaling.html || fail "the paper's cell is beside"
 expect 0 index.html "$gess" reproduce figure-reuse --quick --trials 1 --only reuse-1000/ -q -o scaling
 [ "$(wc -l < scaling/figure-reuse.csv)" -eq 2 ] || fail 'one cell of reuse'
+# the second fit is to the group that has its 1000 iterations behind it
+tr -d ' \n' < "$(cells scaling | grep reuse-1000)" | grep -q '"fits":\[\[0,[^]]*\],\[1000,' ||
+    fail "where fits were made: $(cells scaling | grep reuse-1000 | xargs cat)"
+grep -q 'evaluations, times 0.1;' scaling/figure-reuse.html || fail 'the factor of figure-reuse is that of its iterations'
 
 # ---- without gnuplot ----
 PATH=$folder/none "$gess" reproduce figure-t -q -o plain > plain.txt 2>&1

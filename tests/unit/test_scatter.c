@@ -165,6 +165,41 @@ static void steps(void **state)
     assert_memory_equal(&before, &s, sizeof s);
 }
 
+static void learn(gess__stepper *s, int times)
+{
+    for (int k = 0; k < times; k++) gess__stepper_learn(s, 16, 1.0 / (1.0 + exp(s->log_step + 3.0)));
+}
+
+/* Adaptation that is cut off soon after a window was closed: the step of the window before. */
+static void steps_cut_off(void **state)
+{
+    (void)state;
+    for (int more = 0; more < 30; more++) {
+        gess__stepper s = {0};
+        gess__stepper_start(&s, 16);
+        learn(&s, 100);
+        gess__stepper_restart(&s, 16);
+        gess__stepper first = s;
+        learn(&first, more);
+        double average = first.log_average;
+        gess__stepper_end(&first);
+        if (more < 20)
+            assert_true(first.log_step == fmin(average, -log(2.0))); /* no step is known for a first metric */
+        else
+            assert_true(first.log_step == average);
+        learn(&s, 50);
+        double learned = s.log_average;
+        gess__stepper_restart(&s, 16);
+        learn(&s, more);
+        average = s.log_average;
+        gess__stepper_end(&s);
+        assert_true(s.log_step == (more < 20 ? learned : average));
+        gess__stepper before = s;
+        gess__stepper_end(&s);
+        assert_memory_equal(&before, &s, sizeof s);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +208,7 @@ int main(void)
         cmocka_unit_test(metrics),
         cmocka_unit_test(windows),
         cmocka_unit_test(steps),
+        cmocka_unit_test(steps_cut_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
