@@ -183,7 +183,7 @@ int launch_close(int status, const gess_error *err)
     gess__guest_wait(c);
     c->close(c);
     /* Rank 0 tells the status: launchers end everything at the first that is not 0, and messages may be lost in that.
-     * A thread may still be inside a density that nobody waits for. */
+     * A density that does not come back keeps its rank from getting here: rank 0 ends all then. */
     _exit(GESS_OK);
 }
 

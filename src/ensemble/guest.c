@@ -47,6 +47,7 @@ typedef struct guest {
     int covered;           /* rank 0 is to be heard of */
     int asked;             /* it was told of the stop */
     int held;              /* `message` waits for running tasks */
+    int ending;            /* the run is over, but for tasks that run here: nothing more is received */
     gess__message message; /* that came last */
     gess__archive out;
     int over, status;
@@ -161,9 +162,9 @@ static int make_room(double **array, size_t *room, size_t need, gess_error *err)
 /* Memory of the slots, once it is known how large a block is. */
 static int make_slots(guest *g, const gess__ensemble *e, gess_error *err)
 {
-    size_t dim = e->target.dim;
-    g->slots = gess__team_size(g->team) + 1 + gess__team_size(g->team) / 8;
-    GESS_ALLOC(&g->slot, g->slots, err);
+    size_t dim = e->target.dim, count = gess__team_size(g->team) + 1 + gess__team_size(g->team) / 8;
+    GESS_ALLOC(&g->slot, count, err);
+    g->slots = count;
     for (size_t i = 0; i < g->slots; i++) {
         gess__chains *c = &g->slot[i].chains;
         c->dim = dim;
@@ -317,8 +318,8 @@ static int drop(guest *g, gess__archive *a, gess_error *err)
     return GESS_OK;
 }
 
-/* What is frozen of an ensemble is to be replaced: *in_use says whether a task runs with it. Tasks that wait are not
- * wanted any more: rank 0 would not have frozen anew. */
+/* What is frozen of an ensemble is to be replaced: *in_use says whether a task runs with it. Tasks that are left are
+ * not wanted any more: rank 0 would not have frozen anew. */
 static int clear(guest *g, int *in_use, gess_error *err)
 {
     uint64_t number = 0;
@@ -327,14 +328,21 @@ static int clear(guest *g, int *in_use, gess_error *err)
     *in_use = 0;
     for (size_t i = 0; i < g->slots; i++) {
         slot *s = &g->slot[i];
-        if (s->order.ensemble != number) continue;
+        if (s->order.ensemble != number || (s->state != RUNNING && s->state != WAITING)) continue;
+        atomic_store(&s->revoked, 1);
         if (s->state == RUNNING) *in_use = 1;
-        if (s->state == WAITING) {
-            atomic_store(&s->revoked, 1);
-            GESS_TRY(send_result(g, s, err));
-        }
+        if (s->state == WAITING) GESS_TRY(send_result(g, s, err));
     }
     return GESS_OK;
+}
+
+/* Good-bye, once no task runs any more: whoever says so goes on at once. Rank 0 does not wait for ever for it. */
+static int leave_if_idle(guest *g, gess_error *err)
+{
+    for (size_t i = 0; i < g->slots; i++)
+        if (g->slot[i].state == RUNNING) return GESS_OK;
+    g->over = 1;
+    return say(g, GESS__WIRE_BYE, &g->comm->runs, sizeof g->comm->runs, err);
 }
 
 static int take_end(guest *g, gess__archive *a, gess_error *err)
@@ -345,8 +353,16 @@ static int take_end(guest *g, gess__archive *a, gess_error *err)
     gess__wire_error(a, &g->status, &g->error);
     gess__archive_bytes(a, g->news, g->news_size);
     if (a->bad) return not_whole(err);
-    g->over = 1;
-    return say(g, GESS__WIRE_BYE, &g->comm->runs, sizeof g->comm->runs, err);
+    g->ending = g->quit = 1;
+    for (size_t i = 0; i < g->slots; i++) atomic_store(&g->slot[i].revoked, 1);
+    return leave_if_idle(g, err);
+}
+
+/* Rank 0 leaves. It says so once: within a run where that was never begun there. */
+static void take_leave(gess_comm *comm, gess__archive *a)
+{
+    GESS_ARCHIVE(a, &comm->left_status);
+    comm->left = 1;
 }
 
 static int receive(guest *g, gess_error *err)
@@ -363,8 +379,9 @@ static int receive(guest *g, gess_error *err)
     case GESS__WIRE_TASK: return take_task(g, &a, err);
     case GESS__WIRE_REVOKE: return drop(g, &a, err);
     case GESS__WIRE_END: return take_end(g, &a, err);
-    case GESS__WIRE_LEAVE: /* rank 0 failed before the run began */
-        GESS_ARCHIVE(&a, &g->status);
+    case GESS__WIRE_LEAVE:
+        take_leave(g->comm, &a);
+        g->status = g->comm->left_status;
         g->over = 1;
         return GESS_OK;
     default: return gess__fail(err, GESS_ERR_INTERNAL, "a message of unknown kind %d came", g->message.tag);
@@ -388,6 +405,7 @@ static int keep_in_touch(guest *g, const atomic_int *stop, gess_error *err)
         g->asked = 1;
         GESS_TRY(say(g, GESS__WIRE_STOP, NULL, 0, err));
     }
+    if (g->held || g->ending) g->heard = now; /* it is not listened to */
     if (g->covered && now - g->heard > GESS__LOST_SECONDS) give_up(g->comm);
     return now - g->spoken > GESS__PING_SECONDS ? say(g, GESS__WIRE_PING, NULL, 0, err) : GESS_OK;
 }
@@ -405,7 +423,8 @@ static int turn(guest *g, const atomic_int *stop, int *happened, gess_error *err
         g->held = 0;
         GESS_TRY(receive(g, err));
     }
-    while (got && !g->held && !g->over) {
+    if (g->ending) GESS_TRY(leave_if_idle(g, err));
+    while (got && !g->held && !g->ending && !g->over) {
         GESS_TRY(g->comm->poll(g->comm, &g->message, &got, err));
         if (!got) break;
         *happened = 1;
@@ -439,24 +458,35 @@ static int fail_and_wait(guest *g, int status, gess_error *err)
     double start = gess__seconds();
     while (!g->over && gess__seconds() - start < GESS__LOST_SECONDS) {
         int got = 0;
-        if (g->comm->poll(g->comm, &g->message, &got, &nothing) != GESS_OK) break;
+        if (g->ending && leave_if_idle(g, &nothing) != GESS_OK) break;
+        if (!g->ending && g->comm->poll(g->comm, &g->message, &got, &nothing) != GESS_OK) break;
         if (got && (g->message.tag == GESS__WIRE_END || g->message.tag == GESS__WIRE_LEAVE)) receive(g, &nothing);
-        if (!got) gess__patience_wait(&g->patience, g->comm, &g->wake, &g->lock);
+        if (!got && !g->over) gess__patience_wait(&g->patience, g->comm, &g->wake, &g->lock);
     }
     return status;
+}
+
+static int set_up(guest *g, pthread_t *thread, gess_error *err)
+{
+    g->ensembles = (size_t)g->options->ensembles;
+    GESS_ALLOC(&g->ensemble, g->ensembles, err);
+    GESS_TRY(gess__team_new(&g->team, (unsigned)g->options->threads, err));
+    int code = pthread_create(thread, NULL, run_team, g);
+    if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
+    return GESS_OK;
 }
 
 static int serve(guest *g, atomic_int *stop, gess_error *err)
 {
     pthread_t thread;
-    g->ensembles = (size_t)g->options->ensembles;
-    GESS_ALLOC(&g->ensemble, g->ensembles, err);
-    GESS_TRY(gess__team_new(&g->team, (unsigned)g->options->threads, err));
-    int code = pthread_create(&thread, NULL, run_team, g);
-    if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
+    int status = set_up(g, &thread, err);
+    if (status != GESS_OK) {
+        gess__guest_failed(g->comm, status, err);
+        return status;
+    }
     pthread_mutex_lock(&g->lock);
     g->heard = gess__awake_time(&g->awake);
-    int status = carry(g, stop, err);
+    status = carry(g, stop, err);
     if (status != GESS_OK) status = fail_and_wait(g, status, err);
     g->quit = 1;
     pthread_cond_broadcast(&g->work);
@@ -504,11 +534,11 @@ int gess__guest_wait(gess_comm *comm)
     pthread_mutex_t lock;
     pthread_cond_t wake;
     double heard = gess__awake_time(&awake), spoken = heard;
-    int status = GESS_ERR_INTERNAL, covered = 0, left = 0;
+    int covered = 0;
     pthread_mutex_init(&lock, NULL);
     gess__wake_init(&wake);
     pthread_mutex_lock(&lock);
-    while (!left) {
+    while (!comm->left) {
         gess__message m;
         int got = 0;
         if (comm->poll(comm, &m, &got, NULL) != GESS_OK) give_up(comm);
@@ -517,8 +547,7 @@ int gess__guest_wait(gess_comm *comm)
             gess__archive a = gess__wire_open(&m);
             heard = now;
             if (m.tag == GESS__WIRE_PING) GESS_ARCHIVE(&a, &covered);
-            if (m.tag == GESS__WIRE_LEAVE) GESS_ARCHIVE(&a, &status);
-            left = m.tag == GESS__WIRE_LEAVE;
+            if (m.tag == GESS__WIRE_LEAVE) take_leave(comm, &a);
             continue;
         }
         if (covered && now - heard > GESS__LOST_SECONDS) give_up(comm);
@@ -531,5 +560,5 @@ int gess__guest_wait(gess_comm *comm)
     pthread_mutex_unlock(&lock);
     pthread_cond_destroy(&wake);
     pthread_mutex_destroy(&lock);
-    return status;
+    return comm->left_status;
 }

@@ -25,6 +25,7 @@ typedef struct peer {
     unsigned threads;
     int present;          /* it has said hello and not good-bye */
     uint64_t run;         /* in which run */
+    uint64_t stopped;     /* run that it asked to stop; 0: none */
     uint64_t latest;      /* run that it began or could not begin last: one may be ahead of rank 0 by failures */
     double heard, spoken; /* by the awake clock */
     double pace;          /* seconds of an iteration of a block; 0: not known */
@@ -69,7 +70,7 @@ struct gess__ranks {
     gess_error body_error;
     /* the end */
     const gess__archive *farewell; /* to be sent */
-    int farewell_sent;
+    int farewell_sent;             /* and no run has begun since */
     double farewell_time;
     int status; /* a guest failed or is gone */
     gess_error error;
@@ -136,7 +137,7 @@ void gess__ranks_next_run(gess__ranks *g)
 {
     pthread_mutex_lock(&g->lock);
     uint64_t run = ++g->comm->runs;
-    if (!g->broken) g->status = GESS_OK;
+    if (!g->broken && run > 1) g->status = GESS_OK; /* the first: a guest may have failed before it */
     if (g->early.run == run && g->status == GESS_OK) {
         g->status = g->early.status;
         g->error = g->early.error;
@@ -407,7 +408,8 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
     case GESS__WIRE_RESULT: return result(g, p, &a, err);
     case GESS__WIRE_PING: return GESS_OK;
     case GESS__WIRE_STOP:
-        if (g->stop != NULL) g->stop(g->stop_user);
+        p->stopped = p->run;
+        if (g->stop != NULL && p->run == g->comm->runs) g->stop(g->stop_user);
         return GESS_OK;
     case GESS__WIRE_FAILED:
         gess__wire_error(&a, &status, &error);
@@ -451,7 +453,7 @@ static void keep_in_touch(gess__ranks *g)
                         i + 1, p->host, GESS__LOST_SECONDS),
              &error);
     }
-    if (g->farewell == NULL && g->status != GESS_OK && now - g->failed > GRACE_SECONDS)
+    if (g->farewell == NULL && !g->farewell_sent && g->status != GESS_OK && now - g->failed > GRACE_SECONDS)
         g->comm->abort(g->comm, g->status, g->error.text); /* a density does not come back */
 }
 
@@ -464,8 +466,14 @@ static void say_farewell(gess__ranks *g)
         g->farewell_time = now;
     }
     int present = 0;
-    for (int i = 0; i < size_of(g); i++) present += g->peers[i].present && g->peers[i].run <= g->comm->runs;
-    if (present > 0 && now - g->farewell_time < FAREWELL_SECONDS) return;
+    double seconds = 0.0; /* a task that is not wanted any more ends with its iteration */
+    for (int i = 0; i < size_of(g); i++) {
+        const peer *p = &g->peers[i];
+        if (!p->present || p->run > g->comm->runs) continue;
+        present++;
+        if (p->pace > seconds) seconds = p->pace;
+    }
+    if (present > 0 && now - g->farewell_time < FAREWELL_SECONDS + 3.0 * seconds) return;
     if (present > 0) g->broken = 1;
     g->farewell = NULL;
     pthread_cond_broadcast(&g->news);
@@ -605,7 +613,7 @@ static int share(gess__ranks *g, size_t count, gess__ensemble **ensemble, const 
         GESS_TRY(gess__ensemble_share(ensemble[i], options, g->workers, err));
         if (ensemble[i]->block > g->block) g->block = ensemble[i]->block;
     }
-    g->announced = 0;
+    g->announced = g->farewell_sent = 0;
     return GESS_OK;
 }
 
@@ -616,6 +624,8 @@ int gess__ranks_gather(gess__ranks *g, size_t count, gess__ensemble **ensemble, 
     pthread_mutex_lock(&g->lock);
     g->stop = stop;
     g->stop_user = user;
+    for (int i = 0; i < size_of(g); i++)
+        if (g->peers[i].stopped == g->comm->runs) stop(user); /* it was too early */
     int status = prepare(g, count, err);
     if (status == GESS_OK) status = await_all(g, err);
     if (status == GESS_OK) status = share(g, count, ensemble, options, err);
@@ -673,7 +683,7 @@ int gess__ranks_begin(gess__ranks *g, gess__stream *stream, gess_error *err)
     if (status == GESS_OK) status = freeze(g, gess__stream_ensemble(stream), err);
     if (status == GESS_OK) {
         g->stream = stream;
-        g->taken_over = gess__stream_taken_over(stream);
+        g->taken_over = UINT64_MAX; /* guests have not been told of the last ones of the stretch before */
         pthread_cond_signal(&g->wake);
     }
     pthread_mutex_unlock(&g->lock);

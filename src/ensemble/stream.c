@@ -493,7 +493,7 @@ int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, ges
 void gess__stream_sent(gess__stream *s, const gess__claim *claim)
 {
     pthread_mutex_lock(&s->lock);
-    s->holdings[claim->block].safe = 0;
+    if (s->holdings[claim->block].serial == claim->serial) s->holdings[claim->block].safe = 0;
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/status.h"
 
-enum { GESS__COMM_ABI = 1 };
+enum { GESS__COMM_ABI = 2 };
 
 typedef struct gess__message {
     int from, tag;
@@ -30,6 +30,7 @@ struct gess_comm {
     gess__traffic traffic;
     void *own;
     uint64_t runs;                   /* begun so far, the same on all ranks */
+    int left, left_status;           /* of a guest: rank 0 has left, and with what */
     void *ranks;                     /* of rank 0: gess__ranks, once there was a run */
     void (*free_ranks)(void *ranks); /* `close` calls it */
     int (*send)(gess_comm *comm, int to, int tag, const void *bytes, size_t count, gess_error *err);

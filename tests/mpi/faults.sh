@@ -60,10 +60,50 @@ chmod +x only.sh
 ranks 3 ./only.sh "$gess" sample ./sleeping.so --draws 5 --warmup 5 -q -o "$folder/lacking"
 [ $? -ne 0 ] || fail "a rank without the model: status"
 said 'rank 2: .*sleeping.so'
+# ... and says so before rank 0, which takes its time to load it, has begun a run
+cat > late.c <<'C'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((constructor)) static void load(void)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (rank != NULL && strcmp(rank, "0") == 0) sleep(1);
+}
+C
+cc -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o late.so "$source/bench/mpi/sleeping.c" late.c -lm ||
+    fail "the late model does not build"
+timeout -k 5 40 mpirun -n 3 ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" 2> late.txt &
+late=$!
+# ... or rank 0 alone
+sed 's/-ne 2/-ne 0/' only.sh > other.sh
+chmod +x other.sh
+ranks 3 ./other.sh "$gess" sample ./sleeping.so --draws 5 --warmup 5 -q -o "$folder/lacking3"
+status=$?
+[ $status -ne 0 ] && [ $status -ne 124 ] || fail "rank 0 without the model: status $status"
+said 'sleeping.so'
+wait $late
+status=$?
+mv late.txt err.txt
+[ $status -ne 0 ] && [ $status -ne 124 ] || fail "a rank without the model, rank 0 late: status $status"
+said 'rank 2: .*late.so'
 
 # ---- a whole run to compare with; then errors of densities on a rank ----
 options="./sleeping.so --schedule pooled --chains 30 --warmup 30 --draws 400 --threads 1 -q --checkpoint-every 20"
 SLEEPING_SECONDS=0 "$gess" sample $options -o whole || fail "sample"
+ranks 2 "$gess" resume whole > out.txt || fail "resume of a run that is complete: status $?"
+[ "$(grep -c 'is complete' out.txt)" -eq 1 ] || fail "resume of a run that is complete: not said once"
+# Looked at below, since they take some seconds. A rank hangs during warm-up, so that a new fit waits for it, and for
+# longer than silence is put up with; or while sampling, where nothing waits for it but the end.
+hangs()
+{
+    SLEEPING_SECONDS=$2 SLEEPING_FAULT=2:hang:$1 \
+        timeout -k 5 40 mpirun -n 3 "$gess" sample $options -o hang$1 2> err$1.txt
+}
+hangs 100 0.001 &
+hang100=$!
+hangs 900 0.0002 &
+hang900=$!
 goes_on()
 {
     SLEEPING_SECONDS=0.00002 ranks "$1" "$gess" resume run -q || fail "resume with $1 ranks after $2: status $?"
@@ -93,9 +133,15 @@ for rank in 0 1 2; do
     [ $(($(date +%s) - begun)) -le 12 ] || fail "a crash of rank $rank: not within seconds"
     goes_on $((4 - rank)) "a crash of rank $rank"
 done
-rm -rf run
-SLEEPING_FAULT=2:hang:100 ranks 3 "$gess" sample $options -o run || fail "a rank that hangs: status $?"
-cmp whole/draws.gess run/draws.gess || fail "a rank that hangs: other draws"
+for hang in 100:$hang100 900:$hang900; do
+    call=${hang%:*}
+    wait "${hang#*:}"
+    status=$?
+    mv err$call.txt err.txt
+    [ $status -eq 0 ] || fail "a rank that hangs at call $call: status $status"
+    cmp whole/draws.gess hang$call/draws.gess || fail "a rank that hangs at call $call: other draws"
+    [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "a rank that hangs at call $call: a message"
+done
 
 # ---- signals: from the launcher, and to one rank as batch systems do ----
 drawing() { [ -e run/draws.gess ] && [ "$(wc -c < run/draws.gess)" -gt 20000 ]; }
@@ -141,4 +187,4 @@ rm -rf run
 SLURM_JOB_END_TIME=$(($(date +%s) + 7)) ranks 2 "$gess" sample ./sleeping.so --warmup 5 --draws 1e9 -q -o run
 [ $? -eq 3 ] || fail "SLURM_JOB_END_TIME: status"
 said 'max-time'
-echo "refusals, messages, errors, crashes, a hang, $stopped signals: as they should be"
+echo "refusals, messages, errors, crashes, hangs, $stopped signals: as they should be"
