@@ -43,7 +43,7 @@ asan:
 	@$(call BUILD,asan)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli)$$' -E 'bitwise|resume|diagnose|bench'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli)$$' -E 'bitwise|resume|diagnose|bench|densities'
 	$(CTEST) --test-dir build -LE '^long$$'
 
 test-long: tests
