@@ -23,6 +23,7 @@ enum { WEIGHED = 4000 };
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
+/* A T better by ANEW begins a window; one worse by COMPARABLE is not taken for what a few draws far out say. */
 #define ANEW 0.3
 #define COMPARABLE 0.15
 

@@ -60,12 +60,6 @@ static inline size_t gess__angle_bin(double angle)
     return (whole + ((double)whole < place) - 1) % GESS__BINS; /* the ceiling, less 1 */
 }
 
-/* Counts updates that ended at the present round. */
-static inline void gess__count_ended(gess__update *u, size_t count)
-{
-    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
-}
-
 /* What a kernel of this family supplies: the scales √s of all lanes, given their δ, and whether
  * log T is the Gaussian's whatever ν is. */
 typedef struct gess__ellipse_family {

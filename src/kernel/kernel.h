@@ -139,6 +139,12 @@ int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err);
  * +inf is an error with the point printed. Call it once for each value that is used. */
 int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err);
 
+/* For kernels: counts updates that ended at the present round. */
+static inline void gess__count_ended(gess__update *u, size_t count)
+{
+    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
+}
+
 /* For kernels: a random key of lane `lane`. */
 static inline gess__key gess__update_key(const gess__update *u, size_t lane, enum gess__purpose purpose)
 {

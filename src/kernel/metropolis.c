@@ -37,7 +37,7 @@ int gess__walk_consume(gess__update *u, const gess__walk *walk, gess_error *err)
         walk->learn(u, j, ratio < 0.0 ? gess__exp(ratio) : 1.0);
     }
     u->tally.tried += u->count;
-    gess__single_ended(u, u->count);
+    gess__count_ended(u, u->count);
     u->proposals = 0;
     return GESS_OK;
 }

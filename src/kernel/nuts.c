@@ -349,7 +349,7 @@ static int consume(gess__update *u, const gess__metric *m, gess_error *err)
         else
             u->lane[left++] = j;
     }
-    gess__single_ended(u, u->proposals - left);
+    gess__count_ended(u, u->proposals - left);
     u->proposals = left;
     return GESS_OK;
 }

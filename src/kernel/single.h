@@ -43,10 +43,4 @@ static inline double *gess__single_own(const gess__update *u, size_t j)
     return u->chains->own + (u->first + j) * u->chains->own_size;
 }
 
-/* Counts `count` updates that ended at the present round. */
-static inline void gess__single_ended(gess__update *u, size_t count)
-{
-    u->tally.by_evals[u->round < GESS__BINS ? u->round : GESS__BINS - 1] += count;
-}
-
 #endif

@@ -141,7 +141,7 @@ int gess__slice_consume(gess__update *u, gess_error *err)
         aim(u, j, l);
         u->lane[left++] = j;
     }
-    gess__single_ended(u, u->proposals - left);
+    gess__count_ended(u, u->proposals - left);
     u->proposals = left;
     return GESS_OK;
 }

@@ -102,29 +102,31 @@ static double fit_with(saturation *f, double cap, double bottom, size_t begin, s
     return 0.5 * (level + f->level + 1.0);
 }
 
+/* Bounds that were tried, and their loss. */
+typedef struct bounds {
+    double loss, cap, floor;
+} bounds;
+
+static void try_bounds(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m,
+                       bounds *best)
+{
+    double loss = fit_with(f, cap, bottom, begin, end, v, m);
+    if (loss < best->loss) *best = (bounds){loss, cap, bottom};
+}
+
 /* The cap or floor, or neither, that is best: one of a few, then one near that. */
 static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
     static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
     static const double near[] = {0.5, 0.7, 1.4, 2.0};
-    double best = fit_with(f, 0.0, 0.0, begin, end, v, m), cap = 0.0, bottom = 0.0;
-    for (size_t i = 0; i < COUNT(caps) + COUNT(floors); i++) {
-        double loss = i < COUNT(caps) ? fit_with(f, caps[i], 0.0, begin, end, v, m)
-                                      : fit_with(f, 0.0, floors[i - COUNT(caps)], begin, end, v, m);
-        if (!(loss < best)) continue;
-        best = loss;
-        cap = f->cap;
-        bottom = f->floor;
-    }
-    double first_cap = cap, first_floor = bottom;
-    for (size_t i = 0; i < COUNT(near) && first_cap + first_floor > 0.0; i++) {
-        double loss = fit_with(f, near[i] * first_cap, near[i] * first_floor, begin, end, v, m);
-        if (!(loss < best)) continue;
-        best = loss;
-        cap = f->cap;
-        bottom = f->floor;
-    }
-    return fit_with(f, cap, bottom, begin, end, v, m);
+    bounds best = {.loss = INFINITY};
+    try_bounds(f, 0.0, 0.0, begin, end, v, m, &best);
+    for (size_t i = 0; i < COUNT(caps); i++) try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
+    for (size_t i = 0; i < COUNT(floors); i++) try_bounds(f, 0.0, floors[i], begin, end, v, m, &best);
+    bounds first = best;
+    for (size_t i = 0; i < COUNT(near) && first.cap + first.floor > 0.0; i++)
+        try_bounds(f, near[i] * first.cap, near[i] * first.floor, begin, end, v, m, &best);
+    return fit_with(f, best.cap, best.floor, begin, end, v, m);
 }
 
 static double loss_of(saturation *f, size_t begin, size_t end, double *v, size_t m)
