@@ -9,6 +9,32 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 runs=0
+# same WHAT HOW: the run is as the first one was
+same()
+{
+    grep -v '"seconds_' run/history.json > history
+    if [ ! -f first ]; then
+        cp run/draws.gess first
+        cp history first_history
+    elif ! cmp history first_history; then
+        echo "$1: $2 gives another history than the first run"
+        exit 1
+    elif ! cmp run/draws.gess first; then
+        echo "$1: $2 gives other draws than the first run"
+        exit 1
+    fi
+    runs=$((runs + 1))
+    rm -r run
+}
+# other WHAT: the run, of another seed, is not
+other()
+{
+    if cmp -s run/draws.gess first; then
+        echo "$1: another seed gives the same draws"
+        exit 1
+    fi
+    rm -r run first first_history
+}
 for model in german-credit funnel wishart:dim=60; do
     for schedule in pooled two-group; do
         options="--schedule $schedule --chains 40 --max-warmup-evals 20000 --draws 30 --thin 2 --seed 5 --quiet"
@@ -16,27 +42,11 @@ for model in german-credit funnel wishart:dim=60; do
             for how in '1 16' '3 off' '8 2' '0 auto'; do
                 block="${how% *} with --speculate ${how#* }"
                 "$gess" sample "$model" $options --threads $threads --block "${how% *}" --speculate "${how#* }" -o run
-                grep -v '"seconds_' run/history.json > history
-                if [ ! -f first ]; then
-                    cp run/draws.gess first
-                    cp history first_history
-                elif ! cmp history first_history; then
-                    echo "$model, $schedule: threads $threads, block $block gives another history than threads 1, block 1"
-                    exit 1
-                elif ! cmp run/draws.gess first; then
-                    echo "$model, $schedule: threads $threads, block $block gives other draws than threads 1, block 1"
-                    exit 1
-                fi
-                runs=$((runs + 1))
-                rm -r run
+                same "$model, $schedule" "threads $threads, block $block"
             done
         done
         "$gess" sample "$model" $options --seed 6 -o run
-        if cmp -s run/draws.gess first; then
-            echo "$model, $schedule: another seed gives the same draws"
-            exit 1
-        fi
-        rm -r run first first_history
+        other "$model, $schedule"
     done
 done
 # `auto` with all it learns: in_use RUN PATTERN... wants a last refinement that matches every pattern
@@ -64,23 +74,10 @@ auto()
     for how in '1 1' '1 0' '2 5' '2 0' '8 1' '8 8'; do
         "$gess" sample "$model" $options --threads "${how% *}" --block "${how#* }" -o run
         in_use run "$@"
-        grep -v '"seconds_' run/history.json > history
-        if [ ! -f first ]; then
-            cp run/draws.gess first
-            cp history first_history
-        elif ! cmp history first_history || ! cmp run/draws.gess first; then
-            echo "$model, auto: threads and block $how give other bytes than 1 1"
-            exit 1
-        fi
-        runs=$((runs + 1))
-        rm -r run
+        same "$model, auto" "threads and block $how"
     done
     "$gess" sample "$model" $options --seed 4 -o run
-    if cmp -s run/draws.gess first; then
-        echo "$model, auto: another seed gives the same draws"
-        exit 1
-    fi
-    rm -r run first first_history
+    other "$model, auto"
 }
 auto funnel 20000 "$map" "$moves"
 auto eight-schools 20000 "$map"
@@ -93,23 +90,10 @@ alone()
     shift
     for how in '1 1' '2 5' '8 0'; do
         "$gess" sample "$model" --warmup 60 --draws 30 "$@" --seed 3 --threads "${how% *}" --block "${how#* }" --quiet -o run
-        grep -v '"seconds_' run/history.json > history
-        if [ ! -f first ]; then
-            cp run/draws.gess first
-            cp history first_history
-        elif ! cmp history first_history || ! cmp run/draws.gess first; then
-            echo "$model $*: threads and block $how give other bytes than 1 1"
-            exit 1
-        fi
-        runs=$((runs + 1))
-        rm -r run
+        same "$model $*" "threads and block $how"
     done
     "$gess" sample "$model" --warmup 60 --draws 30 "$@" --seed 4 --quiet -o run
-    if cmp -s run/draws.gess first; then
-        echo "$model $*: another seed gives the same draws"
-        exit 1
-    fi
-    rm -r run first first_history
+    other "$model $*"
 }
 for kernel in rdss cwss mh amh nuts nuts-dense; do
     alone german-credit --kernel $kernel --chains 20
