@@ -1,10 +1,10 @@
-/* Memory: zeroed, 64-byte aligned, overflow-checked; a failure is a message, not a crash. */
+/* Memory: zeroed, aligned to pairs of cache lines, overflow-checked; a failure is a message, not a crash. */
 #ifndef GESS_BASE_MEM_H
 #define GESS_BASE_MEM_H
 
 #include "base/status.h"
 
-#define GESS__ALIGN 64
+#define GESS__ALIGN 128
 
 /* Allocates count × size bytes into *out, a pointer to any object pointer; released with free().
  * count × size = 0 gives a valid pointer. */

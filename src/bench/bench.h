@@ -94,12 +94,15 @@ json_t *gess__bench_number(double value);
 typedef struct gess__timed {
     gess_model model;
     const gess_model *inner;
-    uint64_t repeats; /* evaluations of the inner model for one of this */
-    uint64_t points;
-    double seconds;     /* one worker only */
+    uint64_t repeats;   /* evaluations of the inner model for one of this; point by point where there are several */
     double start_scale; /* chains start at standard normals times this; 0: as the inner model says */
     uint32_t *batches;  /* the sizes of the calls, as long as there is room; or NULL */
-    size_t calls, room;
+    size_t room;
+    char apart[128]; /* what follows is written at every call, by one worker: on cache lines of its own */
+    uint64_t points;
+    double seconds;
+    size_t calls;
+    char end[128];
 } gess__timed;
 
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);
@@ -107,7 +110,7 @@ void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repe
 /* Chains start at standard normals times `scale`. */
 void gess__timed_scatter(gess__timed *timed, double scale);
 
-/* How many repeats of the inner model take about `seconds` a point, in batches of `batch`. */
-int gess__timed_calibrate(gess__timed *timed, double seconds, size_t batch, gess_error *err);
+/* How many repeats of the inner model take about `seconds` a point. */
+int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err);
 
 #endif

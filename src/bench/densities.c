@@ -8,8 +8,11 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     gess__timed *t = user;
     double start = worker == 0 ? gess__seconds() : 0.0;
     int code = 0;
-    for (uint64_t i = 0; i < t->repeats && code == 0; i++)
-        code = t->inner->logp(t->inner->user, worker, n, dim, x, logp);
+    /* a density that is made dear costs as much for every point, whatever the batch */
+    size_t step = t->repeats > 1 ? 1 : n;
+    for (size_t j = 0; j < n && code == 0; j += step)
+        for (uint64_t i = 0; i < t->repeats && code == 0; i++)
+            code = t->inner->logp(t->inner->user, worker, step, dim, x + j * dim, logp + j);
     if (worker == 0) {
         t->seconds += gess__seconds() - start;
         t->points += n;
@@ -53,19 +56,18 @@ void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repe
     timed->model.user = timed;
 }
 
-int gess__timed_calibrate(gess__timed *timed, double seconds, size_t batch, gess_error *err)
+int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err)
 {
-    double *x = NULL, *logp = NULL, best = 1e9;
-    int status = gess__alloc_bytes(&x, batch * timed->model.dim, sizeof *x, "points", err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&logp, batch, sizeof *logp, "values", err);
+    enum { CALLS = 25 };
+    double *x = NULL, logp, best = 1e9;
+    int status = gess__alloc_bytes(&x, timed->model.dim, sizeof *x, "points", err);
     for (int trial = 0; status == GESS_OK && trial < 20; trial++) {
         double start = gess__seconds();
-        timed->inner->logp(timed->inner->user, 0, batch, timed->model.dim, x, logp);
-        double each = (gess__seconds() - start) / (double)batch;
+        for (int i = 0; i < CALLS; i++) timed->inner->logp(timed->inner->user, 0, 1, timed->model.dim, x, &logp);
+        double each = (gess__seconds() - start) / CALLS;
         if (each < best) best = each;
     }
     free(x);
-    free(logp);
     timed->repeats = best < seconds ? (uint64_t)(seconds / best + 0.5) : 1;
     return status;
 }

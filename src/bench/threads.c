@@ -1,5 +1,6 @@
 /* Two threads against one, frozen sampling with one t (`pooled`), 100 chains, the median of five: densities of 5 µs and
- * more, and funnel, which is far cheaper. A cheap density is evaluated as often as it takes to make 5 or 20 µs of it.
+ * more, and funnel, which is far cheaper. A cheap density is evaluated as often as it takes to make 5 or 20 µs of it, point by
+ * point, so that a point costs the same in batches of any size.
  * Verified: the chains are where those of one thread are, to the bit.
  *
  * The machine's own ceiling is measured beside it: two bare loops over the density at once against two in turn. */
@@ -19,12 +20,14 @@ static int bare_loop(void *data, unsigned worker, size_t item, gess_error *err)
 {
     const loop *l = data;
     const gess_model *inner = l->f->inner;
+    size_t step = l->f->timed.repeats > 1 ? 1 : BATCH;
     double logp[BATCH];
     (void)item;
     (void)err;
     for (int i = 0; i < l->calls; i++)
-        for (uint64_t r = 0; r < l->f->timed.repeats; r++)
-            inner->logp(inner->user, worker, BATCH, inner->dim, l->f->points, logp);
+        for (size_t j = 0; j < BATCH; j += step)
+            for (uint64_t r = 0; r < l->f->timed.repeats; r++)
+                inner->logp(inner->user, worker, step, inner->dim, l->f->points + j * inner->dim, logp);
     return GESS_OK;
 }
 
@@ -81,10 +84,10 @@ static int measure(const char *model, double each, double goal, int quick, gess_
     gess__frozen one, two = {0};
     times t = {0};
     char as[32] = "";
-    uint64_t warmup = quick ? 5000 : 30000;
+    uint64_t warmup = quick ? 5000 : 200000;
     int status = gess__frozen_open(&one, model, "pooled", 1, CHAINS, warmup, err);
     if (status == GESS_OK) status = gess__frozen_open(&two, model, "pooled", 2, CHAINS, warmup, err);
-    if (status == GESS_OK && each > 0.0) status = gess__timed_calibrate(&one.timed, each, BATCH, err);
+    if (status == GESS_OK && each > 0.0) status = gess__timed_calibrate(&one.timed, each, err);
     two.timed.repeats = one.timed.repeats;
     if (status == GESS_OK) status = alternate(&one, &two, quick ? 0.01 : 0.4, &t, err);
     if (status == GESS_OK) {

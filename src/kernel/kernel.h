@@ -72,7 +72,7 @@ typedef struct gess__desk gess__desk;
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
 typedef struct gess__update {
     /* given */
-    const gess__target *target;
+    _Alignas(128) const gess__target *target; /* workers' own lie side by side: none writes to a line of another's */
     const gess__approx *approx;
     const gess__mixture *mixture; /* T, where it has more than the component in `approx`; or NULL */
     unsigned globals, period;     /* of `period` iterations, the first `globals` are independence moves */
