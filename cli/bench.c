@@ -96,7 +96,7 @@ static int run_one(const gess__bench *bench, const struct arguments *a, json_t *
 
 static const struct argp_option bench_options[] =
     {{"json", 'j', NULL, 0, "as JSON", 0},
-     {"models", MODELS, "LIST", 0, "built-in models, separated by commas", 0},
+     {"models", MODELS, "LIST", 0, "built-in models, separated by commas; of scaling: cells D, D:C or D:C:K", 0},
      {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
      {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
      {"evals", EVALS, "N", 0,

@@ -95,9 +95,23 @@ static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, 
     return GESS_OK;
 }
 
-/* Of --quick: the smallest and the largest ensembles at 20 cores, in 50 and 100 dimensions. */
-static int chosen(const gess__bench_options *o, size_t d, size_t c, size_t k)
+/* Whether the cell is one of those in a list of D, D:C and D:C:K. */
+static int listed(const gess__bench_list *list, size_t dim, size_t cores, size_t half)
 {
+    for (size_t i = 0; i < list->count; i++) {
+        size_t want[3] = {0, 0, 0}, have[3] = {dim, cores, half}, same = 0;
+        int given = sscanf(list->item[i], "%zu:%zu:%zu", &want[0], &want[1], &want[2]);
+        for (int j = 0; j < given; j++) same += want[j] == have[j];
+        if (given > 0 && same == (size_t)given) return 1;
+    }
+    return 0;
+}
+
+/* Of --quick: the smallest and the largest ensembles at 20 cores, in 50 and 100 dimensions. */
+static int chosen(const gess__bench_options *o, const gess__bench_list *list, size_t d, size_t c, size_t k)
+{
+    size_t cores = GESS__SCALING_CORES * (c + 1);
+    if (list->count > 0) return listed(list, GESS__SCALING_DIM * (d + 1), cores, cores * (k + 1));
     return !o->quick || (d < 2 && c == 0 && (k == 0 || k == SIZES - 1));
 }
 
@@ -106,6 +120,8 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     uint64_t trials = o->seeds > 0 ? o->seeds : o->quick ? 1 : 5, each = o->evals > 0 ? o->evals : 200000;
     size_t cells = 0, good = 0, papers = 0;
     gess__scaling_table paper;
+    gess__bench_list list;
+    GESS_TRY(gess__bench_split(o->models != NULL ? o->models : "", &list, err));
     GESS_TRY(gess__scaling_read(&paper, err));
     int status = GESS_OK;
     json_t *rows = json_array();
@@ -117,7 +133,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
                     "warm-up", "evals");
     for (size_t d = 0; d < SIZES; d++)
         for (size_t k = 0; k < SIZES * SIZES && status == GESS_OK; k++) {
-            if (!chosen(o, d, k / SIZES, k % SIZES)) continue;
+            if (!chosen(o, &list, d, k / SIZES, k % SIZES)) continue;
             cell c = {.dim = GESS__SCALING_DIM * (d + 1), .cores = GESS__SCALING_CORES * (k / SIZES + 1)};
             const gess__scaling_paper *its = &paper.of[d][k / SIZES][k % SIZES];
             double theirs = pow(10.0, its->log_error);

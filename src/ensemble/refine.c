@@ -23,6 +23,8 @@ enum { WEIGHED = 4000 };
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
+/* The same of the draws an evaluation that are expected of independence moves. */
+#define RISE 1.5
 /* Below so many draws an evaluation that are expected of independence moves, the target is hard. */
 #define HARD 0.03
 /* A T better by ANEW begins a window; one worse by COMPARABLE is not taken for what a few draws far out say. */
@@ -437,6 +439,27 @@ static int renew(gess__ensemble *e, gess__pool *pool)
     return size == 1 || u->mixture_gain > 0.0;
 }
 
+/* Renews or searches, fits the one t in the new space, and chooses the share. Where nothing was found so far, a
+ * refinement that renews nothing must not be the one after which warm-up ends: then it searches after all. */
+static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
+{
+    gess__warmup *u = &e->warmup;
+    double expected = u->acceptance;
+    int search = u->skip == 0;
+    gess__blas_begin();
+    for (;;) {
+        search = search || !renew(e, pool);
+        if (search) search_anew(e, pool);
+        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+        gess__refine_share(e);
+        if (search || u->layers > 0 || e->mixture->count > 1 || u->independence > RISE * u->drawn) break;
+        search = 1;
+        u->acceptance = expected;
+    }
+    gess__blas_end();
+    if (!search) u->skip--;
+}
+
 void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
@@ -447,23 +470,18 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     u->refined_at = e->tally.evals;
     if (fine) {
         e->mixture->count = 1;
+        gess__refine_share(e);
     } else if (e->target.learned != NULL) {
-        gess__blas_begin();
-        if (u->skip == 0 || !renew(e, pool))
-            search_anew(e, pool);
-        else
-            u->skip--;
-        gess__blas_end();
-        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+        learn(e, pool, report);
     } else {
         u->mixture_gain = mix(e, pool, 0);
+        gess__refine_share(e);
     }
-    gess__refine_share(e);
     double drawn = u->drawn;
     u->drawn = u->independence;
     /* what was drawn with a T so much worse tells of the places that T let chains reach */
     if (u->map_gain + u->mixture_gain > before + ANEW) u->moved = 1;
-    int better = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.5 * drawn;
+    int better = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > RISE * drawn;
     /* where sampling will take long, one refinement that brings nothing does not say that there is nothing to come */
     u->vain = better ? 0 : u->vain + 1;
     u->improving = u->vain < (u->drawn < HARD ? 2 : 1);
