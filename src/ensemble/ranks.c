@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ensemble/lend.h"
 #include "ensemble/stream.h"
-#include "ensemble/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +33,7 @@ typedef struct peer {
     errand *errands;
     uint64_t *generation; /* that it has of what is frozen, of each ensemble */
     uint64_t tasks, wasted, iterations, bytes_out, bytes_in;
+    uint64_t helped; /* values that it brought to rank 0 */
     double busy; /* seconds in tasks, of all its threads */
 } peer;
 
@@ -57,6 +58,8 @@ struct gess__ranks {
     frozen *frozen;
     gess__stream *stream; /* NULL: no stretch */
     uint64_t taken_over;  /* as far as guests have been told */
+    gess__party *parties; /* of every rank, this one included: who is lent to whom */
+    gess__helpers helpers;
     void (*stop)(void *user);
     void *stop_user;
     size_t block;
@@ -109,6 +112,8 @@ static void free_ranks(void *ranks)
         for (int i = 0; i < size_of(g); i++) free(g->peers[i].errands);
     }
     free(g->peers);
+    free(g->parties);
+    gess__helpers_free(&g->helpers);
     gess__archive_free(&g->out);
     pthread_cond_destroy(&g->wake);
     pthread_cond_destroy(&g->news);
@@ -130,6 +135,7 @@ int gess__ranks_of(gess_comm *comm, gess__ranks **out, gess_error *err)
     gess__wake_init(&g->news);
     g->patience.active = gess__seconds();
     GESS_ALLOC(&g->peers, (size_t)size_of(g), err);
+    GESS_ALLOC(&g->parties, (size_t)comm->size, err);
     return GESS_OK;
 }
 
@@ -216,6 +222,8 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
                          .window_stride = t->window_stride,
                          .rebind = t->rebind,
                          .points = t->points != NULL};
+    int elsewhere;
+    order.ahead = gess__stream_ahead(g->stream, &order.each, &elsewhere);
     a->size = 0;
     GESS_ARCHIVE(a, &order);
     gess__wire_states(a, t->chains, t->first, t->count);
@@ -242,17 +250,20 @@ static int give_one(gess__ranks *g, int i)
     return 1;
 }
 
-/* First a task for every thread, then some to have at hand when one is done. */
+/* First a task for every thread of ranks that help nobody, then for those of the others, then some to have at hand when
+ * one is done. */
 static int give(gess__ranks *g)
 {
+    enum { ALONE, LENT, SPARE, WAYS };
     int given = 0, more = 1;
-    for (int spare = 0; spare < 2; spare++)
+    for (int way = ALONE; way < WAYS; way++)
         for (more = 1; more && g->status == GESS_OK;) {
             more = 0;
             for (int k = 0; k < size_of(g); k++) {
                 int i = (g->first + k) % size_of(g);
                 const peer *p = &g->peers[i];
-                if (!p->present || p->count >= (spare ? p->room : p->threads)) continue;
+                if (!p->present || p->count >= (way == SPARE ? p->room : p->threads)) continue;
+                if (way == ALONE && g->parties[i + 1].lent > 0) continue;
                 if (!give_one(g, i)) {
                     g->first = (i + 1) % size_of(g);
                     return given;
@@ -261,6 +272,38 @@ static int give(gess__ranks *g)
             }
         }
     return given;
+}
+
+/* Lends ranks without a task to those that have one. */
+static void lend(gess__ranks *g)
+{
+    const gess__ensemble *e = gess__stream_ensemble(g->stream);
+    gess__loan loan;
+    int elsewhere;
+    size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
+    g->parties[0].tasks = gess__stream_busy(g->stream);
+    for (int i = 0; i < size_of(g); i++) {
+        const peer *p = &g->peers[i];
+        g->parties[i + 1].tasks = p->present ? (unsigned)p->count : 0;
+        g->parties[i + 1].idle = p->present && p->count == 0 ? p->threads : 0;
+        if (elsewhere && g->parties[i + 1].lent > 0) send_frozen(g, i, e->number); /* it may be new */
+    }
+    while (g->status == GESS_OK && gess__lend_next(g->parties, g->comm->size, elsewhere ? most : 0, &loan)) {
+        if (loan.threads > 0) send_frozen(g, loan.helper - 1, e->number);
+        if (loan.owner == 0)
+            gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
+        else
+            send_to(g, loan.owner - 1, GESS__WIRE_LEND, &loan, sizeof loan);
+    }
+}
+
+/* Sends points that are laid out here. */
+static int send_points(gess__ranks *g)
+{
+    gess_error error = {0};
+    int sent = 0, status = gess__helpers_send(&g->helpers, &sent, &error);
+    if (status != GESS_OK) fail(g, status, &error);
+    return sent;
 }
 
 /* Tells guests of tasks that others have taken over. */
@@ -350,8 +393,11 @@ static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
     gess__claim claim;
     int dropped = 0;
     GESS_ARCHIVE(a, &order);
+    uint64_t unused = 0;
     GESS_ARCHIVE(a, &dropped);
+    GESS_ARCHIVE(a, &unused);
     if (!a->bad) forget_errand(p, order.ensemble, order.serial);
+    if (g->stream != NULL && !a->bad) gess__stream_note_unused(g->stream, unused);
     if (dropped) return GESS_OK;
     gess__wire_error(a, &o.status, &o.error);
     GESS_ARCHIVE(a, &o.seconds);
@@ -407,6 +453,7 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
         return GESS_OK;
     case GESS__WIRE_RESULT: return result(g, p, &a, err);
     case GESS__WIRE_PING: return GESS_OK;
+    case GESS__WIRE_VALUE: p->helped++; return gess__helpers_take(&g->helpers, m, err);
     case GESS__WIRE_STOP:
         p->stopped = p->run;
         if (g->stop != NULL && p->run == g->comm->runs) g->stop(g->stop_user);
@@ -502,6 +549,8 @@ static int turn(gess__ranks *g)
     if (g->stream != NULL) {
         happened |= give(g);
         revoke(g);
+        lend(g);
+        happened |= send_points(g);
     }
     if (g->farewell != NULL) say_farewell(g);
     keep_in_touch(g);
@@ -614,7 +663,8 @@ static int share(gess__ranks *g, size_t count, gess__ensemble **ensemble, const 
         if (ensemble[i]->block > g->block) g->block = ensemble[i]->block;
     }
     g->announced = g->farewell_sent = 0;
-    return GESS_OK;
+    memset(g->parties, 0, (size_t)g->comm->size * sizeof *g->parties);
+    return gess__helpers_open(&g->helpers, g->comm, ensemble[0]->target.dim, err);
 }
 
 int gess__ranks_gather(gess__ranks *g, size_t count, gess__ensemble **ensemble, const gess_options *options,
@@ -658,6 +708,7 @@ static int freeze(gess__ranks *g, gess__ensemble *e, gess_error *err)
     frozen *f = &g->frozen[e->number];
     gess__archive packed = {0};
     uint64_t number = e->number;
+    GESS_ARCHIVE(&packed, &f->generation);
     GESS_ARCHIVE(&packed, &number);
     gess__ensemble_archive_frozen(e, &packed);
     if (packed.bad) {
@@ -671,6 +722,7 @@ static int freeze(gess__ranks *g, gess__ensemble *e, gess_error *err)
     gess__archive_free(&f->packed);
     f->packed = packed;
     f->generation++;
+    memcpy(packed.bytes, &f->generation, sizeof f->generation);
     return GESS_OK;
 }
 
@@ -682,7 +734,10 @@ int gess__ranks_begin(gess__ranks *g, gess__stream *stream, gess_error *err)
     if (status != GESS_OK) *err = g->error;
     if (status == GESS_OK) status = freeze(g, gess__stream_ensemble(stream), err);
     if (status == GESS_OK) {
+        const gess__ensemble *e = gess__stream_ensemble(stream);
+        const gess__label label = {e->number, g->frozen[e->number].generation};
         g->stream = stream;
+        g->helpers.ahead = gess__stream_lay_out(stream, label, &g->wake, &g->helpers.lock);
         g->taken_over = UINT64_MAX; /* guests have not been told of the last ones of the stretch before */
         pthread_cond_signal(&g->wake);
     }
@@ -694,6 +749,7 @@ void gess__ranks_end(gess__ranks *g)
 {
     if (g == NULL) return;
     pthread_mutex_lock(&g->lock);
+    gess__helpers_forget(&g->helpers);
     g->stream = NULL;
     pthread_mutex_unlock(&g->lock);
 }

@@ -42,6 +42,7 @@ enum { FEWEST = 4, HELD_DOUBLES = 1 << 17, MOST_SLOTS = 4096 };
  * when nobody is idle at the moment. */
 #define AHEAD_SECONDS 50e-6
 #define AHEAD_ALWAYS 1e-3
+#define AHEAD_ELSEWHERE 1e-3 /* for handing it to another rank */
 
 enum { AHEAD_MOST = 32 };
 
@@ -82,6 +83,7 @@ struct gess__stream {
     size_t claims;           /* that are being run */
     double typical;          /* seconds of an iteration of a block, wherever it is run; 0: not known */
     gess__tally elsewhere;   /* of tasks that other ranks did */
+    uint64_t unused;         /* evaluations in advance of such tasks, not used, since the ensemble was made */
     int delivering, status;
     gess_error error;
 };
@@ -101,21 +103,28 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     s->most = s->capacity / row;
     GESS_ALLOC(&s->rows, FEWEST * s->capacity, err);
     GESS_ALLOC(&s->remaining, MOST_SLOTS, err);
-    GESS_TRY(gess__stream_resize(s, e, err));
-    unsigned workers = gess__team_size(e->team);
-    if (e->speculate == 0 || workers == 1 || e->kernel->foresee == NULL) return GESS_OK;
+    return gess__stream_share(s, e, gess__team_size(e->team), err);
+}
+
+int gess__stream_share(gess__stream *s, const gess__ensemble *e, unsigned workers, gess_error *err)
+{
+    free(s->holdings);
+    gess__ahead_free(s->ahead);
+    s->holdings = NULL;
+    s->ahead = NULL;
+    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
+    if (workers == 1) return GESS_OK;
+    return gess__stream_desks(&s->ahead, e, workers, &s->lock, &s->changed, err);
+}
+
+int gess__stream_desks(gess__ahead **ahead, const gess__ensemble *e, unsigned workers, pthread_mutex_t *lock,
+                       pthread_cond_t *offered, gess_error *err)
+{
+    if (e->speculate == 0 || e->kernel->foresee == NULL) return GESS_OK;
     size_t depth = e->speculate != GESS_AUTO   ? (size_t)e->speculate
                    : workers <= AHEAD_MOST / 2 ? 2 * ((size_t)workers - 1)
                                                : AHEAD_MOST;
-    return gess__ahead_new(&s->ahead, workers, depth, e->block, e->target.dim, &s->lock, &s->changed, err);
-}
-
-int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *err)
-{
-    free(s->holdings);
-    s->holdings = NULL;
-    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
-    return GESS_OK;
+    return gess__ahead_new(ahead, gess__team_size(e->team), depth, e->block, e->target.dim, lock, offered, err);
 }
 
 void gess__stream_free(gess__stream *s)
@@ -356,7 +365,8 @@ static int speculating(const gess__stream *s)
 static size_t depth_ahead(const gess__stream *s)
 {
     const gess__tally *t = &s->ensemble->tally;
-    int someone = s->idle > 0 || s->blocks < gess__team_size(s->ensemble->team) || s->each >= AHEAD_ALWAYS;
+    unsigned here = gess__team_size(s->ensemble->team), all = gess__ranks_workers(s->ensemble->ranks);
+    int someone = s->idle > 0 || s->blocks < (all > here ? all : here) || s->each >= AHEAD_ALWAYS;
     if (!speculating(s) || !someone) return 0;
     if (s->ensemble->speculate != GESS_AUTO) return (size_t)s->ensemble->speculate;
     double evals = (double)(t->evals + s->evals), updates = (double)(t->updates + s->updates);
@@ -382,7 +392,7 @@ static int help(gess__stream *s, unsigned worker, int *gone)
         return 0;
     }
     u->worker = worker;
-    if (!gess__ahead_take(s->ahead, u, &offer)) return 0;
+    if (!gess__ahead_take(s->ahead, worker, u->points, &offer)) return 0;
     if (worker > 0) gess__team_leave(e->team, worker);
     pthread_mutex_unlock(&s->lock);
     double value = NAN;
@@ -519,6 +529,43 @@ void gess__stream_finish(gess__stream *s, const gess__claim *claim, const gess__
     pthread_mutex_unlock(&s->lock);
 }
 
+size_t gess__stream_ahead(gess__stream *s, double *each, int *elsewhere)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t depth = depth_ahead(s);
+    *each = s->each;
+    *elsewhere = depth > 0 && (s->ensemble->speculate != GESS_AUTO || s->each >= AHEAD_ELSEWHERE);
+    pthread_mutex_unlock(&s->lock);
+    return depth;
+}
+
+unsigned gess__stream_busy(gess__stream *s)
+{
+    unsigned busy = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t b = 0; b < s->blocks; b++) busy += s->holdings[b].serial != 0 && s->holdings[b].rank == 0;
+    pthread_mutex_unlock(&s->lock);
+    return busy;
+}
+
+gess__ahead *gess__stream_lay_out(gess__stream *s, gess__label label, pthread_cond_t *sender, pthread_mutex_t **lock)
+{
+    if (s->ahead == NULL) return NULL;
+    *lock = &s->lock;
+    pthread_mutex_lock(&s->lock);
+    for (unsigned i = 0; i < gess__team_size(s->ensemble->team); i++) gess__ahead_label(s->ahead, i, label);
+    gess__ahead_call(s->ahead, sender);
+    pthread_mutex_unlock(&s->lock);
+    return s->ahead;
+}
+
+void gess__stream_note_unused(gess__stream *s, uint64_t count)
+{
+    pthread_mutex_lock(&s->lock);
+    s->unused += count;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void gess__stream_note_nan(gess__stream *s, uint64_t iteration, uint64_t chain, uint64_t angle, const double *point)
 {
     gess__ensemble *e = s->ensemble;
@@ -641,9 +688,8 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
 uint64_t gess__ensemble_unused(const gess__ensemble *e)
 {
     gess__stream *s = e->stream;
-    if (s->ahead == NULL) return 0;
     pthread_mutex_lock(&s->lock);
-    uint64_t unused = gess__ahead_unused(s->ahead);
+    uint64_t unused = s->unused + (s->ahead != NULL ? gess__ahead_unused(s->ahead) : 0);
     pthread_mutex_unlock(&s->lock);
     return unused;
 }

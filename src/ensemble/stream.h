@@ -6,6 +6,7 @@
 #define GESS_ENSEMBLE_STREAM_H
 
 #include "ensemble/task.h"
+#include "kernel/ahead.h"
 
 typedef struct gess__claim {
     size_t block;
@@ -49,7 +50,28 @@ gess__ensemble *gess__stream_ensemble(const gess__stream *stream);
 uint64_t gess__stream_taken_over(gess__stream *stream);
 int gess__stream_holds(gess__stream *stream, size_t block, uint64_t serial);
 
-/* After e->block has become smaller. */
-int gess__stream_resize(gess__stream *stream, const gess__ensemble *e, gess_error *err);
+/* For `workers` workers, those of other ranks included, and after e->block has become smaller; between stretches. */
+int gess__stream_share(gess__stream *stream, const gess__ensemble *e, unsigned workers, gess_error *err);
+
+/* ---- angles in advance, with other ranks (lend.h) ---- */
+
+/* Desks of the ensemble's team, as deep as so many workers can use; NULL where nothing is evaluated in advance. */
+int gess__stream_desks(gess__ahead **ahead, const gess__ensemble *e, unsigned workers, pthread_mutex_t *lock,
+                       pthread_cond_t *offered, gess_error *err);
+
+/* How many angles a task should lay out; the seconds of an evaluation, 0 where not known; *elsewhere: they take so long
+ * that handing them to another rank pays. */
+size_t gess__stream_ahead(gess__stream *stream, double *each, int *elsewhere);
+
+/* Tasks that run in this process. */
+unsigned gess__stream_busy(gess__stream *stream);
+
+/* The desks of this process, and the lock of them, with labels for this stretch; `sender` is signalled where points are
+ * laid out, NULL: nobody. NULL where there are none. */
+gess__ahead *gess__stream_lay_out(gess__stream *stream, gess__label label, pthread_cond_t *sender,
+                                  pthread_mutex_t **lock);
+
+/* Evaluations in advance on behalf of other ranks that were not used. */
+void gess__stream_note_unused(gess__stream *stream, uint64_t count);
 
 #endif
