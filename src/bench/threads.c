@@ -1,7 +1,7 @@
 /* Two threads against one, frozen sampling with one t (`pooled`), 100 chains, the median of five: densities of 5 µs and
- * more, and funnel, which is far cheaper. A cheap density is evaluated as often as it takes to make 5 or 20 µs of it, point by
- * point, so that a point costs the same in batches of any size.
- * Verified: the chains are where those of one thread are, to the bit.
+ * more, and funnel, which is far cheaper. A cheap density is evaluated as often as it takes to make 5 or 20 µs of it,
+ * point by point, so that a point costs the same in batches of any size. Verified: the chains are where those of one
+ * thread are, to the bit.
  *
  * The machine's own ceiling is measured beside it: two bare loops over the density at once against two in turn. */
 #include "bench/frozen.h"

@@ -156,8 +156,7 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
         }
         s->state = RUNNING;
         if (g->ahead != NULL)
-            gess__ahead_label(g->ahead, worker,
-                              (gess__label){s->order.ensemble, g->generation[s->order.ensemble]});
+            gess__ahead_label(g->ahead, worker, (gess__label){s->order.ensemble, g->generation[s->order.ensemble]});
         pthread_mutex_unlock(&g->lock);
         run_slot(g, s, worker);
         pthread_mutex_lock(&g->lock);
@@ -446,6 +445,7 @@ static int take_loan(guest *g, gess__archive *a, gess_error *err)
     if (a->bad || loan.helper < 1 || loan.helper >= g->comm->size || g->helpers.of == NULL) return not_whole(err);
     gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
     if (g->ahead != NULL) gess__ahead_call(g->ahead, g->helpers.lent > 0 ? &g->wake : NULL);
+    g->patience.most = g->helpers.lent > 0 ? gess__lend_poll(g->helpers.each) : 0.0;
     return GESS_OK;
 }
 
@@ -455,6 +455,7 @@ static int take_offer(guest *g, gess_error *err)
     for (size_t i = 0; i < g->slots; i++) able &= g->slot[i].state != WAITING && g->slot[i].state != RUNNING;
     GESS_TRY(gess__favours_take(&g->favours, g->comm, &g->message, able, g->generation, g->ensembles, &asked, err));
     if (asked) pthread_cond_signal(&g->work);
+    g->patience.most = gess__lend_poll(g->favours.each);
     return GESS_OK;
 }
 

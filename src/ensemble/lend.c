@@ -163,6 +163,7 @@ static int send_point(gess__helpers *h, int rank, double due, gess__offer *offer
     GESS_ARCHIVE(a, &h->comm->runs);
     GESS_ARCHIVE(a, &h->ids);
     GESS_ARCHIVE(a, &offer->label);
+    GESS_ARCHIVE(a, &h->each);
     gess__archive_bytes(a, h->point, h->dim * sizeof *h->point);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a point");
     return h->comm->send(h->comm, rank, GESS__WIRE_OFFER, a->bytes, a->size, err);
@@ -220,6 +221,11 @@ int gess__helpers_take(gess__helpers *h, const gess__message *m, gess_error *err
 
 /* ---- the helper ---- */
 
+double gess__lend_poll(double each)
+{
+    return each / 16.0;
+}
+
 int gess__favours_open(gess__favours *f, size_t threads, size_t dim, gess_error *err)
 {
     GESS_ALLOC(&f->of, threads, err);
@@ -253,6 +259,7 @@ int gess__favours_take(gess__favours *f, gess_comm *comm, const gess__message *m
     GESS_ARCHIVE(&a, &run);
     GESS_ARCHIVE(&a, &id);
     GESS_ARCHIVE(&a, &label);
+    GESS_ARCHIVE(&a, &f->each);
     *asked = 0;
     if (a.bad) return gess__fail(err, GESS_ERR_INTERNAL, "a point that is not whole came from rank %d", m->from);
     if (run != comm->runs) return GESS_OK; /* of a run that is over there or here */

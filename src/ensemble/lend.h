@@ -1,9 +1,9 @@
 /* Angles evaluated in advance (kernel/ahead.h) by ranks that have no task.
  *
- * Rank 0 knows who has tasks and who has none, and lends idle ranks to busy ones: that is all it does of it. A rank that
- * runs an update, rank 0 or a guest, sends points from its desks straight to the helpers that were lent to it, one for
- * each of their threads, and these send the values straight back. They are evaluated with the same frozen map by the
- * same code, so they are the bits that the owner would have found itself.
+ * Rank 0 knows who has tasks and who has none, and lends idle ranks to busy ones: that is all it does of it. A rank
+ * that runs an update, rank 0 or a guest, sends points from its desks straight to the helpers that were lent to it, one
+ * for each of their threads, and these send the values straight back. They are evaluated with the same frozen map by
+ * the same code, so they are the bits that the owner would have found itself.
  *
  * Nobody depends on a helper. It refuses what it cannot do now (it has a task, or not yet what is frozen), and is left
  * alone for a while then; a value that does not come in time is not waited for (ahead.h), and who owes one is asked
@@ -88,9 +88,13 @@ typedef struct gess__favour {
 
 typedef struct gess__favours {
     size_t count, dim; /* one for each thread */
+    double each;       /* seconds of an evaluation, as the owner has it */
     gess__favour *of;
     double *points;
 } gess__favours;
+
+/* Seconds between two looks for messages, for those who take part: little beside those of an evaluation. */
+double gess__lend_poll(double each);
 
 int gess__favours_open(gess__favours *favours, size_t threads, size_t dim, gess_error *err);
 void gess__favours_free(gess__favours *favours);

@@ -29,12 +29,13 @@ typedef struct peer {
     uint64_t latest;      /* run that it began or could not begin last: one may be ahead of rank 0 by failures */
     double heard, spoken; /* by the awake clock */
     double pace;          /* seconds of an iteration of a block; 0: not known */
+    double each;          /* seconds of a task for each of its evaluations, which luck alters less; 0: not known */
     size_t count, room;   /* errands */
     errand *errands;
     uint64_t *generation; /* that it has of what is frozen, of each ensemble */
     uint64_t tasks, wasted, iterations, bytes_out, bytes_in;
-    uint64_t helped; /* values that it brought to rank 0 */
-    double busy; /* seconds in tasks, of all its threads */
+    uint64_t loans; /* times that it was lent to another */
+    double busy;    /* seconds in tasks, of all its threads */
 } peer;
 
 /* What is frozen of an ensemble, as it is sent. */
@@ -60,6 +61,7 @@ struct gess__ranks {
     uint64_t taken_over;  /* as far as guests have been told */
     gess__party *parties; /* of every rank, this one included: who is lent to whom */
     gess__helpers helpers;
+    uint64_t unused; /* evaluations in advance for tasks of guests, to be noted */
     void (*stop)(void *user);
     void *stop_user;
     size_t block;
@@ -151,6 +153,7 @@ void gess__ranks_next_run(gess__ranks *g)
     }
     if (g->early.run <= run) g->early.run = 0;
     g->block = 0;
+    g->unused = 0;
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -245,7 +248,7 @@ static int give_one(gess__ranks *g, int i)
     peer *p = &g->peers[i];
     gess__claim claim;
     const gess__ensemble *e = gess__stream_ensemble(g->stream);
-    if (!gess__stream_claim(g->stream, i + 1, p->pace, p->count / p->threads, &claim)) return 0;
+    if (!gess__stream_claim(g->stream, i + 1, p->each, p->count / p->threads, &claim)) return 0;
     send_task(g, i, e, &claim);
     return 1;
 }
@@ -279,7 +282,7 @@ static void lend(gess__ranks *g)
 {
     const gess__ensemble *e = gess__stream_ensemble(g->stream);
     gess__loan loan;
-    int elsewhere;
+    int elsewhere, loans = 0;
     size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
     g->parties[0].tasks = gess__stream_busy(g->stream);
     for (int i = 0; i < size_of(g); i++) {
@@ -290,11 +293,14 @@ static void lend(gess__ranks *g)
     }
     while (g->status == GESS_OK && gess__lend_next(g->parties, g->comm->size, elsewhere ? most : 0, &loan)) {
         if (loan.threads > 0) send_frozen(g, loan.helper - 1, e->number);
+        if (loan.threads > 0) g->peers[loan.helper - 1].loans++;
         if (loan.owner == 0)
             gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
         else
             send_to(g, loan.owner - 1, GESS__WIRE_LEND, &loan, sizeof loan);
     }
+    for (int i = 0; i < g->comm->size; i++) loans |= g->parties[i].lent > 0;
+    g->patience.most = loans ? gess__lend_poll(g->helpers.each) : 0.0;
 }
 
 /* Sends points that are laid out here. */
@@ -377,6 +383,12 @@ static void read_nans(gess__archive *a, gess__stream *s, double *point, size_t d
     }
 }
 
+static void note_unused(gess__ranks *g)
+{
+    gess__stream_note_unused(g->stream, g->unused);
+    g->unused = 0;
+}
+
 static void forget_errand(peer *p, uint64_t ensemble, uint64_t serial)
 {
     for (size_t k = 0; k < p->count; k++)
@@ -384,6 +396,20 @@ static void forget_errand(peer *p, uint64_t ensemble, uint64_t serial)
             p->errands[k] = p->errands[--p->count];
             return;
         }
+}
+
+static double smooth(double before, double now)
+{
+    return before > 0.0 ? 0.7 * before + 0.3 * now : now;
+}
+
+static void note_times(peer *p, const gess__order *order, const gess__outcome *o)
+{
+    p->pace = smooth(p->pace, o->seconds / (double)order->iterations);
+    if (o->tally.evals > 0) p->each = smooth(p->each, o->seconds / (double)o->tally.evals);
+    p->tasks++;
+    p->iterations += order->iterations * order->count;
+    p->busy += o->seconds;
 }
 
 static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
@@ -397,23 +423,20 @@ static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
     GESS_ARCHIVE(a, &dropped);
     GESS_ARCHIVE(a, &unused);
     if (!a->bad) forget_errand(p, order.ensemble, order.serial);
-    if (g->stream != NULL && !a->bad) gess__stream_note_unused(g->stream, unused);
+    if (!a->bad) g->unused += unused; /* between stretches, too: it may wrap around, and the sum of all must not */
+    if (g->stream != NULL) note_unused(g);
     if (dropped) return GESS_OK;
     gess__wire_error(a, &o.status, &o.error);
     GESS_ARCHIVE(a, &o.seconds);
+    if (o.status == GESS_OK) GESS_ARCHIVE(a, &o.tally);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "a result that is not whole came from %s", p->host);
-    double each = o.seconds / (double)order.iterations;
-    p->pace = p->pace > 0.0 ? 0.7 * p->pace + 0.3 * each : each;
-    p->tasks++;
-    p->iterations += order.iterations * order.count;
-    p->busy += o.seconds;
+    note_times(p, &order, &o);
     gess__stream *s = g->stream;
     if (s == NULL || gess__stream_ensemble(s)->number != order.ensemble ||
         !gess__stream_wants(s, &claim, order.serial, (size_t)order.block))
         return GESS_OK; /* someone else was faster */
     if (o.status == GESS_OK) {
         const gess__task *t = &claim.task;
-        GESS_ARCHIVE(a, &o.tally);
         gess__wire_states(a, t->chains, t->first, t->count);
         read_rows(a, t, gess__stream_ensemble(s)->target.columns);
         read_points(a, t);
@@ -453,7 +476,7 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
         return GESS_OK;
     case GESS__WIRE_RESULT: return result(g, p, &a, err);
     case GESS__WIRE_PING: return GESS_OK;
-    case GESS__WIRE_VALUE: p->helped++; return gess__helpers_take(&g->helpers, m, err);
+    case GESS__WIRE_VALUE: return gess__helpers_take(&g->helpers, m, err);
     case GESS__WIRE_STOP:
         p->stopped = p->run;
         if (g->stop != NULL && p->run == g->comm->runs) g->stop(g->stop_user);
@@ -737,6 +760,7 @@ int gess__ranks_begin(gess__ranks *g, gess__stream *stream, gess_error *err)
         const gess__ensemble *e = gess__stream_ensemble(stream);
         const gess__label label = {e->number, g->frozen[e->number].generation};
         g->stream = stream;
+        note_unused(g);
         g->helpers.ahead = gess__stream_lay_out(stream, label, &g->wake, &g->helpers.lock);
         g->taken_over = UINT64_MAX; /* guests have not been told of the last ones of the stretch before */
         pthread_cond_signal(&g->wake);
@@ -767,9 +791,9 @@ int gess__ranks_describe(const gess__ranks *g, size_t index, char *text, size_t 
     double iterations = p->iterations > 0 ? (double)p->iterations : 1.0;
     snprintf(text, size,
              "rank %zu on %s: threads %u, tasks %llu (%llu of them taken over by others), updates %llu, busy %.3f s; "
-             "bytes an update: %.1f to it, %.1f from it",
+             "lent to others %llu times; bytes an update: %.1f to it, %.1f from it",
              index + 1, p->host, p->threads, (unsigned long long)p->tasks, (unsigned long long)p->wasted,
-             (unsigned long long)p->iterations, p->busy, (double)p->bytes_out / iterations,
-             (double)p->bytes_in / iterations);
+             (unsigned long long)p->iterations, p->busy, (unsigned long long)p->loans,
+             (double)p->bytes_out / iterations, (double)p->bytes_in / iterations);
     return 1;
 }

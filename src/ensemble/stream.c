@@ -30,6 +30,7 @@
  * PATIENCE_SECONDS. */
 #define PATIENCE 1.5
 #define PATIENCE_SECONDS 0.002
+#define GRACE 3.0
 #define GRACE_SECONDS 0.02
 
 /* Draws that are held: 1 MiB four times, or one draw of every chain if that is more. They are cut into as many segments
@@ -82,6 +83,7 @@ struct gess__stream {
     uint64_t taken_over;     /* claims that lost their block to another */
     size_t claims;           /* that are being run */
     double typical;          /* seconds of an iteration of a block, wherever it is run; 0: not known */
+    double rounds;           /* evaluations of an iteration of a block, likewise */
     gess__tally elsewhere;   /* of tasks that other ranks did */
     uint64_t unused;         /* evaluations in advance of such tasks, not used, since the ensemble was made */
     int delivering, status;
@@ -222,12 +224,13 @@ static double task_seconds(const gess__stream *s, double pace, size_t ahead)
 }
 
 /* Seconds that a claim will still take. One that is late is taken to be as late again; but what is expected may be
- * wrong, so there is a time of grace, which doubles with every take-over: in the end a task is left to be finished. */
+ * wrong, and a task of one update may take several times the mean, wherever it is run: so there is a time of grace,
+ * which doubles with every take-over. In the end a task is left to be finished. */
 static double expect(const holding *h, double now)
 {
     double past = now - h->since, left = h->expected - past;
     if (left > 0.0) return left;
-    double grace = ldexp(h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
+    double grace = ldexp(GRACE * h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
     return -left > grace ? -left : 0.0;
 }
 
@@ -410,6 +413,8 @@ static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__
     holding *h = &s->holdings[claim->block];
     double each = o->seconds / (double)claim->task.iterations;
     s->typical = s->typical > 0.0 ? 0.95 * s->typical + 0.05 * each : each;
+    double rounds = (double)o->tally.evals / (double)claim->task.iterations;
+    s->rounds = s->rounds > 0.0 ? 0.95 * s->rounds + 0.05 * rounds : rounds;
     s->evals += o->tally.evals;
     s->updates += o->tally.updates;
     s->claims--;
@@ -492,10 +497,10 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
 
 /* ---- other ranks ---- */
 
-int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+int gess__stream_claim(gess__stream *s, int rank, double each, size_t ahead, gess__claim *claim)
 {
     pthread_mutex_lock(&s->lock);
-    int found = claim_block(s, rank, pace > 0.0 ? pace : s->pace, ahead, claim);
+    int found = claim_block(s, rank, each > 0.0 && s->rounds > 0.0 ? each * s->rounds : s->pace, ahead, claim);
     pthread_mutex_unlock(&s->lock);
     return found;
 }

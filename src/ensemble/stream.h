@@ -23,10 +23,10 @@ typedef struct gess__outcome {
     gess__tally tally;
 } gess__outcome;
 
-/* Claims the idle block that is furthest behind for a worker of `rank`, which is expected to take `pace` seconds for
- * an iteration (0: not known) and has `ahead` tasks to do before. Where none is idle: one that another rank has, and
+/* Claims the idle block that is furthest behind for a worker of `rank`, which is expected to take `each` seconds for
+ * an evaluation (0: not known) and has `ahead` tasks to do before. Where none is idle: one that another rank has, and
  * will have for longer than this one would take. Returns whether there was one. */
-int gess__stream_claim(gess__stream *stream, int rank, double pace, size_t ahead, gess__claim *claim);
+int gess__stream_claim(gess__stream *stream, int rank, double each, size_t ahead, gess__claim *claim);
 
 /* The states of a claim for another rank are on their way: from here on it may be taken over. */
 void gess__stream_sent(gess__stream *stream, const gess__claim *claim);

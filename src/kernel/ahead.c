@@ -265,7 +265,8 @@ static int evaluate_own(const gess__desk *d, gess__update *u, gess_error *err)
 static void wait_for(gess__desk *d, slot *s)
 {
     while (s->state == TAKEN && s->due == 0.0) pthread_cond_wait(&d->came, d->ahead->lock);
-    struct timespec until = {(time_t)s->due, (long)(1e9 * (s->due - floor(s->due)))}; /* gess__seconds() is this clock */
+    struct timespec until = {(time_t)s->due,
+                             (long)(1e9 * (s->due - floor(s->due)))}; /* gess__seconds() is this clock */
     while (s->state == TAKEN)
         if (pthread_cond_timedwait(&d->came, d->ahead->lock, &until) != 0 && s->state == TAKEN) drop(s);
 }
