@@ -92,11 +92,11 @@ enum { DIM = 3, LANES = 2, ITERATIONS = 12, DEPTH = 6 };
 #define EACH 1e-3
 
 typedef struct update {
+    gess__update u;
     gess_model model;
     gess__target target;
     gess__approx *approx;
     gess__chains chains;
-    gess__update u;
     const gess__kernel *kernel;
     atomic_int done, asked;
 } update;
