@@ -36,7 +36,8 @@ double gess__log_sum(size_t count, const double *terms);
 void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out);
 
 /* The fit to a warm-up window (mixture_fit.c): EM from the single t in mixture->component[0], with more and more
- * components as long as the draws of the half that was not fitted get likelier by it. Deterministic. */
+ * components as long as the draws of the half that was not fitted get likelier by it; or with `size` components alone,
+ * if an earlier fit had so many and they still serve (0: none had). Deterministic. */
 typedef struct gess__mixture_report {
     double score; /* mean log T of draws under the fit to the other half's */
     double gain;  /* by how much that is larger than the single t's */
@@ -46,7 +47,7 @@ typedef struct gess__mixture_report {
 typedef struct gess__mixture_fitter gess__mixture_fitter;
 int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess_error *err);
 void gess__mixture_fitter_free(gess__mixture_fitter *fitter);
-void gess__fit_mixture(gess__mixture_fitter *fitter, const gess__pool *pool, gess__mixture *mixture,
+void gess__fit_mixture(gess__mixture_fitter *fitter, const gess__pool *pool, size_t size, gess__mixture *mixture,
                        gess__mixture_report *report);
 
 #endif

@@ -619,19 +619,23 @@ static void keep(gess__mixture_fitter *f, choice *c)
     if (gess__mixture_set_prior(f)) gess__approx_copy(f->metric, f->prior);
 }
 
-/* f->best becomes the start of the final fit; report->score and gain are of whitened points. False: one component. */
-static bool choose(gess__mixture_fitter *f, choice *c)
+/* f->best becomes the start of the final fit; report->score and gain are of whitened points. `only`: the one size to
+ * try, or 0. False: one component. */
+static bool choose(gess__mixture_fitter *f, choice *c, size_t only)
 {
-    static const size_t sizes[] = {2, 3, 4, 6, 8, 12, 16};
+    static const size_t ladder[] = {2, 3, 4, 6, 8, 12, 16};
+    const size_t *sizes = only > 0 ? &only : ladder;
     size_t n = c->counts[0] + c->counts[1], fewer = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
+    size_t tries = only > 0 ? 1 : sizeof ladder / sizeof *ladder;
     int misses = 0;
     single(f, c->nu);
     gess__approx_copy(f->metric, f->trial->component[0]);
     if (!try_size(f, c, 1)) return false;
     keep(f, c);
     double alone = c->report->score = mean_of(n, f->best_logs);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && misses < 2; i++) {
-        if (sizes[i] == 3 && f->best->count == 1) continue; /* where two bring nothing, four are the last try */
+    for (size_t i = 0; i < tries && misses < 2; i++) {
+        if (only == 0 && sizes[i] == 3 && f->best->count == 1)
+            continue; /* where two bring nothing, four are the last try */
         if (fewer < 4 * sizes[i] * (f->dim + 2)) break;
         misses++;
         if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, c)) continue;
@@ -681,7 +685,8 @@ static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *rep
 }
 
 /* The fit, between gess__blas_begin() and gess__blas_end(). False: the single t stays. */
-static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *mixture, gess__mixture_report *report)
+static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
+                gess__mixture_report *report)
 {
     size_t dim = f->dim, n = pool->half + pool->rest;
     const gess__approx *t = mixture->component[0];
@@ -693,7 +698,8 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *
     whiten(t, pool->rest, c.counts[1], pool->points + pool->half * dim, f->white + c.counts[0] * dim);
     if (!all_moderate((c.counts[0] + c.counts[1]) * dim, f->white)) return false;
     set_standard(f, t);
-    bool more = choose(f, &c);
+    bool more = size > 1 && choose(f, &c, size) && f->best->count == size;
+    if (!more) more = choose(f, &c, 0);
     report->score -= 0.5 * t->log_det;
     if (!more) return false;
     whiten(t, n, n, pool->points, f->white);
@@ -708,14 +714,14 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *
     return true;
 }
 
-void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, gess__mixture *mixture,
+void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
                        gess__mixture_report *report)
 {
     *report = (gess__mixture_report){0};
     mixture->count = 1;
     mixture->log_weight[0] = 0.0;
     gess__blas_begin();
-    if (!fit(f, pool, mixture, report)) {
+    if (!fit(f, pool, size, mixture, report)) {
         report->score -= report->gain;
         report->gain = 0.0;
     }

@@ -61,16 +61,19 @@ typedef struct gess__warmup {
     double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
     /* refinements (refine.h) */
-    uint64_t refines, refined_at;            /* how many, and the evaluations at the last */
-    int improving;                           /* the last one brought something: there will be another */
-    double map_gain, mixture_gain;           /* what the last one found */
-    double acceptance, independence;         /* expected of independence moves: share accepted, draws an evaluation */
-    double accepted;                         /* the share that was, in the last stage */
-    double drawn;                            /* `independence` after the last refinement */
-    double cost;                             /* evaluations of an update around an ellipse */
-    double fitted_nu[GESS__MOST_COMPONENTS]; /* before they were capped for independence moves; 0: never */
-    double ellipse;                          /* measured of updates around ellipses: draws an evaluation */
-    gess__tally before;                      /* at the beginning of the stage */
+    uint64_t refines, refined_at;              /* how many, and the evaluations at the last */
+    int improving;                             /* the last one brought something: there will be another */
+    unsigned vain;                             /* so many in a row brought nothing */
+    unsigned skip, skips;                      /* as many will not search; as many did not, last time */
+    unsigned layers, layer[GESS__MOST_LAYERS]; /* of the map: how many, and their kinds (refine.c) */
+    double map_gain, mixture_gain;             /* what the last one found */
+    double acceptance, independence;           /* expected of independence moves: share accepted, draws an evaluation */
+    double accepted;                           /* the share that was, in the last stage */
+    double drawn;                              /* `independence` after the last refinement */
+    double cost;                               /* evaluations of an update around an ellipse */
+    double fitted_nu[GESS__MOST_COMPONENTS];   /* before they were capped for independence moves; 0: never */
+    double ellipse;                            /* measured of updates around ellipses: draws an evaluation */
+    gess__tally before;                        /* at the beginning of the stage */
 } gess__warmup;
 
 /* Of parallel tempering, beside the chains' powers. */

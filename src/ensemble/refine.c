@@ -23,6 +23,8 @@ enum { WEIGHED = 4000 };
 /* What a candidate must bring, in nats of log T for a draw; what makes warm-up wait for another refinement. */
 #define WORTH 0.03
 #define WAIT 0.05
+/* Below so many draws an evaluation that are expected of independence moves, the target is hard. */
+#define HARD 0.03
 /* A T better by ANEW begins a window; one worse by COMPARABLE is not taken for what a few draws far out say. */
 #define ANEW 0.3
 #define COMPARABLE 0.15
@@ -122,68 +124,94 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
     return sum / (double)rest;
 }
 
-typedef int learn_fn(gess__learner *, size_t, const double *, gess__learned *);
+/* What a layer may be, and how often it may come: a second skewed layer finds what the first left. */
+enum { SCALE, WARP, SKEW, KINDS };
 
-/* What a layer may be. */
-static learn_fn *const kinds[] = {gess__learn_scale, gess__learn_warp, gess__learn_skew};
-enum { KINDS = sizeof kinds / sizeof *kinds };
+static const struct {
+    int (*learn)(gess__learner *, size_t, const double *, gess__learned *);
+    int most;
+} kinds[KINDS] = {
+    [SCALE] = {gess__learn_scale, 1},
+    [WARP] = {gess__learn_warp, 1},
+    [SKEW] = {gess__learn_skew, 2},
+};
 
 /* The layers of a map, in their order, and what they bring. */
 typedef struct recipe {
     size_t count;
-    learn_fn *layers[GESS__MOST_LAYERS];
+    unsigned kind[GESS__MOST_LAYERS];
     double gain, scale; /* of all of them, and of a scale layer when it was found */
 } recipe;
 
-static int uses(const recipe *r, learn_fn *kind)
+static int uses(const recipe *r, unsigned kind)
 {
     int times = 0;
-    for (size_t i = 0; i < r->count; i++) times += r->layers[i] == kind;
+    for (size_t i = 0; i < r->count; i++) times += r->kind[i] == kind;
     return times;
 }
 
+/* Adds a layer of this kind, learned from `count` points, to r->trial; 0 where there is nothing to learn. */
+static int add_layer(gess__refiner *r, unsigned kind, size_t count, const double *y)
+{
+    gess__learned_in(r->trial, count, y, r->w, r->jacobians, r->scratch);
+    return kinds[kind].learn(r->learner, count, r->w, r->trial);
+}
+
 /* Layer by layer, each time the kind that brings most, as long as that is worth it. The first `half` of y is learned
- * from, all of it is judged by. A second skewed layer finds what the first left; the other kinds come once. */
+ * from, all of it is judged by. A kind that brought nothing is not tried again. */
 static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *y)
 {
     gess__refiner *r = e->refiner;
     gess__learned *best = e->target.learned, *base = r->base;
     recipe found = {0};
+    int useless[KINDS] = {0};
     gess__learned_copy(base, r->identity);
     double none = judge(e, half, rest, base, y), score = none;
     while (found.count < GESS__MOST_LAYERS) {
         double most = score + WORTH;
-        learn_fn *chosen = NULL;
-        for (size_t i = 0; i < KINDS; i++) {
-            if (uses(&found, kinds[i]) >= (kinds[i] == gess__learn_skew ? 2 : 1)) continue;
+        unsigned chosen = KINDS;
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+            if (useless[kind] || uses(&found, kind) >= kinds[kind].most) continue;
             gess__learned_copy(r->trial, base);
-            gess__learned_in(r->trial, half, y, r->w, r->jacobians, r->scratch);
-            if (!kinds[i](r->learner, half, r->w, r->trial)) continue;
-            double new = judge(e, half, rest, r->trial, y);
+            double new = add_layer(r, kind, half, y) ? judge(e, half, rest, r->trial, y) : -INFINITY;
+            useless[kind] = !(new > score);
             if (!(new > most)) continue;
             most = new;
-            chosen = kinds[i];
+            chosen = kind;
             gess__learned_copy(best, r->trial);
         }
-        if (chosen == NULL) break;
-        if (chosen == gess__learn_scale) found.scale = most - score;
+        if (chosen == KINDS) break;
+        if (chosen == SCALE) found.scale = most - score;
         score = most;
-        found.layers[found.count++] = chosen;
+        found.kind[found.count++] = chosen;
         gess__learned_copy(base, best);
     }
     found.gain = score - none;
     return found;
 }
 
-/* The chosen layers again, from all points. */
-static void learn_all(gess__ensemble *e, size_t points, const double *y, const recipe *layers)
+/* The layers of a recipe into r->trial, from `count` points; 0 where there was nothing to learn for one of them. */
+static int follow(gess__refiner *r, const recipe *layers, size_t count, const double *y)
+{
+    int all = 1;
+    gess__learned_copy(r->trial, r->identity);
+    for (size_t i = 0; i < layers->count; i++) all = add_layer(r, layers->kind[i], count, y) && all;
+    return all;
+}
+
+/* The layers that are in use, and what they bring now; a recipe without gain where they do not serve any more. */
+static recipe judge_present(gess__ensemble *e, size_t half, size_t rest, const double *y)
 {
     gess__refiner *r = e->refiner;
-    gess__learned_copy(r->trial, r->identity);
-    for (size_t i = 0; i < layers->count; i++) {
-        gess__learned_in(r->trial, points, y, r->w, r->jacobians, r->scratch);
-        layers->layers[i](r->learner, points, r->w, r->trial);
-    }
+    const gess__warmup *u = &e->warmup;
+    recipe present = {.count = u->layers};
+    if (present.count > GESS__MOST_LAYERS) return (recipe){0};
+    for (size_t i = 0; i < present.count; i++)
+        if ((present.kind[i] = u->layer[i]) >= KINDS) return (recipe){0};
+    if (!follow(r, &present, half, y)) return present;
+    double with = judge(e, half, rest, r->trial, y);
+    present.gain = with - judge(e, half, rest, r->identity, y);
+    return present;
 }
 
 /* Moves n points and their log densities from the sampling space of one map to that of another, or, without `commit`,
@@ -201,8 +229,9 @@ static int move(gess__refiner *r, size_t dim, const gess__learned *from, const g
     return 1;
 }
 
-/* Which layers are worth it. */
-static recipe choose_layers(gess__ensemble *e, const gess__pool *pool)
+/* What `find` says of the layers, from some of the points. */
+static recipe look_at(gess__ensemble *e, const gess__pool *pool,
+                      recipe (*find)(gess__ensemble *, size_t, size_t, const double *))
 {
     gess__refiner *r = e->refiner;
     size_t dim = e->target.dim, points = pool->half + pool->rest, most = JUDGED + JUDGED_A_DIMENSION * dim;
@@ -211,7 +240,7 @@ static recipe choose_layers(gess__ensemble *e, const gess__pool *pool)
     gess__learned_out(r->before, points, pool->points, r->w, r->jacobians, r->scratch);
     size_t half = take_some(dim, pool->half, r->w, most, r->y);
     size_t rest = take_some(dim, pool->rest, r->w + pool->half * dim, most, r->y + half * dim);
-    recipe found = search(e, half, rest, r->y);
+    recipe found = find(e, half, rest, r->y);
     gess__learned_copy(e->target.learned, r->before);
     return found;
 }
@@ -226,7 +255,7 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
     size_t dim = e->target.dim, points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
-    learn_all(e, points, r->y, layers);
+    follow(r, layers, points, r->y);
     if (move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0) &&
         move(r, dim, old, r->trial, window, e->window.points, e->window.values, 1)) {
         move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1);
@@ -235,6 +264,9 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
     }
     *pool = gess__pack(e);
     gess__fit_student_t(e->fitter, dim, points, pool->points, cold, e->approx, &e->fit);
+    e->warmup.map_gain = layers->gain;
+    e->warmup.layers = (unsigned)layers->count;
+    memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
 }
 
 /* ---- what independence moves are worth ---- */
@@ -337,14 +369,15 @@ static double expect(gess__ensemble *e)
 
 /* ---- all of it ---- */
 
-/* The mixture in the present space; returns its gain over the one t. */
-static double mix(gess__ensemble *e, const gess__pool *pool)
+/* The mixture in the present space, of `size` components where these serve, or of as many as do (0); returns its gain
+ * over the one t. */
+static double mix(gess__ensemble *e, const gess__pool *pool, size_t size)
 {
     gess__mixture_report mixed = {0};
     e->mixture->count = 1;
     e->mixture->log_weight[0] = 0.0;
     gess__approx_copy(e->mixture->component[0], e->approx);
-    if (e->refiner->mixer != NULL) gess__fit_mixture(e->refiner->mixer, pool, e->mixture, &mixed);
+    if (e->refiner->mixer != NULL) gess__fit_mixture(e->refiner->mixer, pool, size, e->mixture, &mixed);
     if (!(mixed.gain > WORTH)) {
         e->mixture->count = 1;
         mixed.gain = 0.0;
@@ -359,24 +392,49 @@ static double mix(gess__ensemble *e, const gess__pool *pool)
 static void choose(gess__ensemble *e, gess__pool *pool)
 {
     gess__warmup *u = &e->warmup;
-    recipe all = choose_layers(e, pool), bare = {.layers = {gess__learn_scale}};
+    recipe all = look_at(e, pool, search), bare = {.kind = {SCALE}};
     double without = 0.0, drawn = 0.0;
-    bare.count = uses(&all, gess__learn_scale) > 0;
+    bare.count = uses(&all, SCALE) > 0;
     bare.gain = bare.count > 0 ? all.scale : 0.0;
     if (all.count > bare.count) {
         adopt(e, pool, &bare);
-        without = mix(e, pool);
+        without = mix(e, pool, 0);
         drawn = expect(e);
     }
     adopt(e, pool, &all);
-    u->map_gain = all.gain;
-    u->mixture_gain = mix(e, pool);
+    u->mixture_gain = mix(e, pool, 0);
     /* a single draw far out can make either look bad: what most draws say must not be much worse */
     int comparable = bare.gain + without > all.gain + u->mixture_gain - COMPARABLE;
     if (!(without > 0.0 && comparable && drawn > expect(e))) return;
     adopt(e, pool, &bare);
-    u->map_gain = bare.gain;
-    u->mixture_gain = mix(e, pool);
+    u->mixture_gain = mix(e, pool, 0);
+}
+
+/* Searching costs several times what it costs to learn again what was found, so every search that brings nothing makes
+ * the next one wait for one more refinement than it did; for one where nothing was ever found. */
+static void search_anew(gess__ensemble *e, gess__pool *pool)
+{
+    gess__warmup *u = &e->warmup;
+    double before = u->map_gain + u->mixture_gain;
+    choose(e, pool);
+    int more = u->refines <= 3 || u->map_gain + u->mixture_gain > before + WAIT;
+    int found = u->layers > 0 || e->mixture->count > 1;
+    u->skips = more ? 0 : found ? u->skips + 1 : 1;
+    u->skip = u->skips;
+}
+
+/* The present map and mixture learned anew; 0 where they do not serve any more. */
+static int renew(gess__ensemble *e, gess__pool *pool)
+{
+    gess__warmup *u = &e->warmup;
+    size_t size = e->mixture->count;
+    if (u->layers > 0) {
+        recipe present = look_at(e, pool, judge_present);
+        if (!(present.gain > WORTH)) return 0;
+        adopt(e, pool, &present);
+    }
+    u->mixture_gain = size > 1 ? mix(e, pool, size) : 0.0;
+    return size == 1 || u->mixture_gain > 0.0;
 }
 
 void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
@@ -391,18 +449,24 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
         e->mixture->count = 1;
     } else if (e->target.learned != NULL) {
         gess__blas_begin();
-        choose(e, pool);
+        if (u->skip == 0 || !renew(e, pool))
+            search_anew(e, pool);
+        else
+            u->skip--;
         gess__blas_end();
         gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
     } else {
-        u->mixture_gain = mix(e, pool);
+        u->mixture_gain = mix(e, pool, 0);
     }
     gess__refine_share(e);
     double drawn = u->drawn;
     u->drawn = u->independence;
     /* what was drawn with a T so much worse tells of the places that T let chains reach */
     if (u->map_gain + u->mixture_gain > before + ANEW) u->moved = 1;
-    u->improving = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.5 * drawn;
+    int better = u->refines < 3 || u->map_gain + u->mixture_gain > before + WAIT || u->drawn > 1.5 * drawn;
+    /* where sampling will take long, one refinement that brings nothing does not say that there is nothing to come */
+    u->vain = better ? 0 : u->vain + 1;
+    u->improving = u->vain < (u->drawn < HARD ? 2 : 1);
 }
 
 /* ---- the share of independence moves ---- */

@@ -20,9 +20,10 @@ typedef struct work {
     double *low, *high, *angle; /* brackets, in turns */
     double *sines, *cosines;    /* of the angle */
     double *first, *second;     /* uniforms, and what is made of them */
+    uint32_t *kept;             /* lanes that are at work still, while they are squeezed */
 } work;
 
-enum { ARRAYS = 12 };
+enum { ARRAYS = 13 };
 
 static inline work carve(const gess__update *u)
 {
@@ -44,7 +45,8 @@ static inline work carve(const gess__update *u)
                   .sines = at + 8 * n,
                   .cosines = at + 9 * n,
                   .first = at + 10 * n,
-                  .second = at + 11 * n};
+                  .second = at + 11 * n,
+                  .kept = (uint32_t *)(void *)(at + 12 * n)};
 }
 
 size_t gess__ellipse_own_size(size_t dim)
@@ -207,34 +209,44 @@ GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
     u->chains->value[chain] = value;
 }
 
-/* Lane number p is at work still: it becomes number q. */
-GESS__INLINE void squeeze(gess__update *u, const work *w, size_t p, size_t q)
+/* The numbers kept, in ascending order, move to the front. */
+GESS__INLINE void squeeze(size_t left, const uint32_t *kept, double *values)
 {
-    w->deltas[q] = w->deltas[p];
-    w->squares[q] = w->squares[p];
-    w->crosses[q] = w->crosses[p];
-    w->heights[q] = w->heights[p];
-    w->roots[q] = w->roots[p];
-    w->low[q] = w->low[p];
-    w->high[q] = w->high[p];
-    w->angle[q] = w->angle[p];
-    u->lane[q] = u->lane[p];
+    for (size_t q = 0; q < left; q++) values[q] = values[kept[q]];
 }
 
-/* Takes the proposals that lie in their slices, log T of them being in w->second; *left: how many do not. */
+/* Takes the proposals that lie in their slices, log T of them being in w->second; *left: how many do not. Whether one
+ * does is as good as a coin, which no branch should be: the two kinds are listed first. */
 GESS__VECTOR
 static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
 {
-    size_t rest = 0;
-    for (size_t p = 0; p < u->proposals; p++) {
-        double value = u->values[p];
-        if (!(value < INFINITY)) GESS_TRY(gess__update_value(u, p, &value, err));
-        double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * u->target->dim] : 0.0;
-        if (value + tilt - w->second[p] > w->heights[p])
-            move(u, w, p, value);
-        else
-            squeeze(u, w, p, rest++);
+    enum { CHUNK = 64 };
+    size_t n = u->proposals, rest = 0, dim = u->target->dim;
+    uint32_t *restrict kept = w->kept;
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t count = n - done < CHUNK ? n - done : CHUNK, taken = 0;
+        uint32_t moved[CHUNK];
+        for (size_t p = done; p < done + count; p++)
+            if (!(u->values[p] < INFINITY)) GESS_TRY(gess__update_value(u, p, &u->values[p], err));
+        for (size_t p = done; p < done + count; p++) {
+            double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * dim] : 0.0;
+            int inside = u->values[p] + tilt - w->second[p] > w->heights[p];
+            moved[taken] = (uint32_t)p;
+            kept[rest] = (uint32_t)p;
+            taken += (size_t)inside;
+            rest += (size_t)!inside;
+        }
+        for (size_t i = 0; i < taken; i++) move(u, w, moved[i], u->values[moved[i]]);
     }
+    for (size_t q = 0; q < rest; q++) u->lane[q] = u->lane[kept[q]];
+    squeeze(rest, kept, w->deltas);
+    squeeze(rest, kept, w->squares);
+    squeeze(rest, kept, w->crosses);
+    squeeze(rest, kept, w->heights);
+    squeeze(rest, kept, w->roots);
+    squeeze(rest, kept, w->low);
+    squeeze(rest, kept, w->high);
+    squeeze(rest, kept, w->angle);
     *left = rest;
     return GESS_OK;
 }

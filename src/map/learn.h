@@ -21,10 +21,11 @@ typedef struct gess__edge {
 } gess__edge;
 
 /* Shift, log spread, and what tilt, power and lean come from (learn_shape.c); which of these three are
- * fitted. */
+ * fitted; and what the last fit found of the curvature, for the next one to begin with. */
 typedef struct gess__shape {
     double p[GESS__SHAPE_PARAMETERS];
-    bool tilts, powers, leans;
+    double inverse_hessian[GESS__SHAPE_PARAMETERS * GESS__SHAPE_PARAMETERS];
+    bool tilts, powers, leans, fitted;
 } gess__shape;
 
 struct gess__learner {
@@ -77,7 +78,8 @@ void gess__shape_fit(gess__shape *shape, size_t n, const double *x, const double
 /* Every few-th of m values, 4,000 or so, to begin with; returns how many. */
 size_t gess__shape_thin(size_t m, const double *x, double *out);
 
-/* What tilt and lean gain over the same without, nats a point, each half of the points under the fit to the other. */
-double gess__shape_gain(const gess__shape *from, size_t n, const double *x, const double *weights);
+/* What tilt and lean gain over the same without, nats a point, each half of the points under the fit to the other. The
+ * shape is left where the last of these fits is. */
+double gess__shape_gain(gess__shape *shape, size_t n, const double *x, const double *weights);
 
 #endif

@@ -12,6 +12,9 @@ enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, IT
 
 #define LONGEST 0.7
 
+/* A fit ends with the second step that brings less, in nats a point. */
+#define SMALL 1e-5
+
 /* A side whose power is much above 1 gives T a tail much lighter than a Gaussian's: what lies there all the same is
  * hard to leave. So is what lies on the steep side of a large tilt. */
 #define MOST_TILT 1.5
@@ -190,26 +193,29 @@ static double direction(const double *h, const double *g, double *step)
 /* BFGS with a line search that halves. */
 void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *weights)
 {
-    double h[PARAMETERS * PARAMETERS] = {0}, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS];
+    double *h = s->inverse_hessian, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS];
     double loss = loss_at(s, n, x, weights, g), fraction = 1.0;
-    for (size_t u = 0; u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
+    for (size_t u = 0; !s->fitted && u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
+    s->fitted = true;
     for (int iteration = 0, small = 0; iteration < ITERATIONS && fraction > 0.0 && small < 2; iteration++) {
-        double slope = direction(h, g, step), trial = INFINITY;
-        gess__shape to = *s;
+        double slope = direction(h, g, step), trial = INFINITY, from[PARAMETERS];
+        memcpy(from, s->p, sizeof from);
         for (fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
-            for (size_t u = 0; u < PARAMETERS; u++) to.p[u] = s->p[u] + fraction * step[u];
-            trial = loss_at(&to, n, x, weights, next);
+            for (size_t u = 0; u < PARAMETERS; u++) s->p[u] = from[u] + fraction * step[u];
+            trial = loss_at(s, n, x, weights, next);
             if (trial <= loss + 1e-4 * fraction * slope) break;
         }
-        if (!(trial <= loss)) return;
+        if (!(trial <= loss)) {
+            memcpy(s->p, from, sizeof from);
+            return;
+        }
         for (size_t u = 0; u < PARAMETERS; u++) {
             step[u] *= fraction;
             g[u] = next[u] - g[u];
         }
         update_hessian(h, step, g);
         memcpy(g, next, sizeof g);
-        small = loss - trial < 1e-6 ? small + 1 : 0;
-        *s = to;
+        small = loss - trial < SMALL ? small + 1 : 0;
         loss = trial;
     }
 }
@@ -228,21 +234,21 @@ size_t gess__shape_thin(size_t m, const double *x, double *out)
     return few;
 }
 
-double gess__shape_gain(const gess__shape *from, size_t m, const double *x, const double *weights)
+double gess__shape_gain(gess__shape *full, size_t m, const double *x, const double *weights)
 {
     size_t half = m / 2;
     double gain = 0.0;
+    gess__shape plain = *full;
+    plain.tilts = plain.leans = false;
+    plain.p[TILT] = plain.p[LEAN] = 0.0;
     for (int side = 0; side < 2; side++) {
         const double *mine = side ? x + half : x, *other = side ? x : x + half;
         const double *my_weights = side ? weights + half : weights, *other_weights = side ? weights : weights + half;
         size_t n = side ? m - half : half;
-        gess__shape full = *from, plain = *from;
-        plain.tilts = plain.leans = false;
-        plain.p[TILT] = plain.p[LEAN] = 0.0;
         gess__shape_fit(&plain, n, mine, my_weights);
-        memcpy(full.p, plain.p, sizeof full.p);
-        gess__shape_fit(&full, n, mine, my_weights);
-        gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(&full, m - n, other, other_weights));
+        if (side == 0) memcpy(full->p, plain.p, sizeof full->p);
+        gess__shape_fit(full, n, mine, my_weights);
+        gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(full, m - n, other, other_weights));
     }
     return gain;
 }

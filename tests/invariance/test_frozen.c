@@ -167,7 +167,7 @@ static void learn_t(gess__ensemble *e, enum quality quality, const double *w)
     if (quality == NONE) return;
     if (quality == LEARNED) {
         judge_must(gess__mixture_fitter_new(&mixer, dim, LEARN_POINTS, &err), &err);
-        gess__fit_mixture(mixer, &pool, e->mixture, &mixed);
+        gess__fit_mixture(mixer, &pool, 0, e->mixture, &mixed);
         gess__mixture_fitter_free(mixer);
         mixtures_learned += e->mixture->count > 1;
     }

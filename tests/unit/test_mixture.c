@@ -87,7 +87,7 @@ static fitted fit(size_t dim, size_t n, size_t half, const double *points)
     assert_int_equal(gess__approx_new(&f.single, dim, &err), GESS_OK);
     gess__fit(fitter, n, points, GESS__FIT_QUICK, f.single, &report);
     gess__approx_copy(f.mixture->component[0], f.single);
-    gess__fit_mixture(f.fitter, &pool, f.mixture, &f.report);
+    gess__fit_mixture(f.fitter, &pool, 0, f.mixture, &f.report);
     gess__fitter_free(fitter);
     return f;
 }
@@ -396,7 +396,7 @@ static void is_a_function_of_its_input(void **state)
     gess__pool pool = {.half = n / 2, .rest = n - n / 2, .points = points};
     gess__mixture_report report;
     gess__approx_copy(g.mixture->component[0], f.single);
-    gess__fit_mixture(g.fitter, &pool, g.mixture, &report);
+    gess__fit_mixture(g.fitter, &pool, 0, g.mixture, &report);
     assert_true(f.mixture->count > 1);
     assert_int_equal(f.mixture->count, g.mixture->count);
     assert_memory_equal(&report, &f.report, sizeof report.score + sizeof report.gain);
@@ -478,7 +478,7 @@ static void never_fails_from_a_bad_start(void **state)
         for (size_t i = 0; i < dim * dim; i++) f.single->chol[i] *= scales[s];
         gess__approx_ready(f.single);
         gess__approx_copy(f.mixture->component[0], f.single);
-        gess__fit_mixture(f.fitter, &pool, f.mixture, &f.report);
+        gess__fit_mixture(f.fitter, &pool, 0, f.mixture, &f.report);
         for (size_t j = 0; j < f.mixture->count; j++) assert_true(isfinite(f.mixture->component[j]->log_det));
         assert_true(isfinite(f.report.gain));
         if (s == 1 || s == 2) assert_int_equal(f.mixture->count, 2);
