@@ -29,7 +29,7 @@ typedef struct slot {
     size_t rows_room, points_room, values_room;
     int status;
     gess_error error;
-    double seconds;
+    double seconds, each; /* as in gess__outcome */
     gess__tally tally;
     gess__nans nans;
 } slot;
@@ -105,6 +105,7 @@ static void run_slot(guest *g, slot *s, unsigned worker)
     double before = gess__seconds();
     s->status = gess__task_run(e, &stretch, worker, &s->task, &s->error);
     s->seconds = gess__seconds() - before;
+    s->each = u->measure ? 0.0 : u->each;
     if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
     take_counts(s, u);
 }
@@ -352,6 +353,7 @@ static int send_result(guest *g, slot *s, gess_error *err)
     if (!dropped) {
         gess__wire_error(a, &s->status, &s->error);
         GESS_ARCHIVE(a, &s->seconds);
+        GESS_ARCHIVE(a, &s->each);
     }
     if (!dropped && s->status == GESS_OK) {
         uint64_t nans = s->nans.count;

@@ -202,7 +202,7 @@ int gess__helpers_take(gess__helpers *h, const gess__message *m, gess_error *err
     if (m->count != sizeof got)
         return gess__fail(err, GESS_ERR_INTERNAL, "a value that is not whole came from rank %d", m->from);
     memcpy(&got, m->bytes, sizeof got);
-    if (got.run != h->comm->runs || h->of == NULL) return GESS_OK;
+    if (h->of == NULL || got.run != h->comm->runs) return GESS_OK; /* of a run that is over */
     while (i < h->count && h->away[i].id != got.id) i++;
     if (i == h->count) return GESS_OK;
     gess__helper *one = &h->of[m->from];

@@ -60,6 +60,7 @@ struct gess__ranks {
     gess__stream *stream; /* NULL: no stretch */
     uint64_t taken_over;  /* as far as guests have been told */
     gess__party *parties; /* of every rank, this one included: who is lent to whom */
+    int lending;          /* one is */
     gess__helpers helpers;
     uint64_t unused; /* evaluations in advance for tasks of guests, to be noted */
     void (*stop)(void *user);
@@ -277,30 +278,47 @@ static int give(gess__ranks *g)
     return given;
 }
 
-/* Lends ranks without a task to those that have one. */
-static void lend(gess__ranks *g)
+/* Who has tasks among the guests; true where one has none. */
+static int look_around(gess__ranks *g)
 {
-    const gess__ensemble *e = gess__stream_ensemble(g->stream);
-    gess__loan loan;
-    int elsewhere, loans = 0;
-    size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
-    g->parties[0].tasks = gess__stream_busy(g->stream);
+    int idle = 0;
     for (int i = 0; i < size_of(g); i++) {
         const peer *p = &g->peers[i];
         g->parties[i + 1].tasks = p->present ? (unsigned)p->count : 0;
         g->parties[i + 1].idle = p->present && p->count == 0 ? p->threads : 0;
-        if (elsewhere && g->parties[i + 1].lent > 0) send_frozen(g, i, e->number); /* it may be new */
+        idle |= g->parties[i + 1].idle > 0;
     }
-    while (g->status == GESS_OK && gess__lend_next(g->parties, g->comm->size, elsewhere ? most : 0, &loan)) {
-        if (loan.threads > 0) send_frozen(g, loan.helper - 1, e->number);
-        if (loan.threads > 0) g->peers[loan.helper - 1].loans++;
-        if (loan.owner == 0)
-            gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
-        else
-            send_to(g, loan.owner - 1, GESS__WIRE_LEND, &loan, sizeof loan);
+    return idle;
+}
+
+static void make_loan(gess__ranks *g, const gess__loan *loan)
+{
+    if (loan->threads > 0) g->peers[loan->helper - 1].loans++;
+    if (loan->owner == 0)
+        gess__helpers_lend(&g->helpers, loan->helper, loan->threads);
+    else
+        send_to(g, loan->owner - 1, GESS__WIRE_LEND, loan, sizeof *loan);
+}
+
+/* Lends ranks without a task to those that have one. */
+static void lend(gess__ranks *g)
+{
+    int elsewhere, idle = look_around(g);
+    if (!idle && !g->lending) return;
+    size_t number = gess__stream_ensemble(g->stream)->number;
+    size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
+    gess__loan loan;
+    if (!elsewhere && !g->lending) return;
+    g->parties[0].tasks = gess__stream_busy(g->stream);
+    while (g->status == GESS_OK && gess__lend_next(g->parties, g->comm->size, elsewhere ? most : 0, &loan))
+        make_loan(g, &loan);
+    g->lending = 0;
+    for (int i = 0; i < size_of(g); i++) {
+        if (g->parties[i + 1].lent == 0) continue;
+        send_frozen(g, i, number); /* where it is new */
+        g->lending = 1;
     }
-    for (int i = 0; i < g->comm->size; i++) loans |= g->parties[i].lent > 0;
-    g->patience.most = loans ? gess__lend_poll(g->helpers.each) : 0.0;
+    g->patience.most = g->lending ? gess__lend_poll(g->helpers.each) : 0.0;
 }
 
 /* Sends points that are laid out here. */
@@ -428,6 +446,7 @@ static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
     if (dropped) return GESS_OK;
     gess__wire_error(a, &o.status, &o.error);
     GESS_ARCHIVE(a, &o.seconds);
+    GESS_ARCHIVE(a, &o.each);
     if (o.status == GESS_OK) GESS_ARCHIVE(a, &o.tally);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "a result that is not whole came from %s", p->host);
     note_times(p, &order, &o);
@@ -687,6 +706,7 @@ static int share(gess__ranks *g, size_t count, gess__ensemble **ensemble, const 
     }
     g->announced = g->farewell_sent = 0;
     memset(g->parties, 0, (size_t)g->comm->size * sizeof *g->parties);
+    g->lending = 0;
     return gess__helpers_open(&g->helpers, g->comm, ensemble[0]->target.dim, err);
 }
 

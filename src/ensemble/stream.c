@@ -412,6 +412,9 @@ static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__
 {
     holding *h = &s->holdings[claim->block];
     double each = o->seconds / (double)claim->task.iterations;
+    /* only others have run tasks so far: better theirs than none */
+    if (s->pace == 0.0) s->pace = each;
+    if (s->each == 0.0) s->each = o->each;
     s->typical = s->typical > 0.0 ? 0.95 * s->typical + 0.05 * each : each;
     double rounds = (double)o->tally.evals / (double)claim->task.iterations;
     s->rounds = s->rounds > 0.0 ? 0.95 * s->rounds + 0.05 * rounds : rounds;

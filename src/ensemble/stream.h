@@ -19,7 +19,7 @@ typedef struct gess__claim {
 typedef struct gess__outcome {
     int status;
     gess_error error;
-    double seconds;
+    double seconds, each; /* of all of it; of an evaluation, 0 where that was not measured */
     gess__tally tally;
 } gess__outcome;
 
