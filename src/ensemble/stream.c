@@ -64,8 +64,9 @@ struct gess__stream {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* idle workers wait for it */
     unsigned idle;          /* how many */
-    gess__ahead *ahead;     /* NULL: nothing is evaluated in advance */
-    double each;            /* seconds of an evaluation, as measured; 0: not yet */
+    unsigned free;      /* workers in the stretch that have neither a task nor anything else to do, for other ranks */
+    gess__ahead *ahead; /* NULL: nothing is evaluated in advance */
+    double each;        /* seconds of an evaluation, as measured; 0: not yet */
     /* one stretch */
     gess__ensemble *ensemble;
     const gess__stretch *stretch;
@@ -177,6 +178,7 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
+    s->free = 1; /* the thread that runs the stretch; the others when they come */
     s->claims = 0;
     s->elsewhere = (gess__tally){0};
     memset(s->holdings, 0, s->blocks * sizeof *s->holdings);
@@ -202,14 +204,21 @@ static void fail(gess__stream *s, int status, const gess_error *error)
     s->error = *error;
 }
 
-/* The idle block that is furthest behind and has room for its draws, or `blocks`. For a slow worker the one that is
+/* Whether a block can be claimed: it is idle, not at the end, and there is room for its draws. */
+static int ready(const gess__stream *s, size_t b)
+{
+    const holding *h = &s->holdings[b];
+    return h->serial == 0 && h->progress < s->segments && h->progress < s->written + s->slots;
+}
+
+/* The idle block that is furthest behind, or `blocks`. For a slow worker the one that is
  * furthest ahead: what is behind would fall ever further behind with it. */
 static size_t choose(const gess__stream *s, int slow)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
         const holding *h = &s->holdings[b];
-        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + s->slots) continue;
+        if (!ready(s, b)) continue;
         if (best == s->blocks ||
             (slow ? h->progress > s->holdings[best].progress : h->progress < s->holdings[best].progress))
             best = b;
@@ -346,9 +355,11 @@ static void deliver(gess__stream *s)
         gess_error error = {0};
         int status = GESS_OK;
         s->delivering = 1;
+        s->free--;
         pthread_mutex_unlock(&s->lock);
         if (s->record->sink != NULL) status = s->record->sink(s->record->user, &segment, &error);
         pthread_mutex_lock(&s->lock);
+        s->free++;
         s->delivering = 0;
         if (status != GESS_OK) fail(s, status, &error);
         s->remaining[k % s->slots] = s->blocks;
@@ -397,12 +408,14 @@ static int help(gess__stream *s, unsigned worker, int *gone)
     u->worker = worker;
     if (!gess__ahead_take(s->ahead, worker, u->points, &offer)) return 0;
     if (worker > 0) gess__team_leave(e->team, worker);
+    s->free--;
     pthread_mutex_unlock(&s->lock);
     double value = NAN;
     int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->mapped, NULL);
     pthread_mutex_lock(&s->lock);
     gess__ahead_give(s->ahead, &offer, status, value);
     *gone = worker > 0 && !gess__team_rejoin(e->team, worker);
+    if (!*gone) s->free++;
     return 1;
 }
 
@@ -444,6 +457,7 @@ static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim
     gess__update *u = &s->ensemble->updates[worker];
     gess__outcome o = {0};
     size_t ahead = depth_ahead(s);
+    s->free--;
     pthread_mutex_unlock(&s->lock);
     uint64_t evals = u->tally.evals, updates = u->tally.updates;
     double before = gess__seconds();
@@ -451,6 +465,7 @@ static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim
     o.seconds = gess__seconds() - before;
     if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
     pthread_mutex_lock(&s->lock);
+    s->free++;
     double each = o.seconds / (double)claim->task.iterations;
     s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
     if (!u->measure) s->each = s->each > 0.0 ? 0.9 * s->each + 0.1 * u->each : u->each;
@@ -482,6 +497,7 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     (void)item;
     (void)err;
     pthread_mutex_lock(&s->lock);
+    s->free += worker > 0;
     while (!gone && s->status == GESS_OK && s->written < s->segments) {
         gess__claim claim;
         deliver(s);
@@ -493,17 +509,32 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
             s->idle--;
         }
     }
-    if (!gone) pthread_cond_broadcast(&s->changed);
+    if (!gone) {
+        s->free -= worker > 0;
+        pthread_cond_broadcast(&s->changed);
+    }
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
 }
 
 /* ---- other ranks ---- */
 
+/* Whether the workers here will take all blocks that are ready: they need no messages for it, and what other ranks have
+ * no tasks for, they have for angles in advance. */
+static int reserved(const gess__stream *s)
+{
+    size_t count = 0;
+    int slow = s->typical > 0.0 && s->pace > PATIENCE * s->typical;
+    if (s->free == 0 || slow || too_slow(s, s->pace, 0)) return 0;
+    for (size_t b = 0; b < s->blocks && count <= s->free; b++) count += (size_t)ready(s, b);
+    return count > 0 && count <= s->free;
+}
+
 int gess__stream_claim(gess__stream *s, int rank, double each, size_t ahead, gess__claim *claim)
 {
     pthread_mutex_lock(&s->lock);
-    int found = claim_block(s, rank, each > 0.0 && s->rounds > 0.0 ? each * s->rounds : s->pace, ahead, claim);
+    int found =
+        !reserved(s) && claim_block(s, rank, each > 0.0 && s->rounds > 0.0 ? each * s->rounds : s->pace, ahead, claim);
     pthread_mutex_unlock(&s->lock);
     return found;
 }
