@@ -214,10 +214,10 @@ static int make_desks(guest *g, const gess__ensemble *e, gess_error *err)
 {
     unsigned threads = gess__team_size(g->team), all = threads * (unsigned)g->comm->size;
     GESS_TRY(gess__stream_desks(&g->ahead, e, all, &g->lock, &g->work, err));
-    GESS_TRY(gess__helpers_open(&g->helpers, g->comm, e->target.dim, err));
+    GESS_TRY(gess__helpers_open(&g->helpers, g->comm, e->target.dim, &g->wake, err));
     GESS_TRY(gess__favours_open(&g->favours, threads, e->target.dim, err));
     GESS_ALLOC(&g->points, threads * e->target.dim, err);
-    g->helpers.ahead = g->ahead;
+    gess__helpers_serve(&g->helpers, g->ahead, NULL);
     return GESS_OK;
 }
 
@@ -446,7 +446,6 @@ static int take_loan(guest *g, gess__archive *a, gess_error *err)
     GESS_ARCHIVE(a, &loan);
     if (a->bad || loan.helper < 1 || loan.helper >= g->comm->size || g->helpers.of == NULL) return not_whole(err);
     gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
-    if (g->ahead != NULL) gess__ahead_call(g->ahead, g->helpers.lent > 0 ? &g->wake : NULL);
     g->patience.most = g->helpers.lent > 0 ? gess__lend_poll(g->helpers.each) : 0.0;
     return GESS_OK;
 }

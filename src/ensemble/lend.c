@@ -92,10 +92,11 @@ typedef struct answer {
     double value;
 } answer;
 
-int gess__helpers_open(gess__helpers *h, gess_comm *comm, size_t dim, gess_error *err)
+int gess__helpers_open(gess__helpers *h, gess_comm *comm, size_t dim, pthread_cond_t *wake, gess_error *err)
 {
     gess__helpers_free(h);
     h->comm = comm;
+    h->wake = wake;
     h->dim = dim;
     GESS_ALLOC(&h->of, (size_t)comm->size, err);
     GESS_ALLOC(&h->away, MOST_AWAY, err);
@@ -113,6 +114,22 @@ void gess__helpers_free(gess__helpers *h)
     *h = (gess__helpers){0};
 }
 
+/* Who sends is woken where points are laid out, but not without anyone to send them to. */
+static void call(gess__helpers *h)
+{
+    if (h->ahead == NULL) return;
+    if (h->lock != NULL) pthread_mutex_lock(h->lock);
+    gess__ahead_call(h->ahead, h->lent > 0 ? h->wake : NULL);
+    if (h->lock != NULL) pthread_mutex_unlock(h->lock);
+}
+
+void gess__helpers_serve(gess__helpers *h, gess__ahead *ahead, pthread_mutex_t *lock)
+{
+    h->ahead = ahead;
+    h->lock = lock;
+    call(h);
+}
+
 void gess__helpers_lend(gess__helpers *h, int rank, unsigned threads)
 {
     gess__helper *one = &h->of[rank];
@@ -120,6 +137,7 @@ void gess__helpers_lend(gess__helpers *h, int rank, unsigned threads)
     one->room = threads;
     one->refusals = 0;
     one->again = 0.0;
+    call(h);
 }
 
 void gess__helpers_forget(gess__helpers *h)

@@ -47,6 +47,7 @@ typedef struct gess__helpers {
     gess_comm *comm;
     gess__ahead *ahead;    /* NULL: nothing is on offer */
     pthread_mutex_t *lock; /* of the desks, to be taken; NULL: the caller holds it */
+    pthread_cond_t *wake;  /* of the thread that sends */
     size_t dim;
     gess__helper *of; /* of every rank */
     unsigned lent;    /* threads, of all of them */
@@ -59,10 +60,13 @@ typedef struct gess__helpers {
     gess__archive out;
 } gess__helpers;
 
-int gess__helpers_open(gess__helpers *helpers, gess_comm *comm, size_t dim, gess_error *err);
+int gess__helpers_open(gess__helpers *helpers, gess_comm *comm, size_t dim, pthread_cond_t *wake, gess_error *err);
 void gess__helpers_free(gess__helpers *helpers);
 
 void gess__helpers_lend(gess__helpers *helpers, int rank, unsigned threads);
+
+/* Whose desks they are from now on. */
+void gess__helpers_serve(gess__helpers *helpers, gess__ahead *ahead, pthread_mutex_t *lock);
 
 /* The desks are gone, or will be; what is away has nowhere to come back to. */
 void gess__helpers_forget(gess__helpers *helpers);

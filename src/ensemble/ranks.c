@@ -707,7 +707,7 @@ static int share(gess__ranks *g, size_t count, gess__ensemble **ensemble, const 
     g->announced = g->farewell_sent = 0;
     memset(g->parties, 0, (size_t)g->comm->size * sizeof *g->parties);
     g->lending = 0;
-    return gess__helpers_open(&g->helpers, g->comm, ensemble[0]->target.dim, err);
+    return gess__helpers_open(&g->helpers, g->comm, ensemble[0]->target.dim, &g->wake, err);
 }
 
 int gess__ranks_gather(gess__ranks *g, size_t count, gess__ensemble **ensemble, const gess_options *options,
@@ -781,7 +781,9 @@ int gess__ranks_begin(gess__ranks *g, gess__stream *stream, gess_error *err)
         const gess__label label = {e->number, g->frozen[e->number].generation};
         g->stream = stream;
         note_unused(g);
-        g->helpers.ahead = gess__stream_lay_out(stream, label, &g->wake, &g->helpers.lock);
+        pthread_mutex_t *lock;
+        gess__ahead *ahead = gess__stream_label(stream, label, &lock);
+        gess__helpers_serve(&g->helpers, ahead, lock);
         g->taken_over = UINT64_MAX; /* guests have not been told of the last ones of the stretch before */
         pthread_cond_signal(&g->wake);
     }

@@ -587,13 +587,12 @@ unsigned gess__stream_busy(gess__stream *s)
     return busy;
 }
 
-gess__ahead *gess__stream_lay_out(gess__stream *s, gess__label label, pthread_cond_t *sender, pthread_mutex_t **lock)
+gess__ahead *gess__stream_label(gess__stream *s, gess__label label, pthread_mutex_t **lock)
 {
-    if (s->ahead == NULL) return NULL;
     *lock = &s->lock;
+    if (s->ahead == NULL) return NULL;
     pthread_mutex_lock(&s->lock);
     for (unsigned i = 0; i < gess__team_size(s->ensemble->team); i++) gess__ahead_label(s->ahead, i, label);
-    gess__ahead_call(s->ahead, sender);
     pthread_mutex_unlock(&s->lock);
     return s->ahead;
 }

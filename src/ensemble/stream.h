@@ -66,10 +66,8 @@ size_t gess__stream_ahead(gess__stream *stream, double *each, int *elsewhere);
 /* Tasks that run in this process. */
 unsigned gess__stream_busy(gess__stream *stream);
 
-/* The desks of this process, and the lock of them, with labels for this stretch; `sender` is signalled where points are
- * laid out, NULL: nobody. NULL where there are none. */
-gess__ahead *gess__stream_lay_out(gess__stream *stream, gess__label label, pthread_cond_t *sender,
-                                  pthread_mutex_t **lock);
+/* The desks of this process, and the lock of them, with labels for this stretch; NULL where there are none. */
+gess__ahead *gess__stream_label(gess__stream *stream, gess__label label, pthread_mutex_t **lock);
 
 /* Evaluations in advance on behalf of other ranks that were not used. */
 void gess__stream_note_unused(gess__stream *stream, uint64_t count);

@@ -208,11 +208,10 @@ static void with_helper(enum way way, const update *plain)
     assert_int_equal(gess__loopback_new(&net, 2, 0.0, 0.0, NULL), GESS_OK);
     assert_int_equal(gess__update_init(&scratch, s.kernel, &s.target, LANES, &err), GESS_OK);
     assert_int_equal(gess__ahead_new(&ahead, 1, DEPTH, LANES, DIM, &lock, &offered, &err), GESS_OK);
-    assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, &err), GESS_OK);
+    assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, &offered, &err), GESS_OK);
     assert_int_equal(gess__favours_open(&favours, 2, DIM, &err), GESS_OK);
     gess__ahead_label(ahead, 0, (gess__label){0, 7});
-    helpers.ahead = ahead;
-    helpers.lock = &lock;
+    gess__helpers_serve(&helpers, ahead, &lock);
     helpers.each = EACH;
     gess__helpers_lend(&helpers, 1, 2);
     s.u.desk = gess__ahead_desk(ahead, 0);
