@@ -192,6 +192,8 @@ void gess__ensemble_free(gess__ensemble *e)
     free(e->window.points);
     free(e->window.values);
     free(e->window.packed);
+    free(e->window.own);
+    free(e->window.own_before);
     free(e->nans.points);
     gess__target_free(&e->target);
     gess__stream_free(e->stream);

@@ -31,15 +31,17 @@ typedef struct gess__stretch {
 
 /* The draws of a warm-up window, in the sampling space, thinned to fit. */
 typedef struct gess__window {
-    uint64_t start;  /* iteration at which it began */
-    uint64_t stage;  /* iteration at which its newest stage began */
-    uint64_t length; /* iterations of the newest stage */
-    uint64_t stride; /* one iteration in so many is kept */
-    size_t draws;    /* kept of each chain */
-    size_t room;     /* draws of each chain that there is room for */
-    double *points;  /* (draw · chains + chain) × dim; NULL where the schedule fits to none */
-    double *values;  /* draw · chains + chain: their log densities */
-    double *packed;  /* the points again, those of the first half of the chains first */
+    uint64_t start;     /* iteration at which it began */
+    uint64_t stage;     /* iteration at which its newest stage began */
+    uint64_t length;    /* iterations of the newest stage */
+    uint64_t stride;    /* one iteration in so many is kept */
+    size_t draws;       /* kept of each chain */
+    size_t room;        /* draws of each chain that there is room for */
+    double *points;     /* (draw · chains + chain) × dim; NULL where the schedule fits to none */
+    double *values;     /* draw · chains + chain: their log densities */
+    double *packed;     /* the points again, those of the first half of the chains first */
+    double *own;        /* of each chain: its mean log density in the newest stage that is complete */
+    double *own_before; /* the same of the stage before, while there is a newer one */
 } gess__window;
 
 /* How warm-up stands. */

@@ -80,6 +80,8 @@ static void archive_window(gess__ensemble *e, gess__archive *a)
         a->bad = 1;
         return;
     }
+    gess__archive_bytes(a, w->own, e->chains.count * sizeof *w->own);
+    gess__archive_bytes(a, w->own_before, e->chains.count * sizeof *w->own_before);
     size_t points = (size_t)draws * e->chains.count;
     gess__archive_bytes(a, w->values, points * sizeof *w->values);
     if (w->points != NULL) gess__archive_bytes(a, w->points, points * e->target.dim * sizeof *w->points);

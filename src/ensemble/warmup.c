@@ -33,6 +33,8 @@ int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error
     e->window.room = points / chains > LEAST_DRAWS ? points / chains : LEAST_DRAWS;
     points = e->window.room * chains;
     GESS_ALLOC(&e->window.values, points, err);
+    GESS_ALLOC(&e->window.own, chains, err);
+    GESS_ALLOC(&e->window.own_before, chains, err);
     if (!e->schedule->fits_windows) return GESS_OK;
     GESS_ALLOC(&e->window.points, points * dim, err);
     GESS_ALLOC(&e->window.packed, points * dim, err);
@@ -56,12 +58,28 @@ void gess__warmup_look(gess__ensemble *e)
         double own = 0.0;
         for (size_t i = from; i < w->draws; i++) own += w->values[i * chains + c];
         own /= draws;
+        e->window.own[c] = own;
         sum += own;
         squares += own * own;
     }
     e->warmup.mean_value = sum / (double)chains;
     double variance = squares / (double)chains - e->warmup.mean_value * e->warmup.mean_value;
     e->warmup.mean_error = sqrt(fmax(variance, 0.0) / (double)chains);
+}
+
+/* Whether most chains are at higher log densities than in the stage before, or most at lower ones. Means over chains do
+ * not show it where a few that are far out have log densities of any size. */
+static int all_drift(const gess__ensemble *e)
+{
+    const double least = 0.25;
+    size_t chains = e->chains.count;
+    double up = 0.0, down = 0.0;
+    for (size_t c = 0; c < chains; c++) {
+        up += e->window.own[c] > e->window.own_before[c];
+        down += e->window.own[c] < e->window.own_before[c];
+    }
+    double count = up + down, lead = fabs(up - down) / 2.0;
+    return lead > least * count && lead > 1.5 * sqrt(count);
 }
 
 /* Keeps every second draw of the window. */
@@ -102,6 +120,7 @@ static void begin_stage(gess__ensemble *e)
     u->open = 1;
     u->value_before = u->mean_value;
     u->error_before = u->mean_error;
+    memcpy(w->own_before, w->own, e->chains.count * sizeof *w->own);
     u->before = e->tally;
     w->length = plan_stage(e);
     w->stage = gess__ensemble_done(e);
@@ -159,6 +178,7 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     GESS_TRY(check_not_flat(e, err));
     /* chains that still climb or fall have not arrived, whatever a fit says */
     u->moved = u->stages == 0 || !(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before));
+    u->moved = u->moved || all_drift(e);
     int more = e->schedule->look(e);
     u->stages++;
     u->calm = more || u->moved || u->stages < FEWEST_STAGES ? 0 : u->calm + 1;
