@@ -1,6 +1,7 @@
 /* A density that takes its time without taking the processor's: a correlated Gaussian in 4 dimensions that sleeps. So
  * that many ranks can be measured on a machine with few cores.
  *   SLEEPING_SECONDS   for each point (default: none)
+ *   SLEEPING_SHELL     a shell of this thickness around the origin in place of the Gaussian: updates take more angles
  *   SLEEPING_SLOW      rank that sleeps ten times as long
  *   SLEEPING_FAULT     RANK:KIND:CALL, what that rank does at its call number CALL: error, infinity, crash, hang */
 #include <gess/gess.h>
@@ -13,7 +14,7 @@
 #include <unistd.h>
 
 enum { DIM = 4 };
-static double seconds;
+static double seconds, shell;
 static char fault[16];
 static long fault_call;
 static atomic_long calls;
@@ -38,6 +39,11 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     }
     for (size_t i = 0; i < n; i++) {
         const double *p = x + i * dim;
+        if (shell > 0.0) {
+            double off = (sqrt(p[0] * p[0] + p[1] * p[1] + p[2] * p[2] + p[3] * p[3]) - sqrt(DIM)) / shell;
+            values[i] = -0.5 * off * off;
+            continue;
+        }
         double sum = p[0] * p[0];
         for (size_t k = 1; k < dim; k++) sum += (p[k] - 0.8 * p[k - 1]) * (p[k] - 0.8 * p[k - 1]);
         values[i] = -0.5 * sum;
@@ -62,7 +68,9 @@ int gess_plugin_open(const char *data, gess_model *model, char *message, size_t 
 {
     (void)data, (void)message, (void)size;
     const char *time = getenv("SLEEPING_SECONDS"), *slow = getenv("SLEEPING_SLOW"), *bad = getenv("SLEEPING_FAULT");
+    const char *thickness = getenv("SLEEPING_SHELL");
     if (time != NULL) seconds = strtod(time, NULL);
+    if (thickness != NULL) shell = strtod(thickness, NULL);
     if (slow != NULL && strtol(slow, NULL, 10) == rank()) seconds *= 10.0;
     long where = -1, call = 0;
     char kind[16] = "";

@@ -163,9 +163,8 @@ int gess__ensemble_share(gess__ensemble *e, const gess_options *options, unsigne
 {
     size_t block = e->chains.count / (2 * (size_t)workers); /* one to work on, one at hand */
     if (block < 1) block = 1;
-    if (options->block > 0 || block >= e->block) return GESS_OK;
-    e->block = block;
-    return gess__stream_resize(e->stream, e, err);
+    if (options->block == 0 && block < e->block) e->block = block;
+    return gess__stream_share(e->stream, e, workers, err);
 }
 
 int gess__ensemble_new(gess__ensemble **ensemble, const gess_model *model, const gess_options *options, size_t first,

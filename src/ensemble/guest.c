@@ -1,13 +1,17 @@
 /* A rank other than 0: runs tasks for it.
  *
  * The calling thread carries messages, the team's threads run tasks, out of slots: a few more than there are threads.
- * What is frozen is only replaced while no task of its ensemble runs; until then nothing more is received. */
+ * What is frozen is only replaced while no task of its ensemble runs; until then nothing more is received.
+ *
+ * Threads without a task evaluate angles in advance: of this rank's own tasks, and of other ranks' (lend.h). */
 #include "ensemble/ranks.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "ensemble/wire.h"
+#include "ensemble/lend.h"
+#include "ensemble/stream.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +29,7 @@ typedef struct slot {
     size_t rows_room, points_room, values_room;
     int status;
     gess_error error;
-    double seconds;
+    double seconds, each; /* as in gess__outcome */
     gess__tally tally;
     gess__nans nans;
 } slot;
@@ -38,6 +42,13 @@ typedef struct guest {
     size_t ensembles, block, slots;
     gess__ensemble **ensemble; /* made when they are first heard of */
     slot *slot;
+    uint64_t *generation; /* of what is frozen of each ensemble */
+    gess__ahead *ahead;   /* desks of the workers; NULL: nothing is evaluated in advance */
+    gess__helpers helpers;
+    gess__favours favours;
+    double *points;  /* of each worker: one of a desk here */
+    size_t helping;  /* workers that evaluate in advance */
+    uint64_t unused; /* of such evaluations for tasks here, as far as rank 0 was told */
     pthread_mutex_t lock;
     pthread_cond_t wake, work; /* of the thread that carries messages; of the workers */
     int quit;
@@ -88,11 +99,48 @@ static void run_slot(guest *g, slot *s, unsigned worker)
                                    .globals = e->globals,
                                    .period = e->period,
                                    .axes = s->order.axes};
-    e->updates[worker].desk = NULL;
+    gess__update *u = &e->updates[worker];
+    u->ahead = (size_t)s->order.ahead;
+    u->desk = g->ahead != NULL && u->ahead > 0 ? gess__ahead_desk(g->ahead, worker) : NULL;
     double before = gess__seconds();
     s->status = gess__task_run(e, &stretch, worker, &s->task, &s->error);
     s->seconds = gess__seconds() - before;
-    take_counts(s, &e->updates[worker]);
+    s->each = u->measure ? 0.0 : u->each;
+    if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
+    take_counts(s, u);
+}
+
+/* Evaluates a point in advance; without the lock meanwhile. */
+static int evaluate(guest *g, uint64_t ensemble, unsigned worker, const double *point, double *value)
+{
+    gess__update *u = &g->ensemble[ensemble]->updates[worker];
+    *value = NAN;
+    g->helping++;
+    pthread_mutex_unlock(&g->lock);
+    int status = gess__target_evaluate(u->target, worker, 1, point, value, NULL, u->mapped, NULL);
+    pthread_mutex_lock(&g->lock);
+    g->helping--;
+    pthread_cond_signal(&g->wake);
+    return status;
+}
+
+/* An angle of another rank's update, or of one here; false where there is none. */
+static int help(guest *g, unsigned worker)
+{
+    gess__offer offer;
+    gess__favour *f = gess__favours_next(&g->favours);
+    if (f != NULL) {
+        f->state = GESS__FAVOUR_BEGUN;
+        f->status = evaluate(g, f->label.ensemble, worker, f->point, &f->value);
+        f->state = GESS__FAVOUR_DONE;
+        return 1;
+    }
+    /* desks are made with the first ensemble; all have the same dimension */
+    double value, *point = g->ahead != NULL ? g->points + worker * g->favours.dim : NULL;
+    if (point == NULL || g->ending || g->held || !gess__ahead_take(g->ahead, worker, point, &offer)) return 0;
+    int status = evaluate(g, offer.label.ensemble, worker, point, &value);
+    gess__ahead_give(g->ahead, &offer, status, value);
+    return 1;
 }
 
 static int work(void *data, unsigned worker, size_t item, gess_error *err)
@@ -104,10 +152,12 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     while (!g->quit) {
         slot *s = next_waiting(g);
         if (s == NULL) {
-            pthread_cond_wait(&g->work, &g->lock);
+            if (!help(g, worker)) pthread_cond_wait(&g->work, &g->lock);
             continue;
         }
         s->state = RUNNING;
+        if (g->ahead != NULL)
+            gess__ahead_label(g->ahead, worker, (gess__label){s->order.ensemble, g->generation[s->order.ensemble]});
         pthread_mutex_unlock(&g->lock);
         run_slot(g, s, worker);
         pthread_mutex_lock(&g->lock);
@@ -159,10 +209,23 @@ static int make_room(double **array, size_t *room, size_t need, gess_error *err)
     return GESS_OK;
 }
 
+/* What it takes to evaluate angles in advance, for others and with their help. */
+static int make_desks(guest *g, const gess__ensemble *e, gess_error *err)
+{
+    unsigned threads = gess__team_size(g->team), all = threads * (unsigned)g->comm->size;
+    GESS_TRY(gess__stream_desks(&g->ahead, e, all, &g->lock, &g->work, err));
+    GESS_TRY(gess__helpers_open(&g->helpers, g->comm, e->target.dim, &g->wake, err));
+    GESS_TRY(gess__favours_open(&g->favours, threads, e->target.dim, err));
+    GESS_ALLOC(&g->points, threads * e->target.dim, err);
+    gess__helpers_serve(&g->helpers, g->ahead, NULL);
+    return GESS_OK;
+}
+
 /* Memory of the slots, once it is known how large a block is. */
 static int make_slots(guest *g, const gess__ensemble *e, gess_error *err)
 {
     size_t dim = e->target.dim, count = gess__team_size(g->team) + 1 + gess__team_size(g->team) / 8;
+    GESS_TRY(make_desks(g, e, err));
     GESS_ALLOC(&g->slot, count, err);
     g->slots = count;
     for (size_t i = 0; i < g->slots; i++) {
@@ -205,7 +268,8 @@ static int not_whole(gess_error *err)
 
 static int take_frozen(guest *g, gess__archive *a, gess_error *err)
 {
-    uint64_t number = 0;
+    uint64_t number = 0, generation = 0;
+    GESS_ARCHIVE(a, &generation);
     GESS_ARCHIVE(a, &number);
     if (a->bad || number >= g->ensembles || g->block == 0) return not_whole(err);
     gess__ensemble **e = &g->ensemble[number];
@@ -215,6 +279,7 @@ static int take_frozen(guest *g, gess__archive *a, gess_error *err)
     if (a->bad || a->at != a->size)
         return gess__fail(err, GESS_ERR_INTERNAL,
                           "what rank 0 sent does not fit the model that this rank has: it must be the same on all");
+    g->generation[number] = generation;
     return GESS_OK;
 }
 
@@ -267,8 +332,10 @@ static int take_task(guest *g, gess__archive *a, gess_error *err)
     gess__wire_states(a, &s->chains, 0, s->chains.count);
     if (a->bad || a->at != a->size) return not_whole(err);
     s->state = WAITING;
+    if (order.each > 0.0) g->helpers.each = order.each;
     pthread_cond_signal(&g->work);
-    return GESS_OK;
+    int sent;
+    return gess__favours_send(&g->favours, g->comm, 1, &sent, err); /* the task comes first */
 }
 
 static int send_result(guest *g, slot *s, gess_error *err)
@@ -280,9 +347,13 @@ static int send_result(guest *g, slot *s, gess_error *err)
     a->size = 0;
     GESS_ARCHIVE(a, &s->order);
     GESS_ARCHIVE(a, &dropped);
+    uint64_t unused = g->ahead != NULL ? gess__ahead_unused(g->ahead) : 0, more = unused - g->unused;
+    GESS_ARCHIVE(a, &more); /* may be less: it is what wraps around that is added up */
+    g->unused = unused;
     if (!dropped) {
         gess__wire_error(a, &s->status, &s->error);
         GESS_ARCHIVE(a, &s->seconds);
+        GESS_ARCHIVE(a, &s->each);
     }
     if (!dropped && s->status == GESS_OK) {
         uint64_t nans = s->nans.count;
@@ -322,10 +393,13 @@ static int drop(guest *g, gess__archive *a, gess_error *err)
  * not wanted any more: rank 0 would not have frozen anew. */
 static int clear(guest *g, int *in_use, gess_error *err)
 {
-    uint64_t number = 0;
+    uint64_t number = 0, generation = 0;
     gess__archive a = gess__wire_open(&g->message);
+    GESS_ARCHIVE(&a, &generation);
     GESS_ARCHIVE(&a, &number);
-    *in_use = 0;
+    int sent;
+    GESS_TRY(gess__favours_send(&g->favours, g->comm, 1, &sent, err));
+    *in_use = g->helping > 0;
     for (size_t i = 0; i < g->slots; i++) {
         slot *s = &g->slot[i];
         if (s->order.ensemble != number || (s->state != RUNNING && s->state != WAITING)) continue;
@@ -339,6 +413,7 @@ static int clear(guest *g, int *in_use, gess_error *err)
 /* Good-bye, once no task runs any more: whoever says so goes on at once. Rank 0 does not wait for ever for it. */
 static int leave_if_idle(guest *g, gess_error *err)
 {
+    if (g->helping > 0) return GESS_OK;
     for (size_t i = 0; i < g->slots; i++)
         if (g->slot[i].state == RUNNING) return GESS_OK;
     g->over = 1;
@@ -365,6 +440,26 @@ static void take_leave(gess_comm *comm, gess__archive *a)
     comm->left = 1;
 }
 
+static int take_loan(guest *g, gess__archive *a, gess_error *err)
+{
+    gess__loan loan;
+    GESS_ARCHIVE(a, &loan);
+    if (a->bad || loan.helper < 1 || loan.helper >= g->comm->size || g->helpers.of == NULL) return not_whole(err);
+    gess__helpers_lend(&g->helpers, loan.helper, loan.threads);
+    g->patience.most = g->helpers.lent > 0 ? gess__lend_poll(g->helpers.each) : 0.0;
+    return GESS_OK;
+}
+
+static int take_offer(guest *g, gess_error *err)
+{
+    int able = 1, asked = 0;
+    for (size_t i = 0; i < g->slots; i++) able &= g->slot[i].state != WAITING && g->slot[i].state != RUNNING;
+    GESS_TRY(gess__favours_take(&g->favours, g->comm, &g->message, able, g->generation, g->ensembles, &asked, err));
+    if (asked) pthread_cond_signal(&g->work);
+    g->patience.most = gess__lend_poll(g->favours.each);
+    return GESS_OK;
+}
+
 static int receive(guest *g, gess_error *err)
 {
     gess__archive a = gess__wire_open(&g->message);
@@ -378,6 +473,9 @@ static int receive(guest *g, gess_error *err)
     case GESS__WIRE_FROZEN: GESS_TRY(clear(g, &g->held, err)); return g->held ? GESS_OK : take_frozen(g, &a, err);
     case GESS__WIRE_TASK: return take_task(g, &a, err);
     case GESS__WIRE_REVOKE: return drop(g, &a, err);
+    case GESS__WIRE_LEND: return take_loan(g, &a, err);
+    case GESS__WIRE_OFFER: return take_offer(g, err);
+    case GESS__WIRE_VALUE: return gess__helpers_take(&g->helpers, &g->message, err);
     case GESS__WIRE_END: return take_end(g, &a, err);
     case GESS__WIRE_LEAVE:
         take_leave(g->comm, &a);
@@ -414,6 +512,7 @@ static int turn(guest *g, const atomic_int *stop, int *happened, gess_error *err
 {
     int got = 1;
     *happened = 0;
+    GESS_TRY(gess__favours_send(&g->favours, g->comm, 0, happened, err));
     for (size_t i = 0; i < g->slots; i++)
         if (g->slot[i].state == DONE) {
             GESS_TRY(send_result(g, &g->slot[i], err));
@@ -428,9 +527,10 @@ static int turn(guest *g, const atomic_int *stop, int *happened, gess_error *err
         GESS_TRY(g->comm->poll(g->comm, &g->message, &got, err));
         if (!got) break;
         *happened = 1;
-        g->heard = gess__awake_time(&g->awake);
+        if (g->message.from == 0) g->heard = gess__awake_time(&g->awake);
         GESS_TRY(receive(g, err));
     }
+    if (!g->held && !g->ending && !g->over) GESS_TRY(gess__helpers_send(&g->helpers, happened, err));
     return keep_in_touch(g, stop, err);
 }
 
@@ -470,6 +570,7 @@ static int set_up(guest *g, pthread_t *thread, gess_error *err)
 {
     g->ensembles = (size_t)g->options->ensembles;
     GESS_ALLOC(&g->ensemble, g->ensembles, err);
+    GESS_ALLOC(&g->generation, g->ensembles, err);
     GESS_TRY(gess__team_new(&g->team, (unsigned)g->options->threads, err));
     int code = pthread_create(thread, NULL, run_team, g);
     if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
@@ -505,6 +606,11 @@ int gess__guest_serve(gess_comm *comm, const gess_model *model, const gess_optio
     g.patience.active = gess__seconds();
     int status = serve(&g, stop, err);
     free_slots(&g);
+    gess__helpers_free(&g.helpers);
+    gess__favours_free(&g.favours);
+    gess__ahead_free(g.ahead);
+    free(g.points);
+    free(g.generation);
     for (size_t i = 0; g.ensemble != NULL && i < g.ensembles; i++) gess__ensemble_free(g.ensemble[i]);
     free(g.ensemble);
     gess__team_free(g.team);
@@ -529,7 +635,7 @@ void gess__guest_failed(gess_comm *comm, int status, const gess_error *error)
 
 int gess__guest_wait(gess_comm *comm)
 {
-    gess__patience patience = {gess__seconds()};
+    gess__patience patience = {.active = gess__seconds()};
     gess__awake awake = {0};
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -545,7 +651,7 @@ int gess__guest_wait(gess_comm *comm)
         double now = gess__awake_time(&awake);
         if (got) {
             gess__archive a = gess__wire_open(&m);
-            heard = now;
+            if (m.from == 0) heard = now;
             if (m.tag == GESS__WIRE_PING) GESS_ARCHIVE(&a, &covered);
             if (m.tag == GESS__WIRE_LEAVE) take_leave(comm, &a);
             continue;

@@ -2,8 +2,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "ensemble/lend.h"
 #include "ensemble/stream.h"
-#include "ensemble/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,11 +29,13 @@ typedef struct peer {
     uint64_t latest;      /* run that it began or could not begin last: one may be ahead of rank 0 by failures */
     double heard, spoken; /* by the awake clock */
     double pace;          /* seconds of an iteration of a block; 0: not known */
+    double each;          /* seconds of a task for each of its evaluations, which luck alters less; 0: not known */
     size_t count, room;   /* errands */
     errand *errands;
     uint64_t *generation; /* that it has of what is frozen, of each ensemble */
     uint64_t tasks, wasted, iterations, bytes_out, bytes_in;
-    double busy; /* seconds in tasks, of all its threads */
+    uint64_t loans; /* times that it was lent to another */
+    double busy;    /* seconds in tasks, of all its threads */
 } peer;
 
 /* What is frozen of an ensemble, as it is sent. */
@@ -57,6 +59,10 @@ struct gess__ranks {
     frozen *frozen;
     gess__stream *stream; /* NULL: no stretch */
     uint64_t taken_over;  /* as far as guests have been told */
+    gess__party *parties; /* of every rank, this one included: who is lent to whom */
+    int lending;          /* one is */
+    gess__helpers helpers;
+    uint64_t unused; /* evaluations in advance for tasks of guests, to be noted */
     void (*stop)(void *user);
     void *stop_user;
     size_t block;
@@ -109,6 +115,8 @@ static void free_ranks(void *ranks)
         for (int i = 0; i < size_of(g); i++) free(g->peers[i].errands);
     }
     free(g->peers);
+    free(g->parties);
+    gess__helpers_free(&g->helpers);
     gess__archive_free(&g->out);
     pthread_cond_destroy(&g->wake);
     pthread_cond_destroy(&g->news);
@@ -130,6 +138,7 @@ int gess__ranks_of(gess_comm *comm, gess__ranks **out, gess_error *err)
     gess__wake_init(&g->news);
     g->patience.active = gess__seconds();
     GESS_ALLOC(&g->peers, (size_t)size_of(g), err);
+    GESS_ALLOC(&g->parties, (size_t)comm->size, err);
     return GESS_OK;
 }
 
@@ -145,6 +154,7 @@ void gess__ranks_next_run(gess__ranks *g)
     }
     if (g->early.run <= run) g->early.run = 0;
     g->block = 0;
+    g->unused = 0;
     pthread_mutex_unlock(&g->lock);
 }
 
@@ -216,6 +226,8 @@ static void send_task(gess__ranks *g, int i, const gess__ensemble *e, const gess
                          .window_stride = t->window_stride,
                          .rebind = t->rebind,
                          .points = t->points != NULL};
+    int elsewhere;
+    order.ahead = gess__stream_ahead(g->stream, &order.each, &elsewhere);
     a->size = 0;
     GESS_ARCHIVE(a, &order);
     gess__wire_states(a, t->chains, t->first, t->count);
@@ -237,22 +249,25 @@ static int give_one(gess__ranks *g, int i)
     peer *p = &g->peers[i];
     gess__claim claim;
     const gess__ensemble *e = gess__stream_ensemble(g->stream);
-    if (!gess__stream_claim(g->stream, i + 1, p->pace, p->count / p->threads, &claim)) return 0;
+    if (!gess__stream_claim(g->stream, i + 1, p->each, p->count / p->threads, &claim)) return 0;
     send_task(g, i, e, &claim);
     return 1;
 }
 
-/* First a task for every thread, then some to have at hand when one is done. */
+/* First a task for every thread of ranks that help nobody, then for those of the others, then some to have at hand when
+ * one is done. */
 static int give(gess__ranks *g)
 {
+    enum { ALONE, LENT, SPARE, WAYS };
     int given = 0, more = 1;
-    for (int spare = 0; spare < 2; spare++)
+    for (int way = ALONE; way < WAYS; way++)
         for (more = 1; more && g->status == GESS_OK;) {
             more = 0;
             for (int k = 0; k < size_of(g); k++) {
                 int i = (g->first + k) % size_of(g);
                 const peer *p = &g->peers[i];
-                if (!p->present || p->count >= (spare ? p->room : p->threads)) continue;
+                if (!p->present || p->count >= (way == SPARE ? p->room : p->threads)) continue;
+                if (way == ALONE && g->parties[i + 1].lent > 0) continue;
                 if (!give_one(g, i)) {
                     g->first = (i + 1) % size_of(g);
                     return given;
@@ -261,6 +276,58 @@ static int give(gess__ranks *g)
             }
         }
     return given;
+}
+
+/* Who has tasks among the guests; true where one has none. */
+static int look_around(gess__ranks *g)
+{
+    int idle = 0;
+    for (int i = 0; i < size_of(g); i++) {
+        const peer *p = &g->peers[i];
+        g->parties[i + 1].tasks = p->present ? (unsigned)p->count : 0;
+        g->parties[i + 1].idle = p->present && p->count == 0 ? p->threads : 0;
+        idle |= g->parties[i + 1].idle > 0;
+    }
+    return idle;
+}
+
+static void make_loan(gess__ranks *g, const gess__loan *loan)
+{
+    if (loan->threads > 0) g->peers[loan->helper - 1].loans++;
+    if (loan->owner == 0)
+        gess__helpers_lend(&g->helpers, loan->helper, loan->threads);
+    else
+        send_to(g, loan->owner - 1, GESS__WIRE_LEND, loan, sizeof *loan);
+}
+
+/* Lends ranks without a task to those that have one. */
+static void lend(gess__ranks *g)
+{
+    int elsewhere, idle = look_around(g);
+    if (!idle && !g->lending) return;
+    size_t number = gess__stream_ensemble(g->stream)->number;
+    size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
+    gess__loan loan;
+    if (!elsewhere && !g->lending) return;
+    g->parties[0].tasks = gess__stream_busy(g->stream);
+    while (g->status == GESS_OK && gess__lend_next(g->parties, g->comm->size, elsewhere ? most : 0, &loan))
+        make_loan(g, &loan);
+    g->lending = 0;
+    for (int i = 0; i < size_of(g); i++) {
+        if (g->parties[i + 1].lent == 0) continue;
+        send_frozen(g, i, number); /* where it is new */
+        g->lending = 1;
+    }
+    g->patience.most = g->lending ? gess__lend_poll(g->helpers.each) : 0.0;
+}
+
+/* Sends points that are laid out here. */
+static int send_points(gess__ranks *g)
+{
+    gess_error error = {0};
+    int sent = 0, status = gess__helpers_send(&g->helpers, &sent, &error);
+    if (status != GESS_OK) fail(g, status, &error);
+    return sent;
 }
 
 /* Tells guests of tasks that others have taken over. */
@@ -334,6 +401,12 @@ static void read_nans(gess__archive *a, gess__stream *s, double *point, size_t d
     }
 }
 
+static void note_unused(gess__ranks *g)
+{
+    gess__stream_note_unused(g->stream, g->unused);
+    g->unused = 0;
+}
+
 static void forget_errand(peer *p, uint64_t ensemble, uint64_t serial)
 {
     for (size_t k = 0; k < p->count; k++)
@@ -343,6 +416,20 @@ static void forget_errand(peer *p, uint64_t ensemble, uint64_t serial)
         }
 }
 
+static double smooth(double before, double now)
+{
+    return before > 0.0 ? 0.7 * before + 0.3 * now : now;
+}
+
+static void note_times(peer *p, const gess__order *order, const gess__outcome *o)
+{
+    p->pace = smooth(p->pace, o->seconds / (double)order->iterations);
+    if (o->tally.evals > 0) p->each = smooth(p->each, o->seconds / (double)o->tally.evals);
+    p->tasks++;
+    p->iterations += order->iterations * order->count;
+    p->busy += o->seconds;
+}
+
 static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
 {
     gess__order order;
@@ -350,24 +437,25 @@ static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
     gess__claim claim;
     int dropped = 0;
     GESS_ARCHIVE(a, &order);
+    uint64_t unused = 0;
     GESS_ARCHIVE(a, &dropped);
+    GESS_ARCHIVE(a, &unused);
     if (!a->bad) forget_errand(p, order.ensemble, order.serial);
+    if (!a->bad) g->unused += unused; /* between stretches, too: it may wrap around, and the sum of all must not */
+    if (g->stream != NULL) note_unused(g);
     if (dropped) return GESS_OK;
     gess__wire_error(a, &o.status, &o.error);
     GESS_ARCHIVE(a, &o.seconds);
+    GESS_ARCHIVE(a, &o.each);
+    if (o.status == GESS_OK) GESS_ARCHIVE(a, &o.tally);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "a result that is not whole came from %s", p->host);
-    double each = o.seconds / (double)order.iterations;
-    p->pace = p->pace > 0.0 ? 0.7 * p->pace + 0.3 * each : each;
-    p->tasks++;
-    p->iterations += order.iterations * order.count;
-    p->busy += o.seconds;
+    note_times(p, &order, &o);
     gess__stream *s = g->stream;
     if (s == NULL || gess__stream_ensemble(s)->number != order.ensemble ||
         !gess__stream_wants(s, &claim, order.serial, (size_t)order.block))
         return GESS_OK; /* someone else was faster */
     if (o.status == GESS_OK) {
         const gess__task *t = &claim.task;
-        GESS_ARCHIVE(a, &o.tally);
         gess__wire_states(a, t->chains, t->first, t->count);
         read_rows(a, t, gess__stream_ensemble(s)->target.columns);
         read_points(a, t);
@@ -407,6 +495,7 @@ static int receive(gess__ranks *g, const gess__message *m, gess_error *err)
         return GESS_OK;
     case GESS__WIRE_RESULT: return result(g, p, &a, err);
     case GESS__WIRE_PING: return GESS_OK;
+    case GESS__WIRE_VALUE: return gess__helpers_take(&g->helpers, m, err);
     case GESS__WIRE_STOP:
         p->stopped = p->run;
         if (g->stop != NULL && p->run == g->comm->runs) g->stop(g->stop_user);
@@ -502,6 +591,8 @@ static int turn(gess__ranks *g)
     if (g->stream != NULL) {
         happened |= give(g);
         revoke(g);
+        lend(g);
+        happened |= send_points(g);
     }
     if (g->farewell != NULL) say_farewell(g);
     keep_in_touch(g);
@@ -614,7 +705,9 @@ static int share(gess__ranks *g, size_t count, gess__ensemble **ensemble, const 
         if (ensemble[i]->block > g->block) g->block = ensemble[i]->block;
     }
     g->announced = g->farewell_sent = 0;
-    return GESS_OK;
+    memset(g->parties, 0, (size_t)g->comm->size * sizeof *g->parties);
+    g->lending = 0;
+    return gess__helpers_open(&g->helpers, g->comm, ensemble[0]->target.dim, &g->wake, err);
 }
 
 int gess__ranks_gather(gess__ranks *g, size_t count, gess__ensemble **ensemble, const gess_options *options,
@@ -658,6 +751,7 @@ static int freeze(gess__ranks *g, gess__ensemble *e, gess_error *err)
     frozen *f = &g->frozen[e->number];
     gess__archive packed = {0};
     uint64_t number = e->number;
+    GESS_ARCHIVE(&packed, &f->generation);
     GESS_ARCHIVE(&packed, &number);
     gess__ensemble_archive_frozen(e, &packed);
     if (packed.bad) {
@@ -671,6 +765,7 @@ static int freeze(gess__ranks *g, gess__ensemble *e, gess_error *err)
     gess__archive_free(&f->packed);
     f->packed = packed;
     f->generation++;
+    memcpy(packed.bytes, &f->generation, sizeof f->generation);
     return GESS_OK;
 }
 
@@ -682,7 +777,13 @@ int gess__ranks_begin(gess__ranks *g, gess__stream *stream, gess_error *err)
     if (status != GESS_OK) *err = g->error;
     if (status == GESS_OK) status = freeze(g, gess__stream_ensemble(stream), err);
     if (status == GESS_OK) {
+        const gess__ensemble *e = gess__stream_ensemble(stream);
+        const gess__label label = {e->number, g->frozen[e->number].generation};
         g->stream = stream;
+        note_unused(g);
+        pthread_mutex_t *lock;
+        gess__ahead *ahead = gess__stream_label(stream, label, &lock);
+        gess__helpers_serve(&g->helpers, ahead, lock);
         g->taken_over = UINT64_MAX; /* guests have not been told of the last ones of the stretch before */
         pthread_cond_signal(&g->wake);
     }
@@ -694,6 +795,7 @@ void gess__ranks_end(gess__ranks *g)
 {
     if (g == NULL) return;
     pthread_mutex_lock(&g->lock);
+    gess__helpers_forget(&g->helpers);
     g->stream = NULL;
     pthread_mutex_unlock(&g->lock);
 }
@@ -711,9 +813,9 @@ int gess__ranks_describe(const gess__ranks *g, size_t index, char *text, size_t 
     double iterations = p->iterations > 0 ? (double)p->iterations : 1.0;
     snprintf(text, size,
              "rank %zu on %s: threads %u, tasks %llu (%llu of them taken over by others), updates %llu, busy %.3f s; "
-             "bytes an update: %.1f to it, %.1f from it",
+             "lent to others %llu times; bytes an update: %.1f to it, %.1f from it",
              index + 1, p->host, p->threads, (unsigned long long)p->tasks, (unsigned long long)p->wasted,
-             (unsigned long long)p->iterations, p->busy, (double)p->bytes_out / iterations,
-             (double)p->bytes_in / iterations);
+             (unsigned long long)p->iterations, p->busy, (unsigned long long)p->loans,
+             (double)p->bytes_out / iterations, (double)p->bytes_in / iterations);
     return 1;
 }

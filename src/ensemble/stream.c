@@ -30,6 +30,7 @@
  * PATIENCE_SECONDS. */
 #define PATIENCE 1.5
 #define PATIENCE_SECONDS 0.002
+#define GRACE 3.0
 #define GRACE_SECONDS 0.02
 
 /* Draws that are held: 1 MiB four times, or one draw of every chain if that is more. They are cut into as many segments
@@ -42,6 +43,7 @@ enum { FEWEST = 4, HELD_DOUBLES = 1 << 17, MOST_SLOTS = 4096 };
  * when nobody is idle at the moment. */
 #define AHEAD_SECONDS 50e-6
 #define AHEAD_ALWAYS 1e-3
+#define AHEAD_ELSEWHERE 1e-3 /* for handing it to another rank */
 
 enum { AHEAD_MOST = 32 };
 
@@ -62,8 +64,9 @@ struct gess__stream {
     pthread_mutex_t lock;
     pthread_cond_t changed; /* idle workers wait for it */
     unsigned idle;          /* how many */
-    gess__ahead *ahead;     /* NULL: nothing is evaluated in advance */
-    double each;            /* seconds of an evaluation, as measured; 0: not yet */
+    unsigned free;      /* workers in the stretch that have neither a task nor anything else to do, for other ranks */
+    gess__ahead *ahead; /* NULL: nothing is evaluated in advance */
+    double each;        /* seconds of an evaluation, as measured; 0: not yet */
     /* one stretch */
     gess__ensemble *ensemble;
     const gess__stretch *stretch;
@@ -81,7 +84,9 @@ struct gess__stream {
     uint64_t taken_over;     /* claims that lost their block to another */
     size_t claims;           /* that are being run */
     double typical;          /* seconds of an iteration of a block, wherever it is run; 0: not known */
+    double rounds;           /* evaluations of an iteration of a block, likewise */
     gess__tally elsewhere;   /* of tasks that other ranks did */
+    uint64_t unused;         /* evaluations in advance of such tasks, not used, since the ensemble was made */
     int delivering, status;
     gess_error error;
 };
@@ -101,21 +106,28 @@ int gess__stream_new(gess__stream **stream, const gess__ensemble *e, gess_error 
     s->most = s->capacity / row;
     GESS_ALLOC(&s->rows, FEWEST * s->capacity, err);
     GESS_ALLOC(&s->remaining, MOST_SLOTS, err);
-    GESS_TRY(gess__stream_resize(s, e, err));
-    unsigned workers = gess__team_size(e->team);
-    if (e->speculate == 0 || workers == 1 || e->kernel->foresee == NULL) return GESS_OK;
+    return gess__stream_share(s, e, gess__team_size(e->team), err);
+}
+
+int gess__stream_share(gess__stream *s, const gess__ensemble *e, unsigned workers, gess_error *err)
+{
+    free(s->holdings);
+    gess__ahead_free(s->ahead);
+    s->holdings = NULL;
+    s->ahead = NULL;
+    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
+    if (workers == 1) return GESS_OK;
+    return gess__stream_desks(&s->ahead, e, workers, &s->lock, &s->changed, err);
+}
+
+int gess__stream_desks(gess__ahead **ahead, const gess__ensemble *e, unsigned workers, pthread_mutex_t *lock,
+                       pthread_cond_t *offered, gess_error *err)
+{
+    if (e->speculate == 0 || e->kernel->foresee == NULL) return GESS_OK;
     size_t depth = e->speculate != GESS_AUTO   ? (size_t)e->speculate
                    : workers <= AHEAD_MOST / 2 ? 2 * ((size_t)workers - 1)
                                                : AHEAD_MOST;
-    return gess__ahead_new(&s->ahead, workers, depth, e->block, e->target.dim, &s->lock, &s->changed, err);
-}
-
-int gess__stream_resize(gess__stream *s, const gess__ensemble *e, gess_error *err)
-{
-    free(s->holdings);
-    s->holdings = NULL;
-    GESS_ALLOC(&s->holdings, (e->chains.count + e->block - 1) / e->block, err);
-    return GESS_OK;
+    return gess__ahead_new(ahead, gess__team_size(e->team), depth, e->block, e->target.dim, lock, offered, err);
 }
 
 void gess__stream_free(gess__stream *s)
@@ -166,6 +178,7 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->written = s->evals = s->updates = 0;
     s->delivering = 0;
     s->status = GESS_OK;
+    s->free = 1; /* the thread that runs the stretch; the others when they come */
     s->claims = 0;
     s->elsewhere = (gess__tally){0};
     memset(s->holdings, 0, s->blocks * sizeof *s->holdings);
@@ -191,14 +204,21 @@ static void fail(gess__stream *s, int status, const gess_error *error)
     s->error = *error;
 }
 
-/* The idle block that is furthest behind and has room for its draws, or `blocks`. For a slow worker the one that is
+/* Whether a block can be claimed: it is idle, not at the end, and there is room for its draws. */
+static int ready(const gess__stream *s, size_t b)
+{
+    const holding *h = &s->holdings[b];
+    return h->serial == 0 && h->progress < s->segments && h->progress < s->written + s->slots;
+}
+
+/* The idle block that is furthest behind, or `blocks`. For a slow worker the one that is
  * furthest ahead: what is behind would fall ever further behind with it. */
 static size_t choose(const gess__stream *s, int slow)
 {
     size_t best = s->blocks;
     for (size_t b = 0; b < s->blocks; b++) {
         const holding *h = &s->holdings[b];
-        if (h->serial != 0 || h->progress >= s->segments || h->progress >= s->written + s->slots) continue;
+        if (!ready(s, b)) continue;
         if (best == s->blocks ||
             (slow ? h->progress > s->holdings[best].progress : h->progress < s->holdings[best].progress))
             best = b;
@@ -213,12 +233,13 @@ static double task_seconds(const gess__stream *s, double pace, size_t ahead)
 }
 
 /* Seconds that a claim will still take. One that is late is taken to be as late again; but what is expected may be
- * wrong, so there is a time of grace, which doubles with every take-over: in the end a task is left to be finished. */
+ * wrong, and a task of one update may take several times the mean, wherever it is run: so there is a time of grace,
+ * which doubles with every take-over. In the end a task is left to be finished. */
 static double expect(const holding *h, double now)
 {
     double past = now - h->since, left = h->expected - past;
     if (left > 0.0) return left;
-    double grace = ldexp(h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
+    double grace = ldexp(GRACE * h->expected + GRACE_SECONDS, h->losses < 30 ? (int)h->losses : 30);
     return -left > grace ? -left : 0.0;
 }
 
@@ -334,9 +355,11 @@ static void deliver(gess__stream *s)
         gess_error error = {0};
         int status = GESS_OK;
         s->delivering = 1;
+        s->free--;
         pthread_mutex_unlock(&s->lock);
         if (s->record->sink != NULL) status = s->record->sink(s->record->user, &segment, &error);
         pthread_mutex_lock(&s->lock);
+        s->free++;
         s->delivering = 0;
         if (status != GESS_OK) fail(s, status, &error);
         s->remaining[k % s->slots] = s->blocks;
@@ -356,7 +379,8 @@ static int speculating(const gess__stream *s)
 static size_t depth_ahead(const gess__stream *s)
 {
     const gess__tally *t = &s->ensemble->tally;
-    int someone = s->idle > 0 || s->blocks < gess__team_size(s->ensemble->team) || s->each >= AHEAD_ALWAYS;
+    unsigned here = gess__team_size(s->ensemble->team), all = gess__ranks_workers(s->ensemble->ranks);
+    int someone = s->idle > 0 || s->blocks < (all > here ? all : here) || s->each >= AHEAD_ALWAYS;
     if (!speculating(s) || !someone) return 0;
     if (s->ensemble->speculate != GESS_AUTO) return (size_t)s->ensemble->speculate;
     double evals = (double)(t->evals + s->evals), updates = (double)(t->updates + s->updates);
@@ -382,14 +406,16 @@ static int help(gess__stream *s, unsigned worker, int *gone)
         return 0;
     }
     u->worker = worker;
-    if (!gess__ahead_take(s->ahead, u, &offer)) return 0;
+    if (!gess__ahead_take(s->ahead, worker, u->points, &offer)) return 0;
     if (worker > 0) gess__team_leave(e->team, worker);
+    s->free--;
     pthread_mutex_unlock(&s->lock);
     double value = NAN;
     int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->mapped, NULL);
     pthread_mutex_lock(&s->lock);
     gess__ahead_give(s->ahead, &offer, status, value);
     *gone = worker > 0 && !gess__team_rejoin(e->team, worker);
+    if (!*gone) s->free++;
     return 1;
 }
 
@@ -399,7 +425,12 @@ static void finish_claim(gess__stream *s, const gess__claim *claim, const gess__
 {
     holding *h = &s->holdings[claim->block];
     double each = o->seconds / (double)claim->task.iterations;
+    /* only others have run tasks so far: better theirs than none */
+    if (s->pace == 0.0) s->pace = each;
+    if (s->each == 0.0) s->each = o->each;
     s->typical = s->typical > 0.0 ? 0.95 * s->typical + 0.05 * each : each;
+    double rounds = (double)o->tally.evals / (double)claim->task.iterations;
+    s->rounds = s->rounds > 0.0 ? 0.95 * s->rounds + 0.05 * rounds : rounds;
     s->evals += o->tally.evals;
     s->updates += o->tally.updates;
     s->claims--;
@@ -426,6 +457,7 @@ static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim
     gess__update *u = &s->ensemble->updates[worker];
     gess__outcome o = {0};
     size_t ahead = depth_ahead(s);
+    s->free--;
     pthread_mutex_unlock(&s->lock);
     uint64_t evals = u->tally.evals, updates = u->tally.updates;
     double before = gess__seconds();
@@ -433,6 +465,7 @@ static void take_task(gess__stream *s, unsigned worker, const gess__claim *claim
     o.seconds = gess__seconds() - before;
     if (u->desk != NULL) gess__ahead_withdraw(u->desk); /* after an error */
     pthread_mutex_lock(&s->lock);
+    s->free++;
     double each = o.seconds / (double)claim->task.iterations;
     s->pace = s->pace > 0.0 ? 0.9 * s->pace + 0.1 * each : each;
     if (!u->measure) s->each = s->each > 0.0 ? 0.9 * s->each + 0.1 * u->each : u->each;
@@ -464,6 +497,7 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     (void)item;
     (void)err;
     pthread_mutex_lock(&s->lock);
+    s->free += worker > 0;
     while (!gone && s->status == GESS_OK && s->written < s->segments) {
         gess__claim claim;
         deliver(s);
@@ -475,17 +509,32 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
             s->idle--;
         }
     }
-    if (!gone) pthread_cond_broadcast(&s->changed);
+    if (!gone) {
+        s->free -= worker > 0;
+        pthread_cond_broadcast(&s->changed);
+    }
     pthread_mutex_unlock(&s->lock);
     return GESS_OK;
 }
 
 /* ---- other ranks ---- */
 
-int gess__stream_claim(gess__stream *s, int rank, double pace, size_t ahead, gess__claim *claim)
+/* Whether the workers here will take all blocks that are ready: they need no messages for it, and what other ranks have
+ * no tasks for, they have for angles in advance. */
+static int reserved(const gess__stream *s)
+{
+    size_t count = 0;
+    int slow = s->typical > 0.0 && s->pace > PATIENCE * s->typical;
+    if (s->free == 0 || slow || too_slow(s, s->pace, 0)) return 0;
+    for (size_t b = 0; b < s->blocks && count <= s->free; b++) count += (size_t)ready(s, b);
+    return count > 0 && count <= s->free;
+}
+
+int gess__stream_claim(gess__stream *s, int rank, double each, size_t ahead, gess__claim *claim)
 {
     pthread_mutex_lock(&s->lock);
-    int found = claim_block(s, rank, pace > 0.0 ? pace : s->pace, ahead, claim);
+    int found =
+        !reserved(s) && claim_block(s, rank, each > 0.0 && s->rounds > 0.0 ? each * s->rounds : s->pace, ahead, claim);
     pthread_mutex_unlock(&s->lock);
     return found;
 }
@@ -516,6 +565,42 @@ void gess__stream_finish(gess__stream *s, const gess__claim *claim, const gess__
     gess__tally_add(&s->elsewhere, &outcome->tally);
     finish_claim(s, claim, outcome);
     pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+size_t gess__stream_ahead(gess__stream *s, double *each, int *elsewhere)
+{
+    pthread_mutex_lock(&s->lock);
+    size_t depth = depth_ahead(s);
+    *each = s->each;
+    *elsewhere = depth > 0 && (s->ensemble->speculate != GESS_AUTO || s->each >= AHEAD_ELSEWHERE);
+    pthread_mutex_unlock(&s->lock);
+    return depth;
+}
+
+unsigned gess__stream_busy(gess__stream *s)
+{
+    unsigned busy = 0;
+    pthread_mutex_lock(&s->lock);
+    for (size_t b = 0; b < s->blocks; b++) busy += s->holdings[b].serial != 0 && s->holdings[b].rank == 0;
+    pthread_mutex_unlock(&s->lock);
+    return busy;
+}
+
+gess__ahead *gess__stream_label(gess__stream *s, gess__label label, pthread_mutex_t **lock)
+{
+    *lock = &s->lock;
+    if (s->ahead == NULL) return NULL;
+    pthread_mutex_lock(&s->lock);
+    for (unsigned i = 0; i < gess__team_size(s->ensemble->team); i++) gess__ahead_label(s->ahead, i, label);
+    pthread_mutex_unlock(&s->lock);
+    return s->ahead;
+}
+
+void gess__stream_note_unused(gess__stream *s, uint64_t count)
+{
+    pthread_mutex_lock(&s->lock);
+    s->unused += count;
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -641,9 +726,8 @@ int gess__ensemble_advance(gess__ensemble *e, uint64_t until, const gess__record
 uint64_t gess__ensemble_unused(const gess__ensemble *e)
 {
     gess__stream *s = e->stream;
-    if (s->ahead == NULL) return 0;
     pthread_mutex_lock(&s->lock);
-    uint64_t unused = gess__ahead_unused(s->ahead);
+    uint64_t unused = s->unused + (s->ahead != NULL ? gess__ahead_unused(s->ahead) : 0);
     pthread_mutex_unlock(&s->lock);
     return unused;
 }

@@ -6,6 +6,7 @@
 #define GESS_ENSEMBLE_STREAM_H
 
 #include "ensemble/task.h"
+#include "kernel/ahead.h"
 
 typedef struct gess__claim {
     size_t block;
@@ -18,14 +19,14 @@ typedef struct gess__claim {
 typedef struct gess__outcome {
     int status;
     gess_error error;
-    double seconds;
+    double seconds, each; /* of all of it; of an evaluation, 0 where that was not measured */
     gess__tally tally;
 } gess__outcome;
 
-/* Claims the idle block that is furthest behind for a worker of `rank`, which is expected to take `pace` seconds for
- * an iteration (0: not known) and has `ahead` tasks to do before. Where none is idle: one that another rank has, and
+/* Claims the idle block that is furthest behind for a worker of `rank`, which is expected to take `each` seconds for
+ * an evaluation (0: not known) and has `ahead` tasks to do before. Where none is idle: one that another rank has, and
  * will have for longer than this one would take. Returns whether there was one. */
-int gess__stream_claim(gess__stream *stream, int rank, double pace, size_t ahead, gess__claim *claim);
+int gess__stream_claim(gess__stream *stream, int rank, double each, size_t ahead, gess__claim *claim);
 
 /* The states of a claim for another rank are on their way: from here on it may be taken over. */
 void gess__stream_sent(gess__stream *stream, const gess__claim *claim);
@@ -49,7 +50,26 @@ gess__ensemble *gess__stream_ensemble(const gess__stream *stream);
 uint64_t gess__stream_taken_over(gess__stream *stream);
 int gess__stream_holds(gess__stream *stream, size_t block, uint64_t serial);
 
-/* After e->block has become smaller. */
-int gess__stream_resize(gess__stream *stream, const gess__ensemble *e, gess_error *err);
+/* For `workers` workers, those of other ranks included, and after e->block has become smaller; between stretches. */
+int gess__stream_share(gess__stream *stream, const gess__ensemble *e, unsigned workers, gess_error *err);
+
+/* ---- angles in advance, with other ranks (lend.h) ---- */
+
+/* Desks of the ensemble's team, as deep as so many workers can use; NULL where nothing is evaluated in advance. */
+int gess__stream_desks(gess__ahead **ahead, const gess__ensemble *e, unsigned workers, pthread_mutex_t *lock,
+                       pthread_cond_t *offered, gess_error *err);
+
+/* How many angles a task should lay out; the seconds of an evaluation, 0 where not known; *elsewhere: they take so long
+ * that handing them to another rank pays. */
+size_t gess__stream_ahead(gess__stream *stream, double *each, int *elsewhere);
+
+/* Tasks that run in this process. */
+unsigned gess__stream_busy(gess__stream *stream);
+
+/* The desks of this process, and the lock of them, with labels for this stretch; NULL where there are none. */
+gess__ahead *gess__stream_label(gess__stream *stream, gess__label label, pthread_mutex_t **lock);
+
+/* Evaluations in advance on behalf of other ranks that were not used. */
+void gess__stream_note_unused(gess__stream *stream, uint64_t count);
 
 #endif

@@ -22,6 +22,9 @@ enum {
     GESS__WIRE_END,       /* 0 → guest: the run is over */
     GESS__WIRE_BYE,       /* guest → 0: the answer to that */
     GESS__WIRE_LEAVE,     /* 0 → guest: the command is over */
+    GESS__WIRE_LEND,      /* 0 → guest: a rank that helps it, or does no more (lend.h) */
+    GESS__WIRE_OFFER,     /* any → guest: a point to be evaluated in advance */
+    GESS__WIRE_VALUE,     /* guest → any: its value */
 };
 
 #define GESS__PING_SECONDS 1.0
@@ -40,6 +43,8 @@ typedef struct gess__order {
     uint64_t count, keep, start, iterations, warmup, from, thin, window_start, window_stride;
     int32_t rebind, phase, points; /* points: the window wants them, not their log densities alone */
     uint32_t axes;
+    uint64_t ahead; /* angles to lay out for others */
+    double each;    /* seconds of an evaluation on rank 0 */
 } gess__order;
 
 /* The states of chains first .. first + count - 1. */
@@ -48,6 +53,7 @@ void gess__wire_states(gess__archive *archive, const gess__chains *chains, size_
 /* Who hears nothing polls less and less often. */
 typedef struct gess__patience {
     double active; /* when something happened last */
+    double most;   /* seconds between two polls, at most; 0: not known */
 } gess__patience;
 
 /* Waits on the condition, whose lock is held, until it is signalled or it is time to poll again: a quarter of the

@@ -2,8 +2,10 @@
 
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Slots of a desk where the depth does not ask for more. */
 enum { FEW_SLOTS = 64 };
@@ -15,6 +17,7 @@ typedef struct slot {
     uint64_t round;  /* of the update */
     uint32_t lane;
     enum state state;
+    double due; /* where it went elsewhere: when it is not waited for any more */
     double value;
 } slot;
 
@@ -31,6 +34,7 @@ struct gess__desk {
     uint64_t round;   /* that the owner is at */
     uint64_t next;    /* round to lay out next; 0: none is */
     uint64_t tickets; /* given out */
+    gess__label label;
     pthread_cond_t came;
 };
 
@@ -38,7 +42,7 @@ struct gess__ahead {
     unsigned workers;
     gess__desk *desks;
     pthread_mutex_t *lock;
-    pthread_cond_t *offered;
+    pthread_cond_t *offered, *sender;
     uint64_t made, used; /* evaluations of idle workers */
 };
 
@@ -49,7 +53,11 @@ static int open_desk(gess__desk *d, gess__ahead *ahead, size_t room, size_t bloc
     d->ahead = ahead;
     d->room = room;
     d->dim = dim;
-    pthread_cond_init(&d->came, NULL);
+    pthread_condattr_t monotonic;
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&d->came, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     GESS_ALLOC(&d->slots, room, err);
     GESS_ALLOC(&d->points, room * dim, err);
     GESS_ALLOC(&d->from, block, err);
@@ -89,6 +97,16 @@ gess__desk *gess__ahead_desk(gess__ahead *a, unsigned worker)
     return &a->desks[worker];
 }
 
+void gess__ahead_label(gess__ahead *a, unsigned worker, gess__label label)
+{
+    a->desks[worker].label = label;
+}
+
+void gess__ahead_call(gess__ahead *a, pthread_cond_t *sender)
+{
+    a->sender = sender;
+}
+
 uint64_t gess__ahead_unused(const gess__ahead *a)
 {
     return a->made - a->used;
@@ -96,12 +114,13 @@ uint64_t gess__ahead_unused(const gess__ahead *a)
 
 /* ---- idle workers ---- */
 
-int gess__ahead_take(gess__ahead *a, gess__update *u, gess__offer *offer)
+/* `due` 0: it stays in this process. */
+static int take(gess__ahead *a, unsigned first, double due, double *point, gess__offer *offer)
 {
     gess__desk *best = NULL;
     uint64_t least = UINT64_MAX;
     for (unsigned i = 0; i < a->workers; i++) {
-        gess__desk *d = &a->desks[(u->worker + i) % a->workers];
+        gess__desk *d = &a->desks[(first + i) % a->workers];
         while (d->begun < d->tail && d->slots[d->begun % d->room].state != READY) d->begun++;
         if (d->begun == d->tail) continue;
         uint64_t lead = d->slots[d->begun % d->room].round - d->round;
@@ -113,19 +132,49 @@ int gess__ahead_take(gess__ahead *a, gess__update *u, gess__offer *offer)
     size_t at = best->begun++ % best->room;
     best->slots[at].state = TAKEN;
     best->slots[at].ticket = ++best->tickets;
-    *offer = (gess__offer){.desk = best, .slot = at, .ticket = best->tickets};
-    memcpy(u->points, best->points + at * best->dim, best->dim * sizeof *u->points);
+    best->slots[at].due = due;
+    *offer = (gess__offer){.desk = best, .slot = at, .ticket = best->tickets, .label = best->label};
+    memcpy(point, best->points + at * best->dim, best->dim * sizeof *point);
     return 1;
 }
 
-void gess__ahead_give(gess__ahead *a, const gess__offer *offer, int status, double value)
+static void give(const gess__offer *offer, int status, double value)
 {
     slot *s = &offer->desk->slots[offer->slot];
-    a->made++;
     if (s->ticket != offer->ticket) return;
     s->value = value;
     s->state = status == GESS_OK ? CAME : FAILED;
     pthread_cond_signal(&offer->desk->came);
+}
+
+int gess__ahead_take(gess__ahead *a, unsigned first, double *point, gess__offer *offer)
+{
+    return take(a, first, 0.0, point, offer);
+}
+
+void gess__ahead_give(gess__ahead *a, const gess__offer *offer, int status, double value)
+{
+    a->made++;
+    give(offer, status, value);
+}
+
+int gess__ahead_send(gess__ahead *a, double due, double *point, gess__offer *offer)
+{
+    int taken = take(a, 0, due, point, offer);
+    a->made += (uint64_t)taken;
+    return taken;
+}
+
+void gess__ahead_came(gess__ahead *a, const gess__offer *offer, int status, double value)
+{
+    (void)a;
+    give(offer, status, value);
+}
+
+void gess__ahead_refused(gess__ahead *a, const gess__offer *offer)
+{
+    a->made--;
+    give(offer, GESS_ERR_INTERNAL, 0.0);
 }
 
 /* ---- the owner of a desk ---- */
@@ -196,6 +245,7 @@ static void lay_out(const gess__kernel *kernel, gess__desk *d, const gess__updat
     d->round = u->round;
     d->tail = tail;
     for (uint64_t i = 0; i < count && i < d->ahead->workers; i++) pthread_cond_signal(d->ahead->offered);
+    if (d->ahead->sender != NULL) pthread_cond_signal(d->ahead->sender);
     pthread_mutex_unlock(d->ahead->lock);
 }
 
@@ -211,8 +261,18 @@ static int evaluate_own(const gess__desk *d, gess__update *u, gess_error *err)
     return GESS_OK;
 }
 
-/* Waits for the others, and clears the round from the desk. Where one had an error its point is asked for again, so
- * that the message is the one of a run without help. */
+/* Waits for a value; where it went elsewhere, until it is due. */
+static void wait_for(gess__desk *d, slot *s)
+{
+    while (s->state == TAKEN && s->due == 0.0) pthread_cond_wait(&d->came, d->ahead->lock);
+    struct timespec until = {(time_t)s->due,
+                             (long)(1e9 * (s->due - floor(s->due)))}; /* gess__seconds() is this clock */
+    while (s->state == TAKEN)
+        if (pthread_cond_timedwait(&d->came, d->ahead->lock, &until) != 0 && s->state == TAKEN) drop(s);
+}
+
+/* Waits for the others, and clears the round from the desk. Where one had an error, or is late, its point is asked for
+ * again: so the message is the one of a run without help. */
 static int collect(gess__desk *d, gess__update *u, gess_error *err)
 {
     if (d->head == d->tail) return GESS_OK;
@@ -220,7 +280,7 @@ static int collect(gess__desk *d, gess__update *u, gess_error *err)
     for (size_t p = 0; p < u->proposals; p++) {
         if (d->from[p] == SELF) continue;
         slot *s = &d->slots[d->from[p]];
-        while (s->state == TAKEN) pthread_cond_wait(&d->came, d->ahead->lock);
+        wait_for(d, s);
         u->values[p] = s->value;
         if (s->state == CAME) {
             d->ahead->used++;

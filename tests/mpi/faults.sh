@@ -143,6 +143,45 @@ for hang in 100:$hang100 900:$hang900; do
     [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "a rank that hangs at call $call: a message"
 done
 
+# ---- the same of ranks that evaluate angles in advance for others: two chains, so two or three of four ranks do ----
+few="./sleeping.so --schedule pooled --chains 2 --warmup 20 --draws 120 --threads 1 -q --checkpoint-every 20"
+export SLEEPING_SHELL=0.1
+SLEEPING_SECONDS=0 "$gess" sample $few -o whole3 || fail "sample, few chains"
+SLEEPING_SECONDS=0.0015 ranks 4 "$gess" sample $few -o clean || fail "few chains: status $?"
+cmp whole3/draws.gess clean/draws.gess || fail "few chains: other draws"
+for rank in 1 2 3; do
+    SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:hang:40 timeout -k 5 40 mpirun -n 4 "$gess" sample $few -o few$rank 2> few$rank.txt &
+    eval "few$rank=$!"
+done
+helped=$(grep -c 'lent to others [1-9]' clean/log.txt)
+[ "$helped" -ge 2 ] || fail "only $helped of 3 ranks were lent to others"
+for rank in 1 2 3; do
+    eval "wait \$few$rank"
+    status=$?
+    mv few$rank.txt err.txt
+    [ $status -eq 0 ] || fail "few chains, rank $rank hangs: status $status"
+    cmp whole3/draws.gess few$rank/draws.gess || fail "few chains, rank $rank hangs: other draws"
+    [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "few chains, rank $rank hangs: a message"
+    rm -rf run
+    begun=$(date +%s)
+    SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:crash:40 ranks 4 "$gess" sample $few -o run
+    status=$?
+    [ $status -ne 0 ] && [ $status -ne 124 ] || fail "few chains, a crash of rank $rank: status $status"
+    [ $(($(date +%s) - begun)) -le 12 ] || fail "few chains, a crash of rank $rank: not within seconds"
+    SLEEPING_SECONDS=0.0003 ranks $((5 - rank)) "$gess" resume run -q || fail "few chains, resume after a crash of rank $rank: status $?"
+    cmp whole3/draws.gess run/draws.gess || fail "few chains, resume after a crash of rank $rank: other draws"
+    # what a density says of a point that nobody uses is nobody's business; of one that is used, it ends the run
+    rm -rf run
+    SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:error:40 ranks 4 "$gess" sample $few -o run
+    status=$?
+    case $status in
+    0) cmp whole3/draws.gess run/draws.gess || fail "few chains, an error on rank $rank: other draws" ;;
+    2) said 'rank [0-9]* on \|error 7' ;;
+    *) fail "few chains, an error on rank $rank: status $status" ;;
+    esac
+done
+unset SLEEPING_SHELL
+
 # ---- signals: from the launcher, and to one rank as batch systems do ----
 drawing() { [ -e run/draws.gess ] && [ "$(wc -c < run/draws.gess)" -gt 20000 ]; }
 under_way()

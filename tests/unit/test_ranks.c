@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { DIM = 3, MOST_RANKS = 5 };
 
@@ -40,6 +41,8 @@ typedef struct rank_run {
     gess_comm *comm;
     const char *schedule;
     uint64_t threads, draws;
+    uint64_t chains;       /* 0: 24 */
+    const char *speculate; /* NULL: auto */
     int status;
     gess_error error;
     gess_stats stats;
@@ -66,7 +69,8 @@ static void *run_rank(void *argument)
     gess_run *run = NULL;
     gess_options_init(&o);
     o.schedule = r->schedule;
-    o.chains = 24;
+    o.chains = r->chains > 0 ? r->chains : 24;
+    if (r->speculate != NULL) o.speculate = r->speculate;
     o.warmup = 30;
     o.draws = r->draws;
     o.reuse = 3;
@@ -81,16 +85,14 @@ static void *run_rank(void *argument)
 }
 
 /* All ranks; the outcome of rank 0. */
-static rank_run run_all(int size, double latency, const char *schedule, uint64_t threads, uint64_t draws)
+static rank_run run_few(int size, double latency, const rank_run *how)
 {
     rank_run ranks[MOST_RANKS];
     pthread_t thread[MOST_RANKS];
     assert_int_equal(gess__loopback_new(&net, size, latency, 1e-9, NULL), GESS_OK);
     for (int i = 0; i < size; i++) {
-        ranks[i] = (rank_run){.comm = size > 1 ? gess__loopback_rank(net, i) : NULL,
-                              .schedule = schedule,
-                              .threads = threads,
-                              .draws = draws};
+        ranks[i] = *how;
+        ranks[i].comm = size > 1 ? gess__loopback_rank(net, i) : NULL;
         assert_int_equal(pthread_create(&thread[i], NULL, run_rank, &ranks[i]), 0);
     }
     for (int i = 0; i < size; i++) pthread_join(thread[i], NULL);
@@ -100,6 +102,12 @@ static rank_run run_all(int size, double latency, const char *schedule, uint64_t
         assert_true(ranks[i].sum == 0);                            /* the draws too */
     }
     return ranks[0];
+}
+
+static rank_run run_all(int size, double latency, const char *schedule, uint64_t threads, uint64_t draws)
+{
+    const rank_run how = {.schedule = schedule, .threads = threads, .draws = draws};
+    return run_few(size, latency, &how);
 }
 
 static void same_draws(void **state)
@@ -148,6 +156,53 @@ static void traffic(void **state)
     assert_true(bytes[0] > 8.0 * (DIM + 1)); /* the draw itself, at least */
 }
 
+/* Fewer chains than ranks: those without a task evaluate angles in advance, and nothing but time depends on it. */
+static void few_chains(void **state)
+{
+    static const struct {
+        const char *schedule, *speculate;
+        uint64_t chains, threads;
+        int size;
+        double latency, nap;
+    } runs[] = {{"pooled", "6", 3, 1, 5, 0.0, 200e-6},  {"pooled", "auto", 2, 1, 5, 0.0, 1500e-6},
+                {"pooled", "4", 4, 2, 4, 1e-3, 200e-6}, {"two-group", "5", 8, 1, 5, 0.0, 200e-6},
+                {"auto", "3", 4, 1, 4, 5e-3, 200e-6},   {"pooled", "off", 2, 1, 4, 0.0, 1500e-6}};
+    (void)state;
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        rank_run how = {.schedule = runs[i].schedule,
+                        .speculate = "off",
+                        .threads = 1,
+                        .draws = 30,
+                        .chains = runs[i].chains};
+        nap = 0.0;
+        rank_run alone = run_few(1, 0.0, &how);
+        gess__loopback_free(net);
+        how.speculate = runs[i].speculate;
+        how.threads = runs[i].threads;
+        nap = runs[i].nap;
+        rank_run r = run_few(runs[i].size, runs[i].latency, &how);
+        char text[512];
+        uint64_t loans = 0;
+        for (size_t k = 0; gess__ranks_describe(gess__loopback_rank(net, 0)->ranks, k, text, sizeof text); k++)
+            loans += strtoull(strstr(text, "lent to others ") + 15, NULL, 10);
+        gess__loopback_free(net);
+        assert_int_equal(alone.status, GESS_OK);
+        assert_int_equal(r.status, GESS_OK);
+        assert_true(r.sum == alone.sum);
+        assert_true(r.stats.evals == alone.stats.evals);
+        assert_true(r.stats.nans == alone.stats.nans);
+        int off = strcmp(runs[i].speculate, "off") == 0;
+        print_message("%s, %d ranks, --speculate %s: %llu loans, %llu evaluations not used\n", runs[i].schedule,
+                      runs[i].size, runs[i].speculate, (unsigned long long)loans,
+                      (unsigned long long)r.stats.evals_speculative);
+        assert_true(off ? loans == 0 : loans > 0);
+        if (off) assert_int_equal(r.stats.evals_speculative, 0);
+        /* with messages that take longer than values are waited for, hardly anything is sent */
+        if (!off && runs[i].latency < 5e-3) assert_true(r.stats.evals_speculative > 0);
+        assert_true(r.stats.evals_speculative < 1000000); /* no count of another rank wrapped around */
+    }
+}
+
 /* A rank that cannot take part: all the others end, with its message. */
 static void absent_rank(void **state)
 {
@@ -173,7 +228,7 @@ static void absent_rank(void **state)
     gess__loopback_free(net);
 }
 
-/* A rank that falls silent with tasks in its hands: others do them. */
+/* A rank that falls silent with tasks, or with points of others, in its hands: others do them. */
 static void *listen_no_more(void *argument)
 {
     (void)argument;
@@ -182,19 +237,27 @@ static void *listen_no_more(void *argument)
     return NULL;
 }
 
-static void silent_rank(void **state)
+/* A rank that does not hear of rank 0 ends everything: here it would be this process. */
+static void stay(gess_comm *comm, int status, const char *text)
+{
+    (void)comm, (void)status, (void)text;
+    for (;;) pause();
+}
+
+static void fall_silent(const rank_run *how, double seconds)
 {
     rank_run ranks[3];
     pthread_t thread[3], other;
-    (void)state;
     nap = 0.0;
-    rank_run alone = run_all(1, 0.0, "pooled", 1, 400);
+    rank_run alone = run_few(1, 0.0, how);
     gess__loopback_free(net);
-    nap = 100e-6;
+    nap = seconds;
     assert_int_equal(gess__loopback_new(&net, 3, 0.0, 0.0, NULL), GESS_OK);
     assert_int_equal(pthread_create(&other, NULL, listen_no_more, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        ranks[i] = (rank_run){.comm = gess__loopback_rank(net, i), .schedule = "pooled", .threads = 1, .draws = 400};
+        ranks[i] = *how;
+        ranks[i].comm = gess__loopback_rank(net, i);
+        if (i == 1) ranks[i].comm->abort = stay;
         assert_int_equal(pthread_create(&thread[i], NULL, run_rank, &ranks[i]), 0);
     }
     pthread_join(other, NULL);
@@ -204,13 +267,28 @@ static void silent_rank(void **state)
     assert_int_equal(ranks[0].status, GESS_OK);
     assert_true(ranks[0].sum == alone.sum);
     assert_true(gess__ranks_broken(gess__loopback_rank(net, 0)->ranks));
-    /* rank 1 would be ended by its communicator a little later, and with it this process: its thread is left alone */
+    /* rank 1 would be ended by its communicator a little later: its thread is left alone */
     pthread_detach(thread[1]);
+}
+
+static void silent_rank(void **state)
+{
+    const rank_run how = {.schedule = "pooled", .threads = 1, .draws = 400};
+    (void)state;
+    fall_silent(&how, 100e-6);
+}
+
+static void silent_helper(void **state)
+{
+    const rank_run how = {.schedule = "pooled", .threads = 1, .draws = 150, .chains = 2, .speculate = "4"};
+    (void)state;
+    fall_silent(&how, 1e-3);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_draws), cmocka_unit_test(traffic),
-                                       cmocka_unit_test(absent_rank), cmocka_unit_test(silent_rank)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_draws),  cmocka_unit_test(traffic),
+                                       cmocka_unit_test(few_chains),  cmocka_unit_test(absent_rank),
+                                       cmocka_unit_test(silent_rank), cmocka_unit_test(silent_helper)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
