@@ -1,9 +1,9 @@
 /* Warm-up in stages, each a quarter longer than the one before.
  *
  * As long as the draws of a stage differ from those before (the ensemble still travels), the next
- * stage starts a new window and the old draws are forgotten. Once they are alike the window grows,
- * and with it what the fit rests on. Warm-up ends itself after CALM_STAGES stages in a row in which
- * nothing was left to improve. */
+ * stage starts a new window and the old draws are forgotten; it is longer by a sixteenth only, since
+ * the way is shortest with many fits. Once they are alike the window grows, and with it what the fit rests on. Warm-up
+ * ends itself after CALM_STAGES stages in a row in which nothing was left to improve. */
 #include "base/mem.h"
 #include "ensemble/ensemble.h"
 
@@ -15,7 +15,7 @@
  * many dimensions. */
 enum { POINTS_A_DIMENSION = 400, FEW_POINTS = 8000, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
 
-enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2 };
+enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
@@ -95,12 +95,13 @@ static void thin_window(gess__ensemble *e)
     }
 }
 
-/* Iterations of the next stage: a quarter more than the last, cut to what is left. */
+/* Iterations of the next stage: a quarter (a sixteenth) more than the last, cut to what is left. */
 static uint64_t plan_stage(const gess__ensemble *e)
 {
     const gess__warmup *u = &e->warmup;
     uint64_t first = 4 * e->target.dim / e->chains.count, length = e->window.length;
-    length = u->stages > 0 ? length + (length + 3) / 4 : first > FIRST_STAGE ? first : FIRST_STAGE;
+    uint64_t part = u->moved ? SLOW_GROWTH : GROWTH;
+    length = u->stages > 0 ? length + (length + part - 1) / part : first > FIRST_STAGE ? first : FIRST_STAGE;
     if (u->fixed != GESS_AUTO) {
         uint64_t left = u->fixed - gess__ensemble_done(e);
         return length + length / 2 > left ? left : length; /* no scrap of a stage at the end */

@@ -86,7 +86,7 @@ grep -q 'history.json is missing' out.txt || fail "a missing history.json is tol
 grep -q 'compares 4 independent ensembles' out.txt || fail "which R-hat was done"
 grep -q 'ess_coda.*geweke' out.txt || fail "figures of coda"
 "$gess" summary credit > out.txt
-grep -q 'halves of the 100 chains of one ensemble' out.txt || fail "which R-hat was done"
+grep -q 'halves of the 64 chains of one ensemble' out.txt || fail "which R-hat was done"
 "$gess" summary mixture --all > out.txt
 for figure in tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles; do
     grep -q " $figure" out.txt || fail "summary --all has no $figure"
