@@ -8,6 +8,7 @@
 #include "ensemble/refine.h"
 #include "ensemble/together.h"
 
+#include <math.h>
 #include <string.h>
 
 static int open_pooled(gess__ensemble *e, const gess_options *options, gess_error *err)
@@ -81,6 +82,16 @@ static int look(gess__ensemble *e)
     return weigh(e, &pool, &report);
 }
 
+/* Whether the chains have hardly moved since the window began, by what its updates are worth: then that all looks alike
+ * says nothing. */
+static int idle(const gess__ensemble *e)
+{
+    const double least = 25.0;
+    const gess__warmup *u = &e->warmup;
+    double evals = (double)(gess__ensemble_done(e) - e->window.start) * u->each;
+    return evals * fmax(u->ellipse, u->independence) < least;
+}
+
 static int look_auto(gess__ensemble *e)
 {
     gess__pool_report report = {0};
@@ -92,7 +103,7 @@ static int look_auto(gess__ensemble *e)
     else
         gess__refine_share(e);
     int more = e->warmup.refines == 0 || e->warmup.improving;
-    return weigh(e, &pool, &report) || more;
+    return weigh(e, &pool, &report) || more || idle(e);
 }
 
 const gess__schedule gess__schedule_pooled = {
