@@ -13,6 +13,7 @@
 #include <math.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,6 +234,9 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     GESS_TRY(gess__bench_split(list, &models, err));
     GESS_TRY(gess__bench_samplers(o, &samplers, err));
     if (samplers.count > MOST_SAMPLERS) return gess__fail(err, GESS_ERR_USAGE, "bench peers: each sampler once");
+    /* before what takes long */
+    if (o->output != NULL && mkdir(o->output, 0777) != 0 && errno != EEXIST)
+        return gess__fail(err, GESS_ERR_FILE, "%s: %s", o->output, strerror(errno));
     gess__bench_say(
         o,
         "Smallest bulk ESS over the parameters a second (of sampling; of the whole run) and an evaluation, x: "
