@@ -315,8 +315,10 @@ static void lend(gess__ranks *g)
     g->lending = 0;
     for (int i = 0; i < size_of(g); i++) {
         if (g->parties[i + 1].lent == 0) continue;
-        send_frozen(g, i, number); /* where it is new */
         g->lending = 1;
+        /* where it is new; but not while much lies unreceived: a helper in a long evaluation takes nothing, and without
+         * it refuses what it is sent */
+        if (g->comm->pending(g->comm) < 16 + 4 * (size_t)size_of(g)) send_frozen(g, i, number);
     }
     g->patience.most = g->lending ? gess__lend_poll(g->helpers.each) : 0.0;
 }
@@ -555,7 +557,7 @@ static void say_farewell(gess__ranks *g)
         g->farewell_time = now;
     }
     int present = 0;
-    double seconds = 0.0; /* a task that is not wanted any more ends with its iteration */
+    double seconds = g->helpers.each; /* what a helper is at; and a task that is not wanted ends with its iteration */
     for (int i = 0; i < size_of(g); i++) {
         const peer *p = &g->peers[i];
         if (!p->present || p->run > g->comm->runs) continue;

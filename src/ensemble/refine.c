@@ -263,12 +263,12 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
         move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1);
         gess__learned_copy(e->target.learned, r->trial);
         gess__warmup_look(e); /* the log densities have another Jacobian now */
+        e->warmup.map_gain = layers->gain;
+        e->warmup.layers = (unsigned)layers->count;
+        memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
     }
     *pool = gess__pack(e);
     gess__fit_student_t(e->fitter, dim, points, pool->points, cold, e->approx, &e->fit);
-    e->warmup.map_gain = layers->gain;
-    e->warmup.layers = (unsigned)layers->count;
-    memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
 }
 
 /* ---- what independence moves are worth ---- */
@@ -414,10 +414,9 @@ static void choose(gess__ensemble *e, gess__pool *pool)
 
 /* Searching costs several times what it costs to learn again what was found, so every search that brings nothing makes
  * the next one wait for one more refinement than it did; for one where nothing was ever found. */
-static void search_anew(gess__ensemble *e, gess__pool *pool)
+static void search_anew(gess__ensemble *e, gess__pool *pool, double before)
 {
     gess__warmup *u = &e->warmup;
-    double before = u->map_gain + u->mixture_gain;
     choose(e, pool);
     int more = u->refines <= 3 || u->map_gain + u->mixture_gain > before + WAIT;
     int found = u->layers > 0 || e->mixture->count > 1;
@@ -444,12 +443,12 @@ static int renew(gess__ensemble *e, gess__pool *pool)
 static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
-    double expected = u->acceptance;
+    double expected = u->acceptance, before = u->map_gain + u->mixture_gain;
     int search = u->skip == 0;
     gess__blas_begin();
     for (;;) {
         search = search || !renew(e, pool);
-        if (search) search_anew(e, pool);
+        if (search) search_anew(e, pool, before);
         gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
         gess__refine_share(e);
         if (search || u->layers > 0 || e->mixture->count > 1 || u->independence > RISE * u->drawn) break;

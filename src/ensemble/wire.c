@@ -36,7 +36,8 @@ void gess__wake_init(pthread_cond_t *wake)
 void gess__patience_wait(gess__patience *p, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock)
 {
     const double least = 100e-6;
-    double most = comm->pending(comm) > 0 ? least : p->most > least ? p->most : 5e-3;
+    double most = comm->pending(comm) > 0 ? least : p->most > 0.0 ? p->most : 5e-3;
+    if (most < least) most = least;
     if (most > 5e-3) most = 5e-3;
     double seconds = (gess__seconds() - p->active) / 4.0;
     seconds = seconds < least ? least : seconds > most ? most : seconds;

@@ -216,8 +216,11 @@ static void close_wire(gess_comm *comm)
     int finalise = w->finalise;
     if (comm->free_ranks != NULL) comm->free_ranks(comm->ranks);
     /* what nobody receives any more is left to MPI, memory and all */
-    for (double start = MPI_Wtime(); w->outgoing.first != NULL && MPI_Wtime() - start < CLOSE_SECONDS;)
-        if (reap(w, NULL) != GESS_OK) break;
+    for (double start = MPI_Wtime(); w->outgoing.first != NULL && MPI_Wtime() - start < CLOSE_SECONDS;) {
+        gess__message unread; /* whoever sent it is waiting, too */
+        int got;
+        if (poll_parcels(comm, &unread, &got, NULL) != GESS_OK) break;
+    }
     free_parcels(w->unused);
     if (w->read != NULL) free(w->read->words);
     free(w->read);
