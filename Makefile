@@ -65,7 +65,7 @@ peers: build
 results: build
 	mkdir -p bench/results
 	for name in overhead threads fit growth writing; do build/gess bench $$name --json > bench/results/$$name.json || exit 1; done
-	build/gess bench peers --json --output bench/results > bench/results/peers.json
+	build/gess bench peers --seeds 2 --evals 1e6 --json --output bench/results > bench/results/peers.json
 	cp bench/results/peers.svg docs/peers.svg
 
 install: build
