@@ -10,6 +10,7 @@
 #include "base/rng.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { W = GESS__LANES, MAX_DIM = 2000 };
 
@@ -68,11 +69,24 @@ static double logp_one(const wishart *g, const double *restrict x)
     return density(g, square);
 }
 
+/* A group costs two points by themselves: what is left of a batch is the end of a group that begins earlier, with the
+ * same bits again for points that are done; or, of a batch smaller than a group, its beginning. */
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
+    enum { FEW_DIMENSIONS = 256 };
     (void)worker;
     size_t j = 0;
     for (; j + GESS__GROUP <= n; j += GESS__GROUP) logp_group(user, x + j * dim, out + j);
+    if (n - j >= 2 && j > 0) {
+        logp_group(user, x + (n - GESS__GROUP) * dim, out + (n - GESS__GROUP));
+        j = n;
+    } else if (n - j >= 3 && dim <= FEW_DIMENSIONS) {
+        double rows[GESS__GROUP * FEW_DIMENSIONS], values[GESS__GROUP];
+        for (size_t p = 0; p < GESS__GROUP; p++) memcpy(rows + p * dim, x + (p < n ? p : 0) * dim, dim * sizeof *rows);
+        logp_group(user, rows, values);
+        memcpy(out, values, n * sizeof *out);
+        j = n;
+    }
     for (; j < n; j++) out[j] = logp_one(user, x + j * dim);
     return 0;
 }
