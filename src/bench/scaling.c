@@ -11,6 +11,7 @@
 #include "model/builtin/builtin.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { SIZES = GESS__SCALING_SIZES };
 
@@ -98,11 +99,16 @@ static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, 
 /* Whether the cell is one of those in a list of D, D:C and D:C:K. */
 static int listed(const gess__bench_list *list, size_t dim, size_t cores, size_t half)
 {
+    const size_t have[3] = {dim, cores, half};
     for (size_t i = 0; i < list->count; i++) {
-        size_t want[3] = {0, 0, 0}, have[3] = {dim, cores, half}, same = 0;
-        int given = sscanf(list->item[i], "%zu:%zu:%zu", &want[0], &want[1], &want[2]);
-        for (int j = 0; j < given; j++) same += want[j] == have[j];
-        if (given > 0 && same == (size_t)given) return 1;
+        const char *at = list->item[i];
+        int same = *at != '\0';
+        for (size_t j = 0; j < 3 && same && *at != '\0'; j++) {
+            char *end = NULL;
+            same = strtoull(at, &end, 10) == have[j] && (*end == ':' || *end == '\0');
+            at = *end == ':' ? end + 1 : end;
+        }
+        if (same && *at == '\0') return 1;
     }
     return 0;
 }

@@ -221,15 +221,15 @@ GESS__VECTOR
 static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
 {
     enum { CHUNK = 64 };
-    size_t n = u->proposals, rest = 0, dim = u->target->dim;
+    size_t n = u->proposals, rest = 0;
     uint32_t *restrict kept = w->kept;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t count = n - done < CHUNK ? n - done : CHUNK, taken = 0;
-        uint32_t moved[CHUNK];
+        uint32_t moved[CHUNK] = {0};
         for (size_t p = done; p < done + count; p++)
             if (!(u->values[p] < INFINITY)) GESS_TRY(gess__update_value(u, p, &u->values[p], err));
         for (size_t p = done; p < done + count; p++) {
-            double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * dim] : 0.0;
+            double tilt = GESS__MUTANT(TILTED) ? 0.1 * u->points[p * u->target->dim] : 0.0;
             int inside = u->values[p] + tilt - w->second[p] > w->heights[p];
             moved[taken] = (uint32_t)p;
             kept[rest] = (uint32_t)p;

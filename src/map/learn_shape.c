@@ -193,7 +193,7 @@ static double direction(const double *h, const double *g, double *step)
 /* BFGS with a line search that halves. */
 void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *weights)
 {
-    double *h = s->inverse_hessian, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS];
+    double *h = s->inverse_hessian, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS] = {0};
     double loss = loss_at(s, n, x, weights, g), fraction = 1.0;
     for (size_t u = 0; !s->fitted && u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
     s->fitted = true;
