@@ -7,13 +7,13 @@
  *
  * In the folder of --output: peers.dat, peers.gp (gnuplot) and, where gnuplot can be run, peers.svg. */
 #include "bench/measure.h"
+#include "run/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -235,8 +235,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     GESS_TRY(gess__bench_samplers(o, &samplers, err));
     if (samplers.count > MOST_SAMPLERS) return gess__fail(err, GESS_ERR_USAGE, "bench peers: each sampler once");
     /* before what takes long */
-    if (o->output != NULL && mkdir(o->output, 0777) != 0 && errno != EEXIST)
-        return gess__fail(err, GESS_ERR_FILE, "%s: %s", o->output, strerror(errno));
+    if (o->output != NULL) GESS_TRY(gess__make_folders(o->output, err));
     gess__bench_say(
         o,
         "Smallest bulk ESS over the parameters a second (of sampling; of the whole run) and an evaluation, x: "

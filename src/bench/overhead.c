@@ -202,14 +202,15 @@ static int measure_model(const char *model, const char *schedule, int quick, ges
                         model, schedule, 1e9 * t.outside / (double)updates);
         gess__bench_add(result, t.whole, t.bare, plain ? goal_of(model) : NAN, 0,
                         "%.24s, %s: whole run over a bare loop", model, schedule);
-        if (plain)
+        if (plain) {
             gess__bench_add(result, t.bare + t.pieces, t.bare, NAN, 0, "%.24s: the pieces and the bare loop over it",
                             model);
-        if (plain) gess__bench_add(result, t.bare, t.full, NAN, 0, "%.24s: its batches over full ones", model);
-        if (!plain)
+            gess__bench_add(result, t.bare, t.full, NAN, 0, "%.24s: its batches over full ones", model);
+        } else {
             gess__bench_add(result, outside, outside + DEAR * (double)f.warmup_evals, 0.1, 0,
                             "%.24s, %s: share of a warm-up of %.3g evaluations of 20 us", model, schedule,
                             (double)f.warmup_evals);
+        }
     }
     gess__frozen_close(&f);
     return status;

@@ -1,12 +1,13 @@
 #include "reproduce/reproduce.h"
 
+#include "run/run.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define GESS_FIGURE(name) extern const gess__figure gess__figure_##name;
@@ -95,24 +96,12 @@ int gess__store_json(const gess__reproduction *r, const char *name, const json_t
 
 /* ---- the command ---- */
 
-static int make_folder(const char *path, gess_error *err)
-{
-    if (mkdir(path, 0777) == 0 || errno == EEXIST) return GESS_OK;
-    return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", path, strerror(errno));
-}
-
 /* DIR, with the folders above it, and DIR/cells. */
 static int make_folders(const char *directory, gess_error *err)
 {
     char path[4096];
-    if (snprintf(path, sizeof path, "%s/cells/", directory) >= (int)sizeof path)
-        return gess__fail(err, GESS_ERR_USAGE, "the path of the folder is too long: %.200s", directory);
-    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-        *slash = '\0';
-        GESS_TRY(make_folder(path, err));
-        *slash = '/';
-    }
-    return GESS_OK;
+    GESS_TRY(gess__directory_path(directory, "cells", path, sizeof path, err));
+    return gess__make_folders(path, err);
 }
 
 /* One process at a time in a folder; the lock goes with the process. */

@@ -38,8 +38,7 @@ int gess__directory_path(const char *directory, const char *file, char *path, si
     return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
 }
 
-/* mkdir -p */
-static int make_folders(const char *directory, gess_error *err)
+int gess__make_folders(const char *directory, gess_error *err)
 {
     char path[4096];
     GESS_TRY(gess__directory_path(directory, "", path, sizeof path, err));
@@ -106,7 +105,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
 {
     const char *directory = run->directory;
     size_t entries, ours;
-    GESS_TRY(make_folders(directory, err));
+    GESS_TRY(gess__make_folders(directory, err));
     GESS_TRY(look_into(directory, &entries, &ours, err));
     if (entries > 0 && ours == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",

@@ -109,6 +109,19 @@ goes_on()
     SLEEPING_SECONDS=0.00002 ranks "$1" "$gess" resume run -q || fail "resume with $1 ranks after $2: status $?"
     cmp whole/draws.gess run/draws.gess || fail "resume with $1 ranks after $2: other draws"
 }
+# STATUS WHOLE RUN WHAT: it ended well, with the draws of the whole, and said nothing
+unharmed()
+{
+    [ "$1" -eq 0 ] || fail "$4: status $1"
+    cmp "$2/draws.gess" "$3/draws.gess" || fail "$4: other draws"
+    [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "$4: a message"
+}
+# STATUS BEGUN WHAT: it ended, and soon
+ended()
+{
+    [ "$1" -ne 0 ] && [ "$1" -ne 124 ] || fail "$3: status $1"
+    [ $(($(date +%s) - $2)) -le 12 ] || fail "$3: not within seconds"
+}
 for fault in error infinity; do
     rm -rf run
     SLEEPING_FAULT=1:$fault:300 ranks 3 "$gess" sample $options -o run
@@ -128,9 +141,7 @@ for rank in 0 1 2; do
     rm -rf run
     begun=$(date +%s)
     SLEEPING_FAULT=$rank:crash:300 ranks 3 "$gess" sample $options -o run
-    status=$?
-    [ $status -ne 0 ] && [ $status -ne 124 ] || fail "a crash of rank $rank: status $status"
-    [ $(($(date +%s) - begun)) -le 12 ] || fail "a crash of rank $rank: not within seconds"
+    ended $? "$begun" "a crash of rank $rank"
     goes_on $((4 - rank)) "a crash of rank $rank"
 done
 for hang in 100:$hang100 900:$hang900; do
@@ -138,9 +149,7 @@ for hang in 100:$hang100 900:$hang900; do
     wait "${hang#*:}"
     status=$?
     mv err$call.txt err.txt
-    [ $status -eq 0 ] || fail "a rank that hangs at call $call: status $status"
-    cmp whole/draws.gess hang$call/draws.gess || fail "a rank that hangs at call $call: other draws"
-    [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "a rank that hangs at call $call: a message"
+    unharmed $status whole hang$call "a rank that hangs at call $call"
 done
 
 # ---- the same of ranks that evaluate angles in advance for others: two chains, so two or three of four ranks do ----
@@ -159,15 +168,11 @@ for rank in 1 2 3; do
     eval "wait \$few$rank"
     status=$?
     mv few$rank.txt err.txt
-    [ $status -eq 0 ] || fail "few chains, rank $rank hangs: status $status"
-    cmp whole3/draws.gess few$rank/draws.gess || fail "few chains, rank $rank hangs: other draws"
-    [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "few chains, rank $rank hangs: a message"
+    unharmed $status whole3 few$rank "few chains, rank $rank hangs"
     rm -rf run
     begun=$(date +%s)
     SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:crash:40 ranks 4 "$gess" sample $few -o run
-    status=$?
-    [ $status -ne 0 ] && [ $status -ne 124 ] || fail "few chains, a crash of rank $rank: status $status"
-    [ $(($(date +%s) - begun)) -le 12 ] || fail "few chains, a crash of rank $rank: not within seconds"
+    ended $? "$begun" "few chains, a crash of rank $rank"
     SLEEPING_SECONDS=0.0003 ranks $((5 - rank)) "$gess" resume run -q || fail "few chains, resume after a crash of rank $rank: status $?"
     cmp whole3/draws.gess run/draws.gess || fail "few chains, resume after a crash of rank $rank: other draws"
     # what a density says of a point that nobody uses is nobody's business; of one that is used, it ends the run
