@@ -52,8 +52,8 @@ void gess__fit_projected(gess__fitter *fitter, size_t count, const double *point
                          gess__approx *approx, gess__fit_report *report);
 
 /* The fit of a warm-up window (pooled.c): `half` points from one half of the chains, then `rest` from
- * the other half; the last `half_new` and `rest_new` of them are the newest. `approx` is the warm
- * start and the result, `spare` scratch. */
+ * the other half; the last `half_new` and `rest_new` of them are the newest. Fits may lean towards `towards`, where it
+ * is not NULL. `approx` is the warm start and the result, `spare` scratch. */
 typedef struct gess__pool {
     size_t half, half_new, rest, rest_new;
     const double *points;
@@ -64,11 +64,15 @@ typedef struct gess__pool_report {
     double score;     /* mean log T of draws under the fit to the other half's, best λ */
     double gap;       /* by how much the mean log T of the fitted half itself is larger */
     double shrinkage; /* λ */
+    int leans;        /* towards the other T, not towards the diagonal */
     gess__fit_report fit;
 } gess__pool_report;
 
-void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, gess__approx *approx, gess__approx *spare,
-                      gess__pool_report *report);
+void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, const gess__approx *towards, gess__approx *approx,
+                      gess__approx *spare, gess__pool_report *report);
+
+/* What of the mean log T of a draw is not worth waiting for, in nats. */
+double gess__fit_allowance(size_t dim);
 
 /* Makes the fitter ready for thorough fits. */
 int gess__fitter_thorough(gess__fitter *fitter, gess_error *err);

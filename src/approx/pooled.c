@@ -1,12 +1,16 @@
-/* The fit of a warm-up window: all chains' draws, shrunk towards the diagonal while they are few.
+/* The fit of a warm-up window: all chains' draws, shrunk while they are few.
  *
- * The t is fitted to the draws of each half of the chains and scored on the other half's, with
- * Σ_λ = (1 − λ) Σ + λ diag Σ for λ = 0, 0.003, 0.01, …, 1 in turn, until the score falls. The best λ
- * is then used for the fit to all. Chains are nearly independent of each other while the draws of
- * one chain are not, so this counts what the draws are worth, however slowly the chains move.
+ * The t is fitted to the draws of each half of the chains and scored on the other half's, with Σ_λ
+ * for λ = 0, …, 1 in turn, until the score falls: Σ between itself and its diagonal, and, where
+ * there is a T that fits may lean towards, between itself and its diagonal in the coordinates in
+ * which that T is the identity. The best is then used for the fit to all. Chains are nearly
+ * independent of each other while the draws of one chain are not, so this counts what the draws
+ * are worth, however slowly the chains move.
  *
  * The score is honest (no draw is scored by a fit that saw its chain), and the gap between it and
- * the score of the halves that were fitted tells what the fit's own noise costs. */
+ * the score of the halves that were fitted tells what the fit's own noise costs. A fit that leans is
+ * wrong where the other T is, in tails above all, which few draws show: it leans no more than
+ * it must for nearly the best score. */
 #include "approx/fit.h"
 
 #include "base/linalg.h"
@@ -14,22 +18,40 @@
 #include <math.h>
 #include <string.h>
 
-static const double shrinkages[] = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
-enum { SHRINKAGES = sizeof shrinkages / sizeof *shrinkages };
+enum { TRIALS = 7 };
+static const double shrinkages[TRIALS] = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
+static const double leanings[TRIALS] = {0.0, 0.03, 0.1, 0.3, 0.6, 0.9, 1.0};
+
+/* One λ, and what its halves score: log-likelihoods of the draws fitted to, and of the others. */
+typedef struct trial {
+    const gess__approx *towards; /* NULL: the diagonal */
+    double lambda, train, test;
+} trial;
 
 /* `to` gets T with Σ_λ. */
-static void shrink(gess__fitter *f, const gess__approx *from, double lambda, gess__approx *to)
+static void shrink(gess__fitter *f, const gess__approx *from, const trial *by, gess__approx *to)
 {
     size_t dim = from->dim;
-    gess__self_product(dim, dim, 1.0 - lambda, from->chol, f->square);
-    for (size_t i = 0; i < dim; i++) {
-        double variance = 0.0;
-        for (size_t k = 0; k <= i; k++) variance += from->chol[i + k * dim] * from->chol[i + k * dim];
-        f->square[i + i * dim] = variance;
-    }
     to->nu = from->nu;
     memcpy(to->mu, from->mu, dim * sizeof *to->mu);
-    gess__ridged_cholesky(dim, f->square, f->scales, to->mu, to);
+    double *chol = f->previous_chol, *centre = to->mu;
+    memcpy(chol, from->chol, dim * dim * sizeof *chol);
+    if (by->towards != NULL) {
+        gess__solve_lower(dim, by->towards->chol, dim, chol);
+        centre = f->mean; /* there it has no units */
+        memset(centre, 0, dim * sizeof *centre);
+    }
+    gess__self_product(dim, dim, 1.0 - by->lambda, chol, f->square);
+    for (size_t i = 0; i < dim; i++) {
+        double variance = 0.0;
+        for (size_t k = 0; k <= i; k++) variance += chol[i + k * dim] * chol[i + k * dim];
+        f->square[i + i * dim] = variance;
+    }
+    gess__ridged_cholesky(dim, f->square, f->scales, centre, to);
+    if (by->towards == NULL) return;
+    gess__product(false, dim, dim, dim, by->towards->chol, to->chol, chol);
+    memcpy(to->chol, chol, dim * dim * sizeof *chol);
+    gess__approx_ready(to);
 }
 
 /* Log-likelihood of the newest points of a side. */
@@ -38,15 +60,59 @@ static double newest(gess__fitter *f, const double *side, size_t count, size_t n
     return gess__fit_log_likelihood(f, f->dim, new, side + (count - new) * f->dim, t);
 }
 
-void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, gess__approx *approx, gess__approx *spare,
-                      gess__pool_report *report)
+/* Tries λ until the score falls; *top: which was best. */
+static void try_all(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const gess__approx *towards,
+                    trial trials[TRIALS], size_t *top)
+{
+    const double *sides[2] = {pool->points, pool->points + pool->half * f->dim};
+    const size_t counts[2] = {pool->half, pool->rest};
+    size_t tried = 0;
+    for (*top = 0; tried < TRIALS && tried <= *top + 1; tried++) {
+        trial *t = &trials[tried];
+        *t = (trial){.towards = towards, .lambda = towards != NULL ? leanings[tried] : shrinkages[tried]};
+        for (int side = 0; side < 2; side++) {
+            shrink(f, fits[side], t, f->trial);
+            t->train += gess__fit_log_likelihood(f, f->dim, counts[side], sides[side], f->trial);
+            t->test += gess__fit_log_likelihood(f, f->dim, counts[1 - side], sides[1 - side], f->trial);
+        }
+        if (t->test > trials[*top].test) *top = tried;
+    }
+}
+
+/* The trial to go by. *gap: by how much fitted draws score better than others; where the fit leans, at least as much as
+ * the fit to ever more draws would bring, by what it scores without leaning. */
+static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const gess__approx *towards,
+                    double *gap)
+{
+    const double allowed = gess__fit_allowance(f->dim) * (double)(pool->half + pool->rest);
+    trial trials[TRIALS];
+    size_t top;
+    try_all(f, pool, fits, NULL, trials, &top);
+    trial best = trials[top];
+    *gap = best.train - best.test;
+    if (towards == NULL) return best;
+    try_all(f, pool, fits, towards, trials, &top);
+    if (!(trials[top].test > best.test + allowed)) return best;
+    double least = trials[top].test - allowed;
+    while (top > 0 && trials[top - 1].test > least) top--;
+    best = trials[top];
+    *gap = fmax(best.train - best.test, trials[0].train + trials[0].test - 2.0 * best.test);
+    return best;
+}
+
+double gess__fit_allowance(size_t dim)
+{
+    return 0.01 + 0.001 * (double)dim;
+}
+
+void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__approx *towards, gess__approx *approx,
+                      gess__approx *spare, gess__pool_report *report)
 {
     const gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
-    size_t dim = f->dim, best = 0;
+    size_t dim = f->dim;
     const double *sides[2] = {pool->points, pool->points + pool->half * dim};
     const size_t counts[2] = {pool->half, pool->rest}, new[2] = {pool->half_new, pool->rest_new};
-    double all = (double)(counts[0] + counts[1]), train[SHRINKAGES] = {0}, test[SHRINKAGES] = {0}, before = 0.0,
-           after = 0.0;
+    double all = (double)(counts[0] + counts[1]), before = 0.0, after = 0.0, gap;
     gess__approx *fits[2] = {spare, f->other};
     gess__blas_begin();
     for (int side = 0; side < 2; side++) {
@@ -54,26 +120,20 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, gess__approx *app
         gess__approx_copy(fits[side], approx);
         gess__fit_student_t(f, dim, counts[side], sides[side], settings, fits[side], &report->fit);
     }
-    for (size_t i = 0; i < SHRINKAGES && i <= best + 1; i++) {
-        for (int side = 0; side < 2; side++) {
-            shrink(f, fits[side], shrinkages[i], f->trial);
-            train[i] += gess__fit_log_likelihood(f, dim, counts[side], sides[side], f->trial);
-            test[i] += gess__fit_log_likelihood(f, dim, counts[1 - side], sides[1 - side], f->trial);
-        }
-        if (test[i] > test[best]) best = i;
-    }
+    trial best = choose(f, pool, fits, towards, &gap);
     for (int side = 0; side < 2; side++) {
-        shrink(f, fits[side], shrinkages[best], f->trial);
+        shrink(f, fits[side], &best, f->trial);
         after += newest(f, sides[1 - side], counts[1 - side], new[1 - side], f->trial);
     }
-    report->shrinkage = shrinkages[best];
-    report->score = test[best] / all;
-    report->gap = (train[best] - test[best]) / all;
+    report->shrinkage = best.lambda;
+    report->leans = best.towards != NULL;
+    report->score = best.test / all;
+    report->gap = gap / all;
     report->gain = (after - before) / (double)(new[0] + new[1]);
     gess__fit_student_t(f, dim, counts[0] + counts[1], pool->points, settings, approx, &report->fit);
-    if (best > 0) {
+    if (best.lambda > 0.0) {
         gess__approx_copy(spare, approx);
-        shrink(f, spare, shrinkages[best], approx);
+        shrink(f, spare, &best, approx);
     }
     gess__blas_end();
 }

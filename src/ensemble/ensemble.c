@@ -4,6 +4,7 @@
 #include "base/options.h"
 #include "ensemble/refine.h"
 #include "ensemble/stream.h"
+#include "ensemble/summit.h"
 #include "kernel/ellipse.h"
 
 #include <stdlib.h>
@@ -202,6 +203,7 @@ void gess__ensemble_free(gess__ensemble *e)
     gess__fitter_free(e->fitter);
     gess__mixture_free(e->mixture);
     gess__refiner_free(e->refiner);
+    gess__summit_free(e->summit);
     free(e);
 }
 

@@ -62,8 +62,12 @@ typedef struct gess__warmup {
     double reach;                       /* largest |y| after the first stage */
     double each;                        /* evaluations an update, in the last stage */
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
+    int leans;                          /* and whether it leans towards the summit's T */
+    /* summit.h */
+    int summit, by_summit; /* there is one; its T is in use */
+    uint64_t climbed;      /* evaluations of the climb */
     /* refinements (refine.h) */
-    uint64_t refines, refined_at;              /* how many, and the evaluations at the last */
+    uint64_t refines, refined_at;              /* how many, and the evaluations, without the climb's, at the last */
     int improving;                             /* the last one brought something: there will be another */
     unsigned vain;                             /* so many in a row brought nothing */
     unsigned skip, skips;                      /* as many will not search; as many did not, last time */
@@ -88,6 +92,7 @@ typedef struct gess__ladder {
 
 typedef struct gess__stream gess__stream;
 typedef struct gess__refiner gess__refiner;
+typedef struct gess__summit gess__summit;
 typedef struct gess__ranks gess__ranks;
 
 typedef struct gess__ensemble {
@@ -115,6 +120,7 @@ typedef struct gess__ensemble {
     gess__mixture *mixture;   /* auto: T; NULL elsewhere. One component: the t in approx */
     unsigned globals, period; /* auto: of `period` iterations, the first `globals` are independence moves */
     gess__refiner *refiner;   /* auto, in warm-up */
+    gess__summit *summit;     /* auto, in warm-up; or NULL */
     uint64_t fits;
     size_t half;         /* two-group: chains 0 .. half - 1 are the first group */
     int turn, fitted;    /* two-group: whose turn it is, and whether T is fitted for it */

@@ -6,6 +6,7 @@
  * warm-up left them. `auto` is this schedule with what refine.c adds. */
 #include "ensemble/pack.h"
 #include "ensemble/refine.h"
+#include "ensemble/summit.h"
 #include "ensemble/together.h"
 
 #include <math.h>
@@ -26,6 +27,7 @@ static int open_auto(gess__ensemble *e, const gess_options *options, gess_error 
     e->period = 1;
     GESS_TRY(gess__mixture_new(&e->mixture, e->target.dim, err));
     if (e->warmup.over) return GESS_OK;
+    GESS_TRY(gess__summit_new(&e->summit, e, err));
     return gess__refiner_new(&e->refiner, e, err);
 }
 
@@ -58,15 +60,17 @@ static int weigh(gess__ensemble *e, const gess__pool *pool, const gess__pool_rep
     u->score = report->score;
     u->gap = report->gap;
     u->shrinkage = report->shrinkage;
+    u->leans = report->leans;
     /* a window that is full has as many draws as it will ever have: p parameters cost p / 2n nats */
-    double most = 0.01 + 0.001 * dim, parameters = 0.5 * dim * (dim + 3.0), count = (double)(pool->half + pool->rest);
+    double most = gess__fit_allowance(e->target.dim), parameters = 0.5 * dim * (dim + 3.0),
+           count = (double)(pool->half + pool->rest);
     double least = e->window.stride > 1 ? 1.3 * parameters / (2.0 * count) : 0.0;
     return 0.25 * u->gap > (most > least ? most : least);
 }
 
 static void fit(gess__ensemble *e, const gess__pool *pool, gess__pool_report *report)
 {
-    gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+    gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
     e->fit = report->fit;
     e->fits++;
     e->rebind = 1;
@@ -102,8 +106,8 @@ static int look_auto(gess__ensemble *e)
         gess__refine(e, &pool, &report);
     else
         gess__refine_share(e);
-    int more = e->warmup.refines == 0 || e->warmup.improving;
-    return weigh(e, &pool, &report) || more || idle(e);
+    int more = e->warmup.refines == 0 || e->warmup.improving, noisy = weigh(e, &pool, &report);
+    return (noisy && !e->warmup.by_summit) || more || idle(e);
 }
 
 const gess__schedule gess__schedule_pooled = {

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/special.h"
 #include "ensemble/pack.h"
+#include "ensemble/summit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,8 +95,8 @@ int gess__refine_due(const gess__ensemble *e)
     size_t dim = e->target.dim, points = e->window.draws * e->chains.count, least = FEWEST_A_DIMENSION * dim;
     if (points < (least > FEWEST_POINTS ? least : FEWEST_POINTS)) return 0;
     /* an ensemble that travels will have left what is learned from it */
-    uint64_t last = e->warmup.refined_at;
-    return e->warmup.refines == 0 || e->tally.evals >= (e->warmup.moved ? 2 * last : last + 2 * last / 5);
+    uint64_t last = e->warmup.refined_at, now = e->tally.evals - e->warmup.climbed;
+    return e->warmup.refines == 0 || now >= (e->warmup.moved ? 2 * last : last + 2 * last / 5);
 }
 
 /* ---- maps ---- */
@@ -449,7 +450,7 @@ static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     for (;;) {
         search = search || !renew(e, pool);
         if (search) search_anew(e, pool, before);
-        gess__fit_pooled(e->fitter, pool, e->approx, e->spare, report);
+        gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
         gess__refine_share(e);
         if (search || u->layers > 0 || e->mixture->count > 1 || u->independence > RISE * u->drawn) break;
         search = 1;
@@ -466,7 +467,7 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     /* nothing was found, and one t serves nearly as well as T can; or learning would cost too much */
     int fine = (u->refines >= 3 && before == 0.0 && u->independence > 0.4) || e->target.dim > MOST_DIMENSIONS;
     u->refines++;
-    u->refined_at = e->tally.evals;
+    u->refined_at = e->tally.evals - u->climbed;
     if (fine) {
         e->mixture->count = 1;
         gess__refine_share(e);
@@ -557,6 +558,7 @@ void gess__refine_share(gess__ensemble *e)
     double trust = 1.0, expected = u->acceptance;
     if (e->tally.globals > u->before.globals && expected > 0.0) trust = fmin(1.0, u->accepted / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
+    u->by_summit = gess__summit_prefer(e);
     if (e->mixture->count == 1) {
         gess__approx_copy(e->mixture->component[0], e->approx);
         u->fitted_nu[0] = e->approx->nu;

@@ -1,6 +1,6 @@
 /* What a checkpoint holds of an ensemble: everything that its future depends on. */
 #include "base/archive.h"
-#include "ensemble/ensemble.h"
+#include "ensemble/summit.h"
 
 #include <math.h>
 
@@ -85,6 +85,8 @@ static void archive_window(gess__ensemble *e, gess__archive *a)
     size_t points = (size_t)draws * e->chains.count;
     gess__archive_bytes(a, w->values, points * sizeof *w->values);
     if (w->points != NULL) gess__archive_bytes(a, w->points, points * e->target.dim * sizeof *w->points);
+    if (e->warmup.summit && e->summit == NULL) a->bad = 1;
+    if (e->warmup.summit && !a->bad) archive_approx(gess__summit_found(e->summit), a);
 }
 
 static void archive_ladder(gess__ensemble *e, gess__archive *a)

@@ -5,7 +5,7 @@
  * the way is shortest with many fits. Once they are alike the window grows, and with it what the fit rests on. Warm-up
  * ends itself after CALM_STAGES stages in a row in which nothing was left to improve. */
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "ensemble/summit.h"
 
 #include <math.h>
 #include <string.h>
@@ -170,6 +170,7 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     gess__window *w = &e->window;
     if (!u->open) begin_stage(e);
     GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
+    GESS_TRY(gess__summit_climb(e, record, err));
     w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
     u->each = (double)(e->tally.evals - u->before.evals) / (double)(e->tally.updates - u->before.updates);
     uint64_t moves = e->tally.globals - u->before.globals;

@@ -390,6 +390,9 @@ static void log_choice(const gess_run *run, const gess__ensemble *e)
     const gess__warmup *u = &e->warmup;
     char map[256] = "none";
     if (e->mixture == NULL) return;
+    if (u->stages == 1 && u->climbed > 0)
+        gess__run_log(run, "    climb: %llu evaluations, %s", (unsigned long long)u->climbed,
+                      u->summit ? "to a summit: T may come from the curvature there" : "no summit");
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
     gess__run_log(run,
                   "    refinements %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
@@ -425,8 +428,8 @@ static void describe_method(gess_run *run)
         describe_walk(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
     if (e->mixture == NULL || !e->warmup.over) return;
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
-    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s", map, e->mixture->count,
-                        e->mixture->count == 1 ? "" : "s");
+    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, e->mixture->count,
+                        e->mixture->count == 1 ? "" : "s", e->warmup.by_summit ? ", by curvature" : "");
     if (used > 0 && (size_t)used < sizeof s->method && e->globals > 0 && e->tally.globals > 0)
         snprintf(s->method + used, sizeof s->method - (size_t)used,
                  "; %u of %u updates independence moves (%.0f %% accepted)", e->globals, e->period,
@@ -446,11 +449,12 @@ static int warm_up(gess_run *run, gess_error *err)
             gess__run_log(run,
                           "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f an update, nu %.4g, score "
                           "%.4f, "
-                          "gain %.4f, gap %.4f, shrinkage %g, mean log density %.4f%s",
+                          "gain %.4f, gap %.4f, shrinkage %g%s, mean log density %.4f%s%s",
                           run->present + 1, e->warmup.stages, (unsigned long long)gess__ensemble_done(e),
                           (unsigned long long)e->tally.evals, e->warmup.each, e->approx->nu, e->warmup.score,
-                          e->warmup.gain, e->warmup.gap, e->warmup.shrinkage, e->warmup.mean_value,
-                          e->warmup.moved ? ", moving" : "");
+                          e->warmup.gain, e->warmup.gap, e->warmup.shrinkage,
+                          e->warmup.leans ? " towards curvature" : "", e->warmup.mean_value,
+                          e->warmup.moved ? ", moving" : "", e->warmup.by_summit ? ", T by curvature" : "");
             log_choice(run, e);
             GESS_TRY(gess__history_stage(&run->history, run->present, e, err));
         }

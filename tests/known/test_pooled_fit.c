@@ -71,7 +71,7 @@ static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, do
     gess__approx_copy(t, old);
     gess__pool pool = {half, half_new, rest, rest_new, points};
     gess__pool_report report = {0};
-    gess__fit_pooled(f, &pool, t, spare, &report);
+    gess__fit_pooled(f, &pool, NULL, t, spare, &report);
 
     gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
     gess__fit_report unused;
@@ -140,8 +140,103 @@ static void few_draws(void **state)
     assert_true(chosen > 0.0);
 }
 
+/* Σ in the coordinates in which `towards` is the identity, off-diagonal entries times 1 - λ, and back. */
+static void lean(const gess__approx *from, const gess__approx *towards, double lambda, gess__approx *to)
+{
+    double inner[DIM * DIM], outer[DIM * DIM];
+    memcpy(inner, from->chol, sizeof inner);
+    gess__solve_lower(DIM, towards->chol, DIM, inner);
+    for (size_t i = 0; i < DIM; i++)
+        for (size_t k = 0; k < DIM; k++) {
+            double sum = 0.0;
+            for (size_t j = 0; j < DIM; j++) sum += inner[i + j * DIM] * inner[k + j * DIM];
+            outer[i + k * DIM] = i == k ? sum : (1.0 - lambda) * sum;
+        }
+    for (size_t i = 0; i < DIM; i++)
+        for (size_t k = 0; k < DIM; k++) {
+            double sum = 0.0;
+            for (size_t j = 0; j < DIM; j++)
+                for (size_t l = 0; l < DIM; l++)
+                    sum += towards->chol[i + j * DIM] * outer[j + l * DIM] * towards->chol[k + l * DIM];
+            to->chol[i + k * DIM] = sum;
+        }
+    to->nu = from->nu;
+    memcpy(to->mu, from->mu, DIM * sizeof *to->mu);
+    assert_true(gess__cholesky(DIM, to->chol));
+    gess__approx_ready(to);
+}
+
+/* Few draws lean towards a T of the right shape, no more than it takes; many do not, nor any towards a wrong one. */
+static void leaning(void **state)
+{
+    static const double leanings[] = {0.0, 0.03, 0.1, 0.3, 0.6, 0.9, 1.0};
+    static double points[MOST * DIM];
+    (void)state;
+    for (int which = 0; which < 3; which++) {
+        size_t half = which == 1 ? 1200 : 14, count = 2 * half;
+        gess_error err = {0};
+        gess__fitter *f = NULL;
+        assert_int_equal(gess__fitter_new_pooled(&f, DIM, count, &err), GESS_OK);
+        draw(1, half, 0.8, 0.3, points);
+        draw(2, half, 0.8, 0.3, points + half * DIM);
+        gess__approx *t = make(), *spare = make(), *a = make(), *b = make(), *all = make(), *trial = make(),
+                     *shape = make();
+        gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
+        gess__fit_report unused;
+        gess__blas_begin();
+        if (which < 2) { /* the right shape, and four times the width: widths are the draws' own */
+            static double more[MOST * DIM];
+            draw(3, MOST, 0.8, 0.3, more);
+            gess__fitter *large = NULL;
+            assert_int_equal(gess__fitter_new_pooled(&large, DIM, MOST, &err), GESS_OK);
+            gess__fit_student_t(large, DIM, MOST, more, settings, shape, &unused);
+            gess__fitter_free(large);
+            for (size_t i = 0; i < DIM * DIM; i++) shape->chol[i] *= 4.0;
+        } else {
+            for (size_t i = 1; i < DIM; i++) shape->chol[i] = i % 2 == 0 ? 3.0 : -3.0;
+        }
+        gess__approx_ready(shape);
+        gess__fit_student_t(f, DIM, half, points, settings, a, &unused);
+        gess__fit_student_t(f, DIM, half, points + half * DIM, settings, b, &unused);
+        gess__fit_student_t(f, DIM, count, points, settings, all, &unused);
+        double train[7], test[7], n = (double)count, allowed = 0.01 + 0.001 * DIM;
+        size_t best = 0;
+        for (size_t i = 0; i < 7; i++) {
+            lean(a, shape, leanings[i], trial);
+            train[i] = mean_log_t(f, half, points, trial) / n;
+            test[i] = mean_log_t(f, half, points + half * DIM, trial) / n;
+            lean(b, shape, leanings[i], trial);
+            train[i] += mean_log_t(f, half, points + half * DIM, trial) / n;
+            test[i] += mean_log_t(f, half, points, trial) / n;
+            if (test[i] > test[best]) best = i;
+            if (i > best) break;
+        }
+        double least = test[best] - allowed;
+        while (best > 0 && test[best - 1] > least) best--;
+        lean(all, shape, leanings[best], trial);
+        gess__blas_end();
+        gess__pool pool = {half, half, half, half, points};
+        gess__pool_report report = {0};
+        gess__fit_pooled(f, &pool, shape, t, spare, &report);
+        assert_int_equal(report.leans, which == 0);
+        if (which == 0) {
+            assert_true(report.shrinkage == leanings[best] && report.shrinkage > 0.0);
+            assert_true(fabs(report.score - test[best]) < 1e-9);
+            double gap = fmax(train[best] - test[best], train[0] + test[0] - 2.0 * test[best]);
+            assert_true(fabs(report.gap - gap) < 1e-9);
+            for (size_t i = 0; i < DIM; i++)
+                for (size_t k = 0; k <= i; k++)
+                    assert_true(fabs(t->chol[i + k * DIM] - trial->chol[i + k * DIM]) < 1e-9);
+        }
+        gess__approx *const every[] = {t, spare, a, b, all, trial, shape};
+        for (size_t i = 0; i < 7; i++) gess__approx_free(every[i]);
+        gess__fitter_free(f);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(many_draws), cmocka_unit_test(few_draws)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(many_draws), cmocka_unit_test(few_draws),
+                                       cmocka_unit_test(leaning)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,398 @@
+#include "ensemble/summit.h"
+
+#include "base/lanes.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "base/vmath.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Newton steps; attempts to find the lengths of directions; lengths of a step that are tried; points of the window that
+ * two Ts are compared by, and how many at once. */
+enum { MOST_STEPS = 10, MOST_SCALINGS = 14, LENGTHS = 12, WEIGHED = 4000, CHUNK = 64 };
+
+/* One in so many evaluations of warm-up, at most, goes into a climb. */
+enum { SHARE = 5 };
+
+/* A summit is reached where another step would bring less than NEAR, and the curvatures that differences find along
+ * the directions of the last step are within a factor of ALIKE. */
+#define NEAR 0.5
+#define ALIKE 20.0
+
+struct gess__summit {
+    gess__approx *t;
+    /* of a climb */
+    gess__ensemble *ensemble;
+    const gess__record *record;
+    double *top;           /* dim: the highest point so far */
+    double value;          /* there */
+    double *frame;         /* dim × dim, column-major: the directions that differences are taken along */
+    double *up, *down;     /* dim: log densities one length along each of them, both ways */
+    int *scaled;           /* dim: it has its length */
+    double *curvature;     /* dim × dim: minus the second differences; then their eigenvectors */
+    double *eigen;         /* dim */
+    double *step;          /* dim */
+    double ahead[LENGTHS]; /* log densities along the step */
+    uint64_t evals;
+    double *square, *work; /* dim × dim; of the eigenvectors, or of the triangular kernels */
+    /* of a comparison */
+    double *points, *z;      /* CHUNK × dim */
+    double *deltas, *levels; /* WEIGHED */
+};
+
+/* Evaluations of a step. */
+static uint64_t step_cost(size_t dim)
+{
+    return (uint64_t)dim * (dim + 1) + LENGTHS;
+}
+
+/* Evaluations that a climb may take. */
+static uint64_t budget(const gess__ensemble *e)
+{
+    const gess__warmup *u = &e->warmup;
+    return (u->fixed != GESS_AUTO ? u->fixed * e->chains.count : u->most_evals) / SHARE;
+}
+
+int gess__summit_new(gess__summit **summit, const gess__ensemble *e, gess_error *err)
+{
+    size_t dim = e->target.dim, eigen = gess__eigen_work(dim), triangle = gess__triangular_scratch(dim);
+    if (2 * step_cost(dim) > budget(e)) return GESS_OK;
+    GESS_ALLOC(summit, 1, err);
+    gess__summit *s = *summit;
+    GESS_TRY(gess__approx_new(&s->t, dim, err));
+    GESS_ALLOC(&s->top, dim, err);
+    GESS_ALLOC(&s->frame, dim * dim, err);
+    GESS_ALLOC(&s->up, dim, err);
+    GESS_ALLOC(&s->down, dim, err);
+    GESS_ALLOC(&s->scaled, dim, err);
+    GESS_ALLOC(&s->curvature, dim * dim, err);
+    GESS_ALLOC(&s->eigen, dim, err);
+    GESS_ALLOC(&s->step, dim, err);
+    GESS_ALLOC(&s->square, dim * dim, err);
+    GESS_ALLOC(&s->work, eigen > triangle ? eigen : triangle, err);
+    GESS_ALLOC(&s->points, CHUNK * dim, err);
+    GESS_ALLOC(&s->z, CHUNK * dim, err);
+    GESS_ALLOC(&s->deltas, WEIGHED, err);
+    GESS_ALLOC(&s->levels, WEIGHED, err);
+    return GESS_OK;
+}
+
+void gess__summit_free(gess__summit *s)
+{
+    if (s == NULL) return;
+    gess__approx_free(s->t);
+    free(s->top);
+    free(s->frame);
+    free(s->up);
+    free(s->down);
+    free(s->scaled);
+    free(s->curvature);
+    free(s->eigen);
+    free(s->step);
+    free(s->square);
+    free(s->work);
+    free(s->points);
+    free(s->z);
+    free(s->deltas);
+    free(s->levels);
+    free(s);
+}
+
+/* ---- evaluations, on the team ---- */
+
+/* Log densities of the n points of a worker; where one cannot be used, -inf. */
+static int ask(gess__summit *s, unsigned worker, size_t n, gess_error *err)
+{
+    gess__update *u = &s->ensemble->updates[worker];
+    if (s->record->stop != NULL && atomic_load(s->record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+    GESS_TRY(gess__target_evaluate(&s->ensemble->target, worker, n, u->points, u->values, NULL, u->mapped, err));
+    for (size_t i = 0; i < n; i++)
+        if (!(u->values[i] < INFINITY)) u->values[i] = -INFINITY;
+    return GESS_OK;
+}
+
+/* So many lengths along direction i, and along direction j, from the top. */
+static void put(const gess__summit *s, double along, size_t i, double across, size_t j, double *point)
+{
+    size_t dim = s->ensemble->target.dim;
+    const double *first = s->frame + i * dim, *second = s->frame + j * dim;
+    for (size_t k = 0; k < dim; k++) point[k] = gess__fma(across, second[k], gess__fma(along, first[k], s->top[k]));
+}
+
+/* Both ways along direction `item`, unless that is known. */
+static int look_along(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    gess__summit *s = data;
+    const gess__update *u = &s->ensemble->updates[worker];
+    if (s->scaled[item]) return GESS_OK;
+    put(s, 1.0, item, 0.0, item, u->points);
+    GESS_TRY(ask(s, worker, 1, err));
+    s->up[item] = u->values[0];
+    put(s, -1.0, item, 0.0, item, u->points);
+    GESS_TRY(ask(s, worker, 1, err));
+    s->down[item] = u->values[0];
+    return GESS_OK;
+}
+
+/* Minus the second differences of direction `item` with itself and with all later ones: both ways, so that third
+ * derivatives cancel. */
+static int look_across(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    gess__summit *s = data;
+    const gess__update *u = &s->ensemble->updates[worker];
+    size_t dim = s->ensemble->target.dim, block = s->ensemble->block, count = 2 * (dim - item - 1);
+    double own = s->up[item] + s->down[item] - 2.0 * s->value, *column = s->curvature + item * dim;
+    column[item] = -own;
+    for (size_t k = item + 1; k < dim; k++) column[k] = 0.5 * (own + s->up[k] + s->down[k]);
+    for (size_t done = 0; done < count; done += block) {
+        size_t some = count - done < block ? count - done : block;
+        for (size_t q = 0; q < some; q++) {
+            double side = (done + q) % 2 == 0 ? 1.0 : -1.0;
+            put(s, side, item, side, item + 1 + (done + q) / 2, u->points + q * dim);
+        }
+        GESS_TRY(ask(s, worker, some, err));
+        for (size_t q = 0; q < some; q++) column[item + 1 + (done + q) / 2] -= 0.5 * u->values[q];
+    }
+    return GESS_OK;
+}
+
+static double length_of(size_t number)
+{
+    return ldexp(2.0, -(int)number);
+}
+
+/* The step, 2 to 2^(1 - item) times as long. */
+static int look_ahead(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    gess__summit *s = data;
+    const gess__update *u = &s->ensemble->updates[worker];
+    for (size_t k = 0; k < s->ensemble->target.dim; k++)
+        u->points[k] = gess__fma(length_of(item), s->step[k], s->top[k]);
+    GESS_TRY(ask(s, worker, 1, err));
+    s->ahead[item] = u->values[0];
+    return GESS_OK;
+}
+
+/* Runs the items and counts their evaluations; who watches the run hears of them. */
+static int look(gess__summit *s, size_t items, uint64_t evals, gess__work_fn *at, gess_error *err)
+{
+    gess__ensemble *e = s->ensemble;
+    GESS_TRY(gess__team_run(e->team, items, at, s, err));
+    s->evals += evals;
+    gess__segment segment = {.count = e->kept, .iterations = gess__ensemble_done(e), .evals = s->evals};
+    return s->record->sink != NULL ? s->record->sink(s->record->user, &segment, err) : GESS_OK;
+}
+
+/* ---- a climb ---- */
+
+/* From the highest chain, with directions along the coordinates, as long as chains differ. */
+static void begin(gess__summit *s)
+{
+    const gess__chains *c = &s->ensemble->chains;
+    size_t dim = c->dim, best = 0;
+    double count = (double)c->count;
+    for (size_t i = 1; i < c->count; i++)
+        if (c->value[i] > c->value[best]) best = i;
+    memcpy(s->top, c->x + best * dim, dim * sizeof *s->top);
+    s->value = c->value[best];
+    s->evals = 0;
+    memset(s->frame, 0, dim * dim * sizeof *s->frame);
+    for (size_t k = 0; k < dim; k++) {
+        double mean = 0.0, square = 0.0;
+        for (size_t i = 0; i < c->count; i++) mean += c->x[i * dim + k] / count;
+        for (size_t i = 0; i < c->count; i++) square += (c->x[i * dim + k] - mean) * (c->x[i * dim + k] - mean);
+        double sd = sqrt(square / count);
+        s->frame[k + k * dim] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
+    }
+}
+
+/* Gives every direction the length at which the log density falls by a half, about, on average of both ways; *done: all
+ * have one. */
+static int scale(gess__summit *s, int *done, gess_error *err)
+{
+    size_t dim = s->ensemble->target.dim, left = dim;
+    memset(s->scaled, 0, dim * sizeof *s->scaled);
+    for (int i = 0; left > 0 && i < MOST_SCALINGS; i++) {
+        GESS_TRY(look(s, dim, 2 * left, look_along, err));
+        left = 0;
+        for (size_t k = 0; k < dim; k++) {
+            double fall = 2.0 * s->value - s->up[k] - s->down[k], factor = 5.0; /* where it rises, or is flat */
+            if (!s->scaled[k]) s->scaled[k] = fall > 0.25 && fall < 4.0;
+            if (s->scaled[k]) continue;
+            if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
+            for (size_t j = 0; j < dim; j++) s->frame[j + k * dim] *= factor;
+            left++;
+        }
+    }
+    *done = left == 0;
+    return GESS_OK;
+}
+
+/* New directions, along which the second differences do not mix, each as long as its curvature says, and the step to
+ * where the slope vanishes if the log density is quadratic; where it bends up, as if it bent down. *gain: what the step
+ * brings then; *unlike: the largest curvature over the smallest, infinite where one is not of a summit. 0 where nothing
+ * can be made of the differences. */
+static int turn(gess__summit *s, double *gain, double *unlike)
+{
+    size_t dim = s->ensemble->target.dim;
+    double most = 0.0, least = INFINITY;
+    int bent = 1;
+    for (size_t i = 0; i < dim * dim; i++)
+        if (!isfinite(s->curvature[i])) s->curvature[i] = 0.0;
+    if (!gess__symmetric_eigen(dim, s->curvature, s->eigen, s->work)) return 0;
+    for (size_t i = 0; i < dim; i++) {
+        bent = bent && s->eigen[i] > 0.0;
+        s->eigen[i] = fabs(s->eigen[i]);
+        most = fmax(most, s->eigen[i]);
+    }
+    if (!(most > 0.0)) return 0;
+    gess__product(false, dim, dim, dim, s->frame, s->curvature, s->square);
+    memset(s->step, 0, dim * sizeof *s->step);
+    *gain = 0.0;
+    for (size_t i = 0; i < dim; i++) {
+        const double *axis = s->curvature + i * dim;
+        double curvature = fmax(s->eigen[i], 1e-9 * most), length = 1.0 / sqrt(curvature), slope = 0.0;
+        least = fmin(least, curvature);
+        for (size_t k = 0; k < dim; k++) slope += 0.5 * axis[k] * (s->up[k] - s->down[k]);
+        slope *= length;
+        *gain += 0.5 * slope * slope;
+        for (size_t k = 0; k < dim; k++) {
+            s->frame[k + i * dim] = s->square[k + i * dim] * length;
+            s->step[k] += s->frame[k + i * dim] * slope;
+        }
+    }
+    *unlike = bent ? most / least : INFINITY;
+    return 1;
+}
+
+/* Goes where the step leads highest, if it leads up at all. */
+static int take_step(gess__summit *s, gess_error *err)
+{
+    size_t best = LENGTHS;
+    GESS_TRY(look(s, LENGTHS, LENGTHS, look_ahead, err));
+    for (size_t i = 0; i < LENGTHS; i++) {
+        if (!(s->ahead[i] > s->value)) continue;
+        best = i;
+        s->value = s->ahead[i];
+    }
+    for (size_t k = 0; best < LENGTHS && k < s->ensemble->target.dim; k++)
+        s->top[k] = gess__fma(length_of(best), s->step[k], s->top[k]);
+    return GESS_OK;
+}
+
+static int climb(gess__summit *s, int *found, gess_error *err)
+{
+    size_t dim = s->ensemble->target.dim;
+    *found = 0;
+    for (int i = 0; i < MOST_STEPS && s->evals + step_cost(dim) <= budget(s->ensemble); i++) {
+        int scaled = 0;
+        double gain = 0.0, unlike = INFINITY;
+        GESS_TRY(scale(s, &scaled, err));
+        if (!scaled) return GESS_OK;
+        GESS_TRY(look(s, dim, dim * (dim - 1), look_across, err));
+        if (!turn(s, &gain, &unlike)) return GESS_OK;
+        *found = gain < NEAR && unlike < ALIKE;
+        if (*found) return GESS_OK;
+        GESS_TRY(take_step(s, err));
+    }
+    return GESS_OK;
+}
+
+int gess__summit_climb(gess__ensemble *e, const gess__record *record, gess_error *err)
+{
+    gess__summit *s = e->summit;
+    size_t dim = e->target.dim;
+    gess_error unused = {0};
+    int found = 0;
+    if (s == NULL || e->warmup.stages > 0) return GESS_OK;
+    s->ensemble = e;
+    s->record = record;
+    begin(s);
+    gess__blas_begin();
+    int status = climb(s, &found, &unused);
+    if (found) {
+        memcpy(s->t->mu, s->top, dim * sizeof *s->top);
+        gess__self_product(dim, dim, 1.0, s->frame, s->square);
+        gess__ridged_cholesky(dim, s->square, s->step, s->t->mu, s->t);
+    }
+    gess__blas_end();
+    if (status == GESS_ERR_STOPPED) return gess__fail(err, status, "stopped");
+    e->warmup.summit = found;
+    e->warmup.climbed = s->evals;
+    e->tally.evals += s->evals;
+    e->warmup.before.evals += s->evals; /* they are none of the stage's updates */
+    return GESS_OK;
+}
+
+/* ---- a choice ---- */
+
+gess__approx *gess__summit_found(gess__summit *s)
+{
+    return s->t;
+}
+
+gess__approx *gess__summit_t(const gess__ensemble *e)
+{
+    /* a map has moved everything else */
+    return e->summit != NULL && e->warmup.summit && e->warmup.layers == 0 ? e->summit->t : NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Which point of the window is number i of n. */
+static size_t chosen(const gess__ensemble *e, size_t i, size_t n)
+{
+    return i * (e->window.draws * e->chains.count) / n;
+}
+
+/* Squared distances of n points of the window. */
+static void measure(gess__ensemble *e, const gess__approx *t, size_t n)
+{
+    gess__summit *s = e->summit;
+    size_t dim = e->target.dim;
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        for (size_t i = 0; i < some; i++)
+            memcpy(s->points + i * dim, e->window.points + chosen(e, done + i, n) * dim, dim * sizeof *s->points);
+        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, some, s->points, s->z, s->work);
+        for (size_t i = 0; i < some; i++) s->deltas[done + i] = gess__dot(dim, s->z + i * dim, s->z + i * dim);
+    }
+}
+
+/* How far apart the quartiles of log π − log T are, over these points. */
+static double spread(gess__ensemble *e, const gess__approx *t, size_t n)
+{
+    gess__summit *s = e->summit;
+    for (size_t i = 0; i < n; i++)
+        s->levels[i] = e->window.values[chosen(e, i, n)] - gess__approx_log_t(t, s->deltas[i]);
+    qsort(s->levels, n, sizeof *s->levels, by_size);
+    return s->levels[n - 1 - n / 4] - s->levels[n / 4];
+}
+
+/* Chains that are far out want heavy tails, and are what the window is made of then. */
+int gess__summit_prefer(gess__ensemble *e)
+{
+    static const double tails[] = {INFINITY, 100.0, 30.0, 10.0, 5.0, 3.0};
+    gess__approx *t = gess__summit_t(e);
+    size_t points = e->window.draws * e->chains.count, n = points < WEIGHED ? points : WEIGHED;
+    if (t == NULL || e->mixture->count > 1) return 0;
+    measure(e, e->approx, n);
+    double fitted = spread(e, e->approx, n), best = INFINITY, nu = INFINITY;
+    measure(e, t, n);
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        t->nu = tails[i];
+        double now = spread(e, t, n);
+        if (now < best) nu = t->nu;
+        if (now < best) best = now;
+    }
+    t->nu = nu;
+    if (!(best < fitted)) return 0;
+    gess__approx_copy(e->approx, t);
+    return 1;
+}
