@@ -84,7 +84,7 @@ static void try_all(gess__fitter *f, const gess__pool *pool, gess__approx *const
 static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const gess__approx *towards,
                     double *gap)
 {
-    const double allowed = gess__fit_allowance(f->dim) * (double)(pool->half + pool->rest);
+    const double allowed = 2.0 * gess__fit_allowance(f->dim) * (double)(pool->half + pool->rest);
     trial trials[TRIALS];
     size_t top;
     try_all(f, pool, fits, NULL, trials, &top);

@@ -64,6 +64,7 @@ typedef struct gess__warmup {
     double score, gap, gain, shrinkage; /* what the last fit said (docs/statistics.md) */
     int leans;                          /* and whether it leans towards the summit's T */
     /* summit.h */
+    int climbing;          /* a climb was stopped */
     int summit, by_summit; /* there is one; its T is in use */
     uint64_t climbed;      /* evaluations of the climb */
     /* refinements (refine.h) */

@@ -27,7 +27,7 @@ static int open_auto(gess__ensemble *e, const gess_options *options, gess_error 
     e->period = 1;
     GESS_TRY(gess__mixture_new(&e->mixture, e->target.dim, err));
     if (e->warmup.over) return GESS_OK;
-    GESS_TRY(gess__summit_new(&e->summit, e, err));
+    if (gess__summit_affordable(e)) GESS_TRY(gess__summit_new(&e->summit, e, err));
     return gess__refiner_new(&e->refiner, e, err);
 }
 
@@ -75,7 +75,8 @@ static void fit(gess__ensemble *e, const gess__pool *pool, gess__pool_report *re
     e->fits++;
     e->rebind = 1;
     e->warmup.gain = report->gain;
-    if (report->gain > 0.02 + 0.002 * (double)e->target.dim) e->warmup.moved = 1;
+    /* beside what the summit's T says of the draws, a gain is no news */
+    if (!e->warmup.by_summit && report->gain > 0.02 + 0.002 * (double)e->target.dim) e->warmup.moved = 1;
 }
 
 static int look(gess__ensemble *e)
@@ -100,7 +101,9 @@ static int look_auto(gess__ensemble *e)
 {
     gess__pool_report report = {0};
     gess__pool pool = gess__pack(e);
-    if (e->mixture->count == 1 && e->warmup.fitted_nu[0] > 0.0) e->approx->nu = e->warmup.fitted_nu[0];
+    const double heavy = 30.0; /* a fit does not come down from no tails at all */
+    if (e->mixture->count == 1 && e->warmup.fitted_nu[0] > 0.0)
+        e->approx->nu = e->warmup.by_summit ? fmin(e->warmup.fitted_nu[0], heavy) : e->warmup.fitted_nu[0];
     fit(e, &pool, &report);
     if (gess__refine_due(e))
         gess__refine(e, &pool, &report);

@@ -465,7 +465,8 @@ void gess__refine(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     gess__warmup *u = &e->warmup;
     double before = u->map_gain + u->mixture_gain;
     /* nothing was found, and one t serves nearly as well as T can; or learning would cost too much */
-    int fine = (u->refines >= 3 && before == 0.0 && u->independence > 0.4) || e->target.dim > MOST_DIMENSIONS;
+    double enough = u->refines >= 3 ? 0.4 : 0.9;
+    int fine = (before == 0.0 && u->independence > enough) || e->target.dim > MOST_DIMENSIONS;
     u->refines++;
     u->refined_at = e->tally.evals - u->climbed;
     if (fine) {

@@ -85,8 +85,11 @@ static void archive_window(gess__ensemble *e, gess__archive *a)
     size_t points = (size_t)draws * e->chains.count;
     gess__archive_bytes(a, w->values, points * sizeof *w->values);
     if (w->points != NULL) gess__archive_bytes(a, w->points, points * e->target.dim * sizeof *w->points);
-    if (e->warmup.summit && e->summit == NULL) a->bad = 1;
-    if (e->warmup.summit && !a->bad) archive_approx(gess__summit_found(e->summit), a);
+    const gess__warmup *u = &e->warmup;
+    /* it may have been made for a run with fewer evaluations to come */
+    if ((u->summit || u->climbing) && e->summit == NULL && gess__summit_new(&e->summit, e, NULL) != GESS_OK) a->bad = 1;
+    if (u->summit && !a->bad) archive_approx(gess__summit_found(e->summit), a);
+    if (u->climbing && !a->bad) gess__summit_archive(e->summit, a);
 }
 
 static void archive_ladder(gess__ensemble *e, gess__archive *a)

@@ -13,6 +13,9 @@
  * two Ts are compared by, and how many at once. */
 enum { MOST_STEPS = 10, MOST_SCALINGS = 14, LENGTHS = 12, WEIGHED = 4000, CHUNK = 64 };
 
+/* One point in so many may be above the levels that are compared, and one below. */
+enum { FEW_OF = 10 };
+
 /* One in so many evaluations of warm-up, at most, goes into a climb. */
 enum { SHARE = 5 };
 
@@ -21,21 +24,32 @@ enum { SHARE = 5 };
 #define NEAR 0.5
 #define ALIKE 20.0
 
+/* What is looked at: both ways along directions, to find their lengths and slopes; pairs of them; lengths of a step. */
+enum look { ALONG, ACROSS, AHEAD, LOOKS };
+
+/* How a climb stands, beside its arrays: all of it is in checkpoints, so that one that is stopped goes on where it
+ * was. */
+typedef struct progress {
+    uint32_t look, steps, scalings;
+    uint64_t evals;
+    double value;          /* at the top */
+    double ahead[LENGTHS]; /* log densities along the step */
+} progress;
+
 struct gess__summit {
     gess__approx *t;
     /* of a climb */
     gess__ensemble *ensemble;
     const gess__record *record;
+    progress at;
+    int *finished;         /* the items of the look that are done: dim, or LENGTHS */
     double *top;           /* dim: the highest point so far */
-    double value;          /* there */
     double *frame;         /* dim × dim, column-major: the directions that differences are taken along */
     double *up, *down;     /* dim: log densities one length along each of them, both ways */
     int *scaled;           /* dim: it has its length */
     double *curvature;     /* dim × dim: minus the second differences; then their eigenvectors */
-    double *eigen;         /* dim */
     double *step;          /* dim */
-    double ahead[LENGTHS]; /* log densities along the step */
-    uint64_t evals;
+    double *eigen;         /* dim */
     double *square, *work; /* dim × dim; of the eigenvectors, or of the triangular kernels */
     /* of a comparison */
     double *points, *z;      /* CHUNK × dim */
@@ -55,21 +69,31 @@ static uint64_t budget(const gess__ensemble *e)
     return (u->fixed != GESS_AUTO ? u->fixed * e->chains.count : u->most_evals) / SHARE;
 }
 
+int gess__summit_affordable(const gess__ensemble *e)
+{
+    return 2 * step_cost(e->target.dim) <= budget(e);
+}
+
+static size_t most_items(size_t dim)
+{
+    return dim > LENGTHS ? dim : LENGTHS;
+}
+
 int gess__summit_new(gess__summit **summit, const gess__ensemble *e, gess_error *err)
 {
     size_t dim = e->target.dim, eigen = gess__eigen_work(dim), triangle = gess__triangular_scratch(dim);
-    if (2 * step_cost(dim) > budget(e)) return GESS_OK;
     GESS_ALLOC(summit, 1, err);
     gess__summit *s = *summit;
     GESS_TRY(gess__approx_new(&s->t, dim, err));
+    GESS_ALLOC(&s->finished, most_items(dim), err);
     GESS_ALLOC(&s->top, dim, err);
     GESS_ALLOC(&s->frame, dim * dim, err);
     GESS_ALLOC(&s->up, dim, err);
     GESS_ALLOC(&s->down, dim, err);
     GESS_ALLOC(&s->scaled, dim, err);
     GESS_ALLOC(&s->curvature, dim * dim, err);
-    GESS_ALLOC(&s->eigen, dim, err);
     GESS_ALLOC(&s->step, dim, err);
+    GESS_ALLOC(&s->eigen, dim, err);
     GESS_ALLOC(&s->square, dim * dim, err);
     GESS_ALLOC(&s->work, eigen > triangle ? eigen : triangle, err);
     GESS_ALLOC(&s->points, CHUNK * dim, err);
@@ -83,14 +107,15 @@ void gess__summit_free(gess__summit *s)
 {
     if (s == NULL) return;
     gess__approx_free(s->t);
+    free(s->finished);
     free(s->top);
     free(s->frame);
     free(s->up);
     free(s->down);
     free(s->scaled);
     free(s->curvature);
-    free(s->eigen);
     free(s->step);
+    free(s->eigen);
     free(s->square);
     free(s->work);
     free(s->points);
@@ -98,6 +123,21 @@ void gess__summit_free(gess__summit *s)
     free(s->deltas);
     free(s->levels);
     free(s);
+}
+
+void gess__summit_archive(gess__summit *s, gess__archive *a)
+{
+    size_t dim = s->t->dim;
+    GESS_ARCHIVE(a, &s->at);
+    gess__archive_bytes(a, s->finished, most_items(dim) * sizeof *s->finished);
+    gess__archive_bytes(a, s->top, dim * sizeof *s->top);
+    gess__archive_bytes(a, s->frame, dim * dim * sizeof *s->frame);
+    gess__archive_bytes(a, s->up, dim * sizeof *s->up);
+    gess__archive_bytes(a, s->down, dim * sizeof *s->down);
+    gess__archive_bytes(a, s->scaled, dim * sizeof *s->scaled);
+    gess__archive_bytes(a, s->curvature, dim * dim * sizeof *s->curvature);
+    gess__archive_bytes(a, s->step, dim * sizeof *s->step);
+    if (s->at.look >= LOOKS) a->bad = 1;
 }
 
 /* ---- evaluations, on the team ---- */
@@ -122,9 +162,8 @@ static void put(const gess__summit *s, double along, size_t i, double across, si
 }
 
 /* Both ways along direction `item`, unless that is known. */
-static int look_along(void *data, unsigned worker, size_t item, gess_error *err)
+static int look_along(gess__summit *s, unsigned worker, size_t item, gess_error *err)
 {
-    gess__summit *s = data;
     const gess__update *u = &s->ensemble->updates[worker];
     if (s->scaled[item]) return GESS_OK;
     put(s, 1.0, item, 0.0, item, u->points);
@@ -138,12 +177,11 @@ static int look_along(void *data, unsigned worker, size_t item, gess_error *err)
 
 /* Minus the second differences of direction `item` with itself and with all later ones: both ways, so that third
  * derivatives cancel. */
-static int look_across(void *data, unsigned worker, size_t item, gess_error *err)
+static int look_across(gess__summit *s, unsigned worker, size_t item, gess_error *err)
 {
-    gess__summit *s = data;
     const gess__update *u = &s->ensemble->updates[worker];
     size_t dim = s->ensemble->target.dim, block = s->ensemble->block, count = 2 * (dim - item - 1);
-    double own = s->up[item] + s->down[item] - 2.0 * s->value, *column = s->curvature + item * dim;
+    double own = s->up[item] + s->down[item] - 2.0 * s->at.value, *column = s->curvature + item * dim;
     column[item] = -own;
     for (size_t k = item + 1; k < dim; k++) column[k] = 0.5 * (own + s->up[k] + s->down[k]);
     for (size_t done = 0; done < count; done += block) {
@@ -164,24 +202,54 @@ static double length_of(size_t number)
 }
 
 /* The step, 2 to 2^(1 - item) times as long. */
-static int look_ahead(void *data, unsigned worker, size_t item, gess_error *err)
+static int look_ahead(gess__summit *s, unsigned worker, size_t item, gess_error *err)
 {
-    gess__summit *s = data;
     const gess__update *u = &s->ensemble->updates[worker];
     for (size_t k = 0; k < s->ensemble->target.dim; k++)
         u->points[k] = gess__fma(length_of(item), s->step[k], s->top[k]);
     GESS_TRY(ask(s, worker, 1, err));
-    s->ahead[item] = u->values[0];
+    s->at.ahead[item] = u->values[0];
     return GESS_OK;
 }
 
-/* Runs the items and counts their evaluations; who watches the run hears of them. */
-static int look(gess__summit *s, size_t items, uint64_t evals, gess__work_fn *at, gess_error *err)
+static int look_at(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    static int (*const looks[LOOKS])(gess__summit *, unsigned, size_t, gess_error *) =
+        {[ALONG] = look_along, [ACROSS] = look_across, [AHEAD] = look_ahead};
+    gess__summit *s = data;
+    if (s->finished[item]) return GESS_OK;
+    GESS_TRY(looks[s->at.look](s, worker, item, err));
+    s->finished[item] = 1;
+    return GESS_OK;
+}
+
+/* Evaluations of the present look. */
+static uint64_t look_cost(const gess__summit *s)
+{
+    uint64_t dim = s->ensemble->target.dim, left = 0;
+    for (size_t k = 0; k < dim; k++) left += !s->scaled[k];
+    return s->at.look == ALONG ? 2 * left : s->at.look == ACROSS ? dim * (dim - 1) : LENGTHS;
+}
+
+static void look_next(gess__summit *s, enum look look)
+{
+    s->at.look = look;
+    memset(s->finished, 0, most_items(s->ensemble->target.dim) * sizeof *s->finished);
+}
+
+/* Takes the look, or what is left of it, and counts it; who watches the run hears of it. */
+static int look(gess__summit *s, gess_error *err)
 {
     gess__ensemble *e = s->ensemble;
-    GESS_TRY(gess__team_run(e->team, items, at, s, err));
-    s->evals += evals;
-    gess__segment segment = {.count = e->kept, .iterations = gess__ensemble_done(e), .evals = s->evals};
+    GESS_TRY(gess__team_run(e->team, s->at.look == AHEAD ? LENGTHS : e->target.dim, look_at, s, err));
+    s->at.evals += look_cost(s);
+    return GESS_OK;
+}
+
+static int tell(const gess__summit *s, gess_error *err)
+{
+    const gess__ensemble *e = s->ensemble;
+    gess__segment segment = {.count = e->kept, .iterations = gess__ensemble_done(e), .evals = s->at.evals};
     return s->record->sink != NULL ? s->record->sink(s->record->user, &segment, err) : GESS_OK;
 }
 
@@ -195,9 +263,9 @@ static void begin(gess__summit *s)
     double count = (double)c->count;
     for (size_t i = 1; i < c->count; i++)
         if (c->value[i] > c->value[best]) best = i;
+    s->at = (progress){.value = c->value[best]};
     memcpy(s->top, c->x + best * dim, dim * sizeof *s->top);
-    s->value = c->value[best];
-    s->evals = 0;
+    memset(s->scaled, 0, dim * sizeof *s->scaled);
     memset(s->frame, 0, dim * dim * sizeof *s->frame);
     for (size_t k = 0; k < dim; k++) {
         double mean = 0.0, square = 0.0;
@@ -206,28 +274,23 @@ static void begin(gess__summit *s)
         double sd = sqrt(square / count);
         s->frame[k + k * dim] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
     }
+    look_next(s, ALONG);
 }
 
-/* Gives every direction the length at which the log density falls by a half, about, on average of both ways; *done: all
- * have one. */
-static int scale(gess__summit *s, int *done, gess_error *err)
+/* Gives directions the length at which the log density falls by a half, about, on average of both ways. How many have
+ * none yet. */
+static size_t scale(gess__summit *s)
 {
-    size_t dim = s->ensemble->target.dim, left = dim;
-    memset(s->scaled, 0, dim * sizeof *s->scaled);
-    for (int i = 0; left > 0 && i < MOST_SCALINGS; i++) {
-        GESS_TRY(look(s, dim, 2 * left, look_along, err));
-        left = 0;
-        for (size_t k = 0; k < dim; k++) {
-            double fall = 2.0 * s->value - s->up[k] - s->down[k], factor = 5.0; /* where it rises, or is flat */
-            if (!s->scaled[k]) s->scaled[k] = fall > 0.25 && fall < 4.0;
-            if (s->scaled[k]) continue;
-            if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
-            for (size_t j = 0; j < dim; j++) s->frame[j + k * dim] *= factor;
-            left++;
-        }
+    size_t dim = s->ensemble->target.dim, left = 0;
+    for (size_t k = 0; k < dim; k++) {
+        double fall = 2.0 * s->at.value - s->up[k] - s->down[k], factor = 5.0; /* where it rises, or is flat */
+        if (!s->scaled[k]) s->scaled[k] = fall > 0.25 && fall < 4.0;
+        if (s->scaled[k]) continue;
+        if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
+        for (size_t j = 0; j < dim; j++) s->frame[j + k * dim] *= factor;
+        left++;
     }
-    *done = left == 0;
-    return GESS_OK;
+    return left;
 }
 
 /* New directions, along which the second differences do not mix, each as long as its curvature says, and the step to
@@ -268,61 +331,89 @@ static int turn(gess__summit *s, double *gain, double *unlike)
 }
 
 /* Goes where the step leads highest, if it leads up at all. */
-static int take_step(gess__summit *s, gess_error *err)
+static void take_step(gess__summit *s)
 {
     size_t best = LENGTHS;
-    GESS_TRY(look(s, LENGTHS, LENGTHS, look_ahead, err));
     for (size_t i = 0; i < LENGTHS; i++) {
-        if (!(s->ahead[i] > s->value)) continue;
+        if (!(s->at.ahead[i] > s->at.value)) continue;
         best = i;
-        s->value = s->ahead[i];
+        s->at.value = s->at.ahead[i];
     }
     for (size_t k = 0; best < LENGTHS && k < s->ensemble->target.dim; k++)
         s->top[k] = gess__fma(length_of(best), s->step[k], s->top[k]);
-    return GESS_OK;
+}
+
+/* T of the summit: where the last step would lead, Σ from the directions. */
+static void settle(gess__summit *s)
+{
+    size_t dim = s->ensemble->target.dim;
+    for (size_t k = 0; k < dim; k++) s->t->mu[k] = s->top[k] + s->step[k];
+    gess__self_product(dim, dim, 1.0, s->frame, s->square);
+    gess__ridged_cholesky(dim, s->square, s->eigen, s->t->mu, s->t);
+}
+
+/* What follows from a look: the next one, or none, and whether the summit is reached. */
+static int conclude(gess__summit *s, int *found)
+{
+    size_t dim = s->ensemble->target.dim;
+    double gain = 0.0, unlike = INFINITY;
+    switch (s->at.look) {
+    case ALONG:
+        if (scale(s) == 0) {
+            look_next(s, ACROSS);
+            return 1;
+        }
+        look_next(s, ALONG);
+        return ++s->at.scalings < MOST_SCALINGS;
+    case ACROSS:
+        gess__blas_begin();
+        int turned = turn(s, &gain, &unlike);
+        *found = turned && gain < NEAR && unlike < ALIKE;
+        if (*found) settle(s);
+        gess__blas_end();
+        look_next(s, AHEAD);
+        return turned && !*found;
+    default:
+        take_step(s);
+        s->at.scalings = 0;
+        memset(s->scaled, 0, dim * sizeof *s->scaled);
+        look_next(s, ALONG);
+        return ++s->at.steps < MOST_STEPS;
+    }
 }
 
 static int climb(gess__summit *s, int *found, gess_error *err)
 {
-    size_t dim = s->ensemble->target.dim;
-    *found = 0;
-    for (int i = 0; i < MOST_STEPS && s->evals + step_cost(dim) <= budget(s->ensemble); i++) {
-        int scaled = 0;
-        double gain = 0.0, unlike = INFINITY;
-        GESS_TRY(scale(s, &scaled, err));
-        if (!scaled) return GESS_OK;
-        GESS_TRY(look(s, dim, dim * (dim - 1), look_across, err));
-        if (!turn(s, &gain, &unlike)) return GESS_OK;
-        *found = gain < NEAR && unlike < ALIKE;
-        if (*found) return GESS_OK;
-        GESS_TRY(take_step(s, err));
-    }
+    uint64_t most = budget(s->ensemble);
+    do {
+        if (s->at.evals + look_cost(s) > most) return GESS_OK;
+        GESS_TRY(look(s, err));
+        GESS_TRY(tell(s, err));
+    } while (conclude(s, found));
     return GESS_OK;
 }
 
 int gess__summit_climb(gess__ensemble *e, const gess__record *record, gess_error *err)
 {
     gess__summit *s = e->summit;
-    size_t dim = e->target.dim;
-    gess_error unused = {0};
+    gess__warmup *u = &e->warmup;
+    gess_error error = {0};
     int found = 0;
-    if (s == NULL || e->warmup.stages > 0) return GESS_OK;
+    if (s == NULL || u->stages > 0 || !gess__summit_affordable(e)) return GESS_OK;
     s->ensemble = e;
     s->record = record;
-    begin(s);
-    gess__blas_begin();
-    int status = climb(s, &found, &unused);
-    if (found) {
-        memcpy(s->t->mu, s->top, dim * sizeof *s->top);
-        gess__self_product(dim, dim, 1.0, s->frame, s->square);
-        gess__ridged_cholesky(dim, s->square, s->step, s->t->mu, s->t);
+    if (!u->climbing) begin(s);
+    u->climbing = 1;
+    int status = climb(s, &found, &error);
+    if (status != GESS_OK && status != GESS_ERR_MODEL) {
+        if (err != NULL) *err = error;
+        return status;
     }
-    gess__blas_end();
-    if (status == GESS_ERR_STOPPED) return gess__fail(err, status, "stopped");
-    e->warmup.summit = found;
-    e->warmup.climbed = s->evals;
-    e->tally.evals += s->evals;
-    e->warmup.before.evals += s->evals; /* they are none of the stage's updates */
+    u->climbing = 0;
+    u->summit = found;
+    u->climbed = s->at.evals;
+    e->tally.evals += s->at.evals;
+    u->before.evals += s->at.evals; /* they are none of the stage's updates */
     return GESS_OK;
 }
 
@@ -365,14 +456,16 @@ static void measure(gess__ensemble *e, const gess__approx *t, size_t n)
     }
 }
 
-/* How far apart the quartiles of log π − log T are, over these points. */
-static double spread(gess__ensemble *e, const gess__approx *t, size_t n)
+/* Between which levels log π − log T most of these points are: how far these are apart. */
+static double spread(gess__ensemble *e, const gess__approx *t, double nu, size_t n)
 {
     gess__summit *s = e->summit;
+    gess__approx with = *t;
+    with.nu = nu;
     for (size_t i = 0; i < n; i++)
-        s->levels[i] = e->window.values[chosen(e, i, n)] - gess__approx_log_t(t, s->deltas[i]);
+        s->levels[i] = e->window.values[chosen(e, i, n)] - gess__approx_log_t(&with, s->deltas[i]);
     qsort(s->levels, n, sizeof *s->levels, by_size);
-    return s->levels[n - 1 - n / 4] - s->levels[n / 4];
+    return s->levels[n - 1 - n / FEW_OF] - s->levels[n / FEW_OF];
 }
 
 /* Chains that are far out want heavy tails, and are what the window is made of then. */
@@ -381,17 +474,16 @@ int gess__summit_prefer(gess__ensemble *e)
     static const double tails[] = {INFINITY, 100.0, 30.0, 10.0, 5.0, 3.0};
     gess__approx *t = gess__summit_t(e);
     size_t points = e->window.draws * e->chains.count, n = points < WEIGHED ? points : WEIGHED;
+    int gaussian = (e->kernel->needs & GESS__IGNORES_TAILS) != 0;
     if (t == NULL || e->mixture->count > 1) return 0;
     measure(e, e->approx, n);
-    double fitted = spread(e, e->approx, n), best = INFINITY, nu = INFINITY;
+    double fitted = spread(e, e->approx, gaussian ? INFINITY : e->approx->nu, n), best = INFINITY;
     measure(e, t, n);
-    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        t->nu = tails[i];
-        double now = spread(e, t, n);
-        if (now < best) nu = t->nu;
+    for (size_t i = 0; i < (gaussian ? 1 : sizeof tails / sizeof *tails); i++) {
+        double now = spread(e, t, tails[i], n);
+        if (now < best) t->nu = tails[i];
         if (now < best) best = now;
     }
-    t->nu = nu;
     if (!(best < fitted)) return 0;
     gess__approx_copy(e->approx, t);
     return 1;

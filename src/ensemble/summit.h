@@ -10,13 +10,19 @@
 
 #include "ensemble/ensemble.h"
 
-/* Leaves *summit NULL where there are too many dimensions for the evaluations that warm-up may take. */
+/* Whether the evaluations that warm-up may take are enough for a climb in so many dimensions. */
+int gess__summit_affordable(const gess__ensemble *e);
+
 int gess__summit_new(gess__summit **summit, const gess__ensemble *e, gess_error *err);
 void gess__summit_free(gess__summit *summit);
 
 /* After the first stage, from its highest chain. The evaluations are spread over the team and counted. A climb that is
- * stopped (GESS_ERR_STOPPED) has changed nothing; one that meets an error of the model ends without a summit. */
+ * stopped (GESS_ERR_STOPPED) goes on where it was when it is asked for again; one that meets an error of the model ends
+ * without a summit. */
 int gess__summit_climb(gess__ensemble *e, const gess__record *record, gess_error *err);
+
+/* How a climb stands that was stopped (warmup.climbing). */
+void gess__summit_archive(gess__summit *summit, gess__archive *archive);
 
 /* Puts its T in the place of the fitted one where that is better, and says whether it has. */
 int gess__summit_prefer(gess__ensemble *e);

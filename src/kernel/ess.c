@@ -26,7 +26,7 @@ static int consume(gess__update *u, gess_error *err)
 const gess__kernel gess__kernel_ess = {
     .name = "ess",
     .help = "elliptical slice sampling around a Gaussian",
-    .needs = GESS__NEEDS_APPROX,
+    .needs = GESS__NEEDS_APPROX | GESS__IGNORES_TAILS,
     .exact = 1,
     .own_size = gess__ellipse_own_size,
     .scratch_size = gess__ellipse_scratch_size,

@@ -103,7 +103,7 @@ typedef struct gess__update {
     gess__nans nans;
 } gess__update;
 
-enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2 };
+enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2, GESS__IGNORES_TAILS = 4 /* takes T for a Gaussian */ };
 
 typedef struct gess__kernel {
     const char *name, *help;

@@ -199,7 +199,7 @@ static void leaning(void **state)
         gess__fit_student_t(f, DIM, half, points, settings, a, &unused);
         gess__fit_student_t(f, DIM, half, points + half * DIM, settings, b, &unused);
         gess__fit_student_t(f, DIM, count, points, settings, all, &unused);
-        double train[7], test[7], n = (double)count, allowed = 0.01 + 0.001 * DIM;
+        double train[7], test[7], n = (double)count, allowed = 0.02 + 0.002 * DIM;
         size_t best = 0;
         for (size_t i = 0; i < 7; i++) {
             lean(a, shape, leanings[i], trial);

@@ -66,6 +66,24 @@ GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, 
     GESS__EACH(l) z[7][l] = z7[l];
 }
 
+/* The same for half a group. */
+GESS__INLINE void gess__panel_half_group(size_t depth, const double *restrict panel, const double *restrict x,
+                                         size_t stride, double z[GESS__GROUP / 2][GESS__LANES])
+{
+    double z0[GESS__LANES] = {0}, z1[GESS__LANES] = {0}, z2[GESS__LANES] = {0}, z3[GESS__LANES] = {0};
+    for (size_t k = 0; k < depth; k++) {
+        const double *row = panel + k * GESS__LANES, *c = x + k;
+        GESS__EACH(l) z0[l] = gess__fma(row[l], c[0], z0[l]);
+        GESS__EACH(l) z1[l] = gess__fma(row[l], c[stride], z1[l]);
+        GESS__EACH(l) z2[l] = gess__fma(row[l], c[2 * stride], z2[l]);
+        GESS__EACH(l) z3[l] = gess__fma(row[l], c[3 * stride], z3[l]);
+    }
+    GESS__EACH(l) z[0][l] = z0[l];
+    GESS__EACH(l) z[1][l] = z1[l];
+    GESS__EACH(l) z[2][l] = z2[l];
+    GESS__EACH(l) z[3][l] = z3[l];
+}
+
 /* The same sums of one point, added to those in z: for one panel, and for four panels at a time. */
 GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, const double *restrict x,
                                   double z[GESS__LANES])

@@ -97,6 +97,23 @@ static void logp_group(const logistic *g, const double *restrict x, double *rest
 }
 
 GESS__VECTOR
+static void logp_half_group(const logistic *g, const double *restrict x, double *restrict logp)
+{
+    enum { HALF = GESS__GROUP / 2 };
+    tally t[HALF];
+    double z[HALF][W];
+    for (size_t p = 0; p < HALF; p++) t[p] = empty;
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        for (size_t b = first, end = fold_end(g, first); b < end; b++) {
+            gess__panel_half_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
+            for (size_t p = 0; p < HALF; p++) add_panel(z[p], g->weights + b * W, &t[p]);
+        }
+        for (size_t p = 0; p < HALF; p++) fold(&t[p]);
+    }
+    for (size_t p = 0; p < HALF; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+}
+
+GESS__VECTOR
 static double logp_one(const logistic *g, const double *restrict x)
 {
     tally t = empty;
@@ -122,6 +139,10 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     (void)worker;
     size_t j = 0;
     for (; j + GESS__GROUP <= n; j += GESS__GROUP) logp_group(user, x + j * dim, out + j);
+    if (j + GESS__GROUP / 2 <= n) {
+        logp_half_group(user, x + j * dim, out + j);
+        j += GESS__GROUP / 2;
+    }
     for (; j < n; j++) out[j] = logp_one(user, x + j * dim);
     return 0;
 }
