@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newton steps; attempts to find the lengths of directions; lengths of a step that are tried; points of the window that
- * two Ts are compared by, and how many at once. */
-enum { MOST_STEPS = 10, MOST_SCALINGS = 14, LENGTHS = 12, WEIGHED = 4000, CHUNK = 64 };
+/* Newton steps; quick ones between two of them; attempts to find the lengths of directions; lengths of a step that are
+ * tried; points of the window that two Ts are compared by, and how many at once. */
+enum { MOST_STEPS = 7, MOST_QUICK = 12, MOST_SCALINGS = 14, LENGTHS = 12, WEIGHED = 4000, CHUNK = 64 };
 
 /* One point in so many may be above the levels that are compared, and one below. */
 enum { FEW_OF = 10 };
@@ -24,13 +24,18 @@ enum { SHARE = 5 };
 #define NEAR 0.5
 #define ALIKE 20.0
 
+/* A quick step is taken where it should bring WORTH at least, and another after it where it brought a part of that. */
+#define WORTH 1.0
+#define PART 0.2
+
 /* What is looked at: both ways along directions, to find their lengths and slopes; pairs of them; lengths of a step. */
 enum look { ALONG, ACROSS, AHEAD, LOOKS };
 
 /* How a climb stands, beside its arrays: all of it is in checkpoints, so that one that is stopped goes on where it
  * was. */
 typedef struct progress {
-    uint32_t look, steps, scalings;
+    uint32_t look, steps, scalings, quick; /* quick steps since the last Newton step */
+    double hope;                           /* what the quick step that is being taken should bring; 0: it is none */
     uint64_t evals;
     double value;          /* at the top */
     double ahead[LENGTHS]; /* log densities along the step */
@@ -282,9 +287,10 @@ static void begin(gess__summit *s)
 static size_t scale(gess__summit *s)
 {
     size_t dim = s->ensemble->target.dim, left = 0;
+    int last = s->at.scalings + 1 == MOST_SCALINGS; /* then any length serves: the next directions will be others */
     for (size_t k = 0; k < dim; k++) {
         double fall = 2.0 * s->at.value - s->up[k] - s->down[k], factor = 5.0; /* where it rises, or is flat */
-        if (!s->scaled[k]) s->scaled[k] = fall > 0.25 && fall < 4.0;
+        if (!s->scaled[k]) s->scaled[k] = (fall > 0.25 && fall < 4.0) || (last && isfinite(fall));
         if (s->scaled[k]) continue;
         if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
         for (size_t j = 0; j < dim; j++) s->frame[j + k * dim] *= factor;
@@ -330,10 +336,27 @@ static int turn(gess__summit *s, double *gain, double *unlike)
     return 1;
 }
 
-/* Goes where the step leads highest, if it leads up at all. */
-static void take_step(gess__summit *s)
+/* The step that the slopes and curvatures along the directions alone suggest; returns what it should bring. It costs a
+ * Dth part of a Newton step, and goes most of the way where the directions are those of an earlier one. */
+static double aim(gess__summit *s)
+{
+    size_t dim = s->ensemble->target.dim;
+    double gain = 0.0;
+    memset(s->step, 0, dim * sizeof *s->step);
+    for (size_t i = 0; i < dim; i++) {
+        double slope = 0.5 * (s->up[i] - s->down[i]), fall = 2.0 * s->at.value - s->up[i] - s->down[i];
+        double length = slope / fmax(fabs(fall), 0.25);
+        gain += 0.5 * slope * length;
+        for (size_t k = 0; k < dim; k++) s->step[k] += s->frame[k + i * dim] * length;
+    }
+    return gain;
+}
+
+/* Goes where the step leads highest, if it leads up at all; returns by how much. */
+static double take_step(gess__summit *s)
 {
     size_t best = LENGTHS;
+    double before = s->at.value;
     for (size_t i = 0; i < LENGTHS; i++) {
         if (!(s->at.ahead[i] > s->at.value)) continue;
         best = i;
@@ -341,6 +364,7 @@ static void take_step(gess__summit *s)
     }
     for (size_t k = 0; best < LENGTHS && k < s->ensemble->target.dim; k++)
         s->top[k] = gess__fma(length_of(best), s->step[k], s->top[k]);
+    return s->at.value - before;
 }
 
 /* T of the summit: where the last step would lead, Σ from the directions. */
@@ -359,12 +383,14 @@ static int conclude(gess__summit *s, int *found)
     double gain = 0.0, unlike = INFINITY;
     switch (s->at.look) {
     case ALONG:
-        if (scale(s) == 0) {
-            look_next(s, ACROSS);
-            return 1;
+        if (scale(s) > 0) {
+            look_next(s, ALONG);
+            return ++s->at.scalings < MOST_SCALINGS;
         }
-        look_next(s, ALONG);
-        return ++s->at.scalings < MOST_SCALINGS;
+        s->at.hope = s->at.steps > 0 && s->at.quick < MOST_QUICK ? aim(s) : 0.0;
+        if (!(s->at.hope > WORTH)) s->at.hope = 0.0;
+        look_next(s, s->at.hope > 0.0 ? AHEAD : ACROSS);
+        return 1;
     case ACROSS:
         gess__blas_begin();
         int turned = turn(s, &gain, &unlike);
@@ -374,11 +400,14 @@ static int conclude(gess__summit *s, int *found)
         look_next(s, AHEAD);
         return turned && !*found;
     default:
-        take_step(s);
+        gain = take_step(s);
+        int quick = s->at.hope > 0.0;
+        s->at.quick = !quick ? 0 : gain > fmax(PART * s->at.hope, WORTH) ? s->at.quick + 1 : MOST_QUICK;
+        s->at.hope = 0.0;
         s->at.scalings = 0;
         memset(s->scaled, 0, dim * sizeof *s->scaled);
         look_next(s, ALONG);
-        return ++s->at.steps < MOST_STEPS;
+        return quick || ++s->at.steps < MOST_STEPS;
     }
 }
 
