@@ -464,7 +464,7 @@ static bool all_moderate(size_t n, const double *values)
 /* Of n points of a half, those that choose the size. */
 static size_t sample_size(size_t dim, size_t half, size_t n)
 {
-    double most = 2000.0 + 50.0 * (double)dim, d2 = (double)dim * (double)dim;
+    double most = 4000.0 + 100.0 * (double)dim, d2 = (double)dim * (double)dim;
     size_t take = (size_t)ceil(fmin(1.0, most / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
     return take < affordable ? take : affordable;
 }
