@@ -80,37 +80,36 @@ GESS__INLINE double finish(const logistic *g, const tally *t, const double *x)
     return gess__fma(square, -0.5 / prior_variance, gess__lane_sum(t->linear) - t->logs) - g->constant;
 }
 
-GESS__VECTOR
-static void logp_group(const logistic *g, const double *restrict x, double *restrict logp)
+/* A whole group of points, or half of one: `count`, which the compiler knows. */
+GESS__INLINE void logp_several(const logistic *g, size_t count, const double *restrict x, double *restrict logp)
 {
     tally t[GESS__GROUP];
     double z[GESS__GROUP][W];
-    for (size_t p = 0; p < GESS__GROUP; p++) t[p] = empty;
+    for (size_t p = 0; p < count; p++) t[p] = empty;
     for (size_t first = 0; first < g->panels; first += FOLD) {
         for (size_t b = first, end = fold_end(g, first); b < end; b++) {
-            gess__panel_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
-            for (size_t p = 0; p < GESS__GROUP; p++) add_panel(z[p], g->weights + b * W, &t[p]);
+            const double *rows = g->rows + b * g->dim * W;
+            if (count == GESS__GROUP)
+                gess__panel_group(g->dim, rows, x, g->dim, z);
+            else
+                gess__panel_half_group(g->dim, rows, x, g->dim, z);
+            for (size_t p = 0; p < count; p++) add_panel(z[p], g->weights + b * W, &t[p]);
         }
-        for (size_t p = 0; p < GESS__GROUP; p++) fold(&t[p]);
+        for (size_t p = 0; p < count; p++) fold(&t[p]);
     }
-    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+    for (size_t p = 0; p < count; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+}
+
+GESS__VECTOR
+static void logp_group(const logistic *g, const double *restrict x, double *restrict logp)
+{
+    logp_several(g, GESS__GROUP, x, logp);
 }
 
 GESS__VECTOR
 static void logp_half_group(const logistic *g, const double *restrict x, double *restrict logp)
 {
-    enum { HALF = GESS__GROUP / 2 };
-    tally t[HALF];
-    double z[HALF][W];
-    for (size_t p = 0; p < HALF; p++) t[p] = empty;
-    for (size_t first = 0; first < g->panels; first += FOLD) {
-        for (size_t b = first, end = fold_end(g, first); b < end; b++) {
-            gess__panel_half_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
-            for (size_t p = 0; p < HALF; p++) add_panel(z[p], g->weights + b * W, &t[p]);
-        }
-        for (size_t p = 0; p < HALF; p++) fold(&t[p]);
-    }
-    for (size_t p = 0; p < HALF; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+    logp_several(g, GESS__GROUP / 2, x, logp);
 }
 
 GESS__VECTOR
