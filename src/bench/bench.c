@@ -2,12 +2,12 @@
 
 #include "base/cpu.h"
 #include "base/linalg.h"
+#include "base/sort.h"
 #include "base/vmath.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,15 +64,9 @@ void gess__bench_figure(gess__bench_result *result, double value, double goal, i
     row->more_is_better = more_is_better;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double gess__bench_median(size_t n, double *values)
 {
-    qsort(values, n, sizeof *values, by_size);
+    gess__sort(n, values);
     return values[n / 2];
 }
 

@@ -76,7 +76,7 @@ static void fit(gess__ensemble *e, const gess__pool *pool, gess__pool_report *re
     e->rebind = 1;
     e->warmup.gain = report->gain;
     /* beside what the summit's T says of the draws, a gain is no news */
-    if (!e->warmup.by_summit && report->gain > 0.02 + 0.002 * (double)e->target.dim) e->warmup.moved = 1;
+    if (!e->warmup.by_summit && report->gain > 2.0 * gess__fit_allowance(e->target.dim)) e->warmup.moved = 1;
 }
 
 static int look(gess__ensemble *e)

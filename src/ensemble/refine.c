@@ -3,6 +3,7 @@
 #include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/special.h"
 #include "ensemble/pack.h"
 #include "ensemble/summit.h"
@@ -274,12 +275,6 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
 
 /* ---- what independence moves are worth ---- */
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* What independence moves would bring: effective draws for an evaluation, and the share that is accepted, from the
  * levels l = log π − log T of draws of the target. A point at level l is left with probability
  *   α(l) = E_T min(1, e^(l' − l)),
@@ -287,7 +282,7 @@ static int by_size(const void *a, const void *b)
  * about E_π (2/α − 1); a point with a small α does not cost more than some ellipses take to free it. */
 static double independence(size_t n, double *level, double *accepted)
 {
-    qsort(level, n, sizeof *level, by_size);
+    gess__sort(n, level);
     double least = level[0], all = 0.0, above = 0.0, time = 0.0;
     *accepted = 0.0;
     for (size_t i = 0; i < n; i++) all += exp(least - level[i]);

@@ -3,6 +3,7 @@
 #include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "base/vmath.h"
 
 #include <math.h>
@@ -242,7 +243,7 @@ static void look_next(gess__summit *s, enum look look)
     memset(s->finished, 0, most_items(s->ensemble->target.dim) * sizeof *s->finished);
 }
 
-/* Takes the look, or what is left of it, and counts it; who watches the run hears of it. */
+/* Takes the look, or what is left of it, and counts it. */
 static int look(gess__summit *s, gess_error *err)
 {
     gess__ensemble *e = s->ensemble;
@@ -251,6 +252,7 @@ static int look(gess__summit *s, gess_error *err)
     return GESS_OK;
 }
 
+/* Who watches the run hears of the evaluations so far. */
 static int tell(const gess__summit *s, gess_error *err)
 {
     const gess__ensemble *e = s->ensemble;
@@ -459,12 +461,6 @@ gess__approx *gess__summit_t(const gess__ensemble *e)
     return e->summit != NULL && e->warmup.summit && e->warmup.layers == 0 ? e->summit->t : NULL;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Which point of the window is number i of n. */
 static size_t chosen(const gess__ensemble *e, size_t i, size_t n)
 {
@@ -493,7 +489,7 @@ static double spread(gess__ensemble *e, const gess__approx *t, double nu, size_t
     with.nu = nu;
     for (size_t i = 0; i < n; i++)
         s->levels[i] = e->window.values[chosen(e, i, n)] - gess__approx_log_t(&with, s->deltas[i]);
-    qsort(s->levels, n, sizeof *s->levels, by_size);
+    gess__sort(n, s->levels);
     return s->levels[n - 1 - n / FEW_OF] - s->levels[n / FEW_OF];
 }
 
@@ -510,8 +506,9 @@ int gess__summit_prefer(gess__ensemble *e)
     measure(e, t, n);
     for (size_t i = 0; i < (gaussian ? 1 : sizeof tails / sizeof *tails); i++) {
         double now = spread(e, t, tails[i], n);
-        if (now < best) t->nu = tails[i];
-        if (now < best) best = now;
+        if (!(now < best)) continue;
+        best = now;
+        t->nu = tails[i];
     }
     if (!(best < fitted)) return 0;
     gess__approx_copy(e->approx, t);

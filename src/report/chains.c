@@ -1,18 +1,14 @@
 #include "report/chains.h"
 
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 /* The median; sorts x. */
 static double median_of(size_t n, double *x)
 {
-    qsort(x, n, sizeof *x, ascending);
+    gess__sort(n, x);
     return n % 2 == 1 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
@@ -39,7 +35,7 @@ static void find_gap(size_t count, const gess__posterior_chain *each, double usu
 {
     size_t at = 0;
     for (size_t c = 0; c < count; c++) medians[c] = each[c].median;
-    qsort(medians, count, sizeof *medians, ascending);
+    gess__sort(count, medians);
     for (size_t i = 1; i < count; i++)
         if (at == 0 || medians[i] - medians[i - 1] > medians[at] - medians[at - 1]) at = i;
     if (at == 0) return;

@@ -2,6 +2,7 @@
  * spread of all of them, rank counts, autocorrelations, effective sizes of growing parts of the run, and
  * a sample for the corner plot. */
 #include "base/mem.h"
+#include "base/sort.h"
 #include "diagnose/posterior.h"
 #include "report/html.h"
 
@@ -88,12 +89,6 @@ typedef struct column {
     size_t count;   /* of them */
     double *scratch;
 } column;
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static double quantile(const double *sorted, size_t count, double p)
 {
@@ -249,7 +244,7 @@ static json_t *band(const column *c)
         for (size_t k = 0; k < c->detail->chains; k++)
             for (size_t i = p * width; i < (p + 1) * width; i += step)
                 if (isfinite(c->x[k * n + i])) c->scratch[got++] = c->x[k * n + i];
-        qsort(c->scratch, got, sizeof *c->scratch, ascending);
+        gess__sort(got, c->scratch);
         const double at[3] = {0.05, 0.5, 0.95};
         for (size_t q = 0; q < 3; q++) levels[q * pieces + p] = got > 0 ? quantile(c->scratch, got, at[q]) : NAN;
     }
@@ -416,7 +411,7 @@ int gess__column_plots(json_t **plots, const gess__detail *detail, const double 
     if (status == GESS_OK) {
         for (size_t i = 0; i < c.all; i++)
             if (isfinite(x[i])) c.sorted[c.count++] = x[i];
-        qsort(c.sorted, c.count, sizeof *c.sorted, ascending);
+        gess__sort(c.count, c.sorted);
         *plots = json_pack("{s:I}", "missing", (json_int_t)(c.all - c.count));
         if (*plots == NULL) status = gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     }
