@@ -372,6 +372,7 @@ static int send_result(guest *g, slot *s, gess_error *err)
         }
     }
     s->state = FREE;
+    g->patience.task = s->seconds;
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a result");
     return say(g, GESS__WIRE_RESULT, a->bytes, a->size, err);
 }
@@ -511,6 +512,7 @@ static int keep_in_touch(guest *g, const atomic_int *stop, gess_error *err)
 static int turn(guest *g, const atomic_int *stop, int *happened, gess_error *err)
 {
     int got = 1;
+    size_t tasks = 0;
     *happened = 0;
     GESS_TRY(gess__favours_send(&g->favours, g->comm, 0, happened, err));
     for (size_t i = 0; i < g->slots; i++)
@@ -531,6 +533,8 @@ static int turn(guest *g, const atomic_int *stop, int *happened, gess_error *err
         GESS_TRY(receive(g, err));
     }
     if (!g->held && !g->ending && !g->over) GESS_TRY(gess__helpers_send(&g->helpers, happened, err));
+    for (size_t i = 0; i < g->slots; i++) tasks += g->slot[i].state != FREE;
+    g->patience.keen = tasks < gess__team_size(g->team);
     return keep_in_touch(g, stop, err);
 }
 

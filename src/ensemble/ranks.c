@@ -304,6 +304,7 @@ static void make_loan(gess__ranks *g, const gess__loan *loan)
 static void lend(gess__ranks *g)
 {
     int elsewhere, idle = look_around(g);
+    g->patience.keen = idle || gess__stream_busy(g->stream) < gess__team_size(gess__stream_ensemble(g->stream)->team);
     if (!idle && !g->lending) return;
     size_t number = gess__stream_ensemble(g->stream)->number;
     size_t most = gess__stream_ahead(g->stream, &g->helpers.each, &elsewhere);
@@ -452,6 +453,7 @@ static int result(gess__ranks *g, peer *p, gess__archive *a, gess_error *err)
     if (o.status == GESS_OK) GESS_ARCHIVE(a, &o.tally);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "a result that is not whole came from %s", p->host);
     note_times(p, &order, &o);
+    g->patience.task = o.seconds;
     gess__stream *s = g->stream;
     if (s == NULL || gess__stream_ensemble(s)->number != order.ensemble ||
         !gess__stream_wants(s, &claim, order.serial, (size_t)order.block))
@@ -590,6 +592,7 @@ static int turn(gess__ranks *g)
         happened |= got;
         if (g->stream != NULL && got && count % 16 == 15) give(g); /* do not let others wait for the whole heap */
     }
+    g->patience.keen = 0;
     if (g->stream != NULL) {
         happened |= give(g);
         revoke(g);

@@ -35,8 +35,10 @@ void gess__wake_init(pthread_cond_t *wake)
 
 void gess__patience_wait(gess__patience *p, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock)
 {
-    /* looking costs some 10 µs of a core that a worker may need; where others wait for values it is worth more */
-    const double least = p->most > 0.0 ? 100e-6 : 1500e-6;
+    /* looking costs some 20 µs of a core that a worker may need, so where nobody waits it is done about three times a
+     * task: a worker has another at hand, and both ranks look before that is done */
+    double least = p->most > 0.0 ? 100e-6 : 300e-6;
+    if (p->most <= 0.0 && !p->keen && 0.3 * p->task > least) least = 0.3 * p->task < 3e-3 ? 0.3 * p->task : 3e-3;
     double most = comm->pending(comm) > 0 ? least : p->most > 0.0 ? p->most : 5e-3;
     if (most < least) most = least;
     if (most > 5e-3) most = 5e-3;

@@ -54,6 +54,8 @@ void gess__wire_states(gess__archive *archive, const gess__chains *chains, size_
 typedef struct gess__patience {
     double active; /* when something happened last */
     double most;   /* seconds between two polls, at most; 0: not known */
+    int keen;      /* a worker, here or elsewhere, has no task */
+    double task;   /* seconds of the last task; 0: there was none */
 } gess__patience;
 
 /* Waits on the condition, whose lock is held, until it is signalled or it is time to poll again: a quarter of the

@@ -66,24 +66,6 @@ GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, 
     GESS__EACH(l) z[7][l] = z7[l];
 }
 
-/* The same for half a group. */
-GESS__INLINE void gess__panel_half_group(size_t depth, const double *restrict panel, const double *restrict x,
-                                         size_t stride, double z[GESS__GROUP / 2][GESS__LANES])
-{
-    double z0[GESS__LANES] = {0}, z1[GESS__LANES] = {0}, z2[GESS__LANES] = {0}, z3[GESS__LANES] = {0};
-    for (size_t k = 0; k < depth; k++) {
-        const double *row = panel + k * GESS__LANES, *c = x + k;
-        GESS__EACH(l) z0[l] = gess__fma(row[l], c[0], z0[l]);
-        GESS__EACH(l) z1[l] = gess__fma(row[l], c[stride], z1[l]);
-        GESS__EACH(l) z2[l] = gess__fma(row[l], c[2 * stride], z2[l]);
-        GESS__EACH(l) z3[l] = gess__fma(row[l], c[3 * stride], z3[l]);
-    }
-    GESS__EACH(l) z[0][l] = z0[l];
-    GESS__EACH(l) z[1][l] = z1[l];
-    GESS__EACH(l) z[2][l] = z2[l];
-    GESS__EACH(l) z[3][l] = z3[l];
-}
-
 /* The same sums of one point, added to those in z: for one panel, and for four panels at a time. */
 GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, const double *restrict x,
                                   double z[GESS__LANES])
@@ -116,6 +98,36 @@ GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4
     GESS__EACH(l) z[1][l] = z1[l];
     GESS__EACH(l) z[2][l] = z2[l];
     GESS__EACH(l) z[3][l] = z3[l];
+}
+
+/* z_jp of two points, rows of x `stride` apart, for four panels: each load of a row serves both. */
+GESS__INLINE void gess__panel_pair_four(size_t depth, const double *const panel[4], const double *restrict x,
+                                        size_t stride, double z[4][2][GESS__LANES])
+{
+    const double *restrict p0 = panel[0], *restrict p1 = panel[1];
+    const double *restrict p2 = panel[2], *restrict p3 = panel[3];
+    double a0[GESS__LANES] = {0}, a1[GESS__LANES] = {0}, a2[GESS__LANES] = {0}, a3[GESS__LANES] = {0};
+    double b0[GESS__LANES] = {0}, b1[GESS__LANES] = {0}, b2[GESS__LANES] = {0}, b3[GESS__LANES] = {0};
+    for (size_t k = 0; k < depth; k++) {
+        size_t row = k * GESS__LANES;
+        double a = x[k], b = x[k + stride];
+        GESS__EACH(l) a0[l] = gess__fma(p0[row + l], a, a0[l]);
+        GESS__EACH(l) b0[l] = gess__fma(p0[row + l], b, b0[l]);
+        GESS__EACH(l) a1[l] = gess__fma(p1[row + l], a, a1[l]);
+        GESS__EACH(l) b1[l] = gess__fma(p1[row + l], b, b1[l]);
+        GESS__EACH(l) a2[l] = gess__fma(p2[row + l], a, a2[l]);
+        GESS__EACH(l) b2[l] = gess__fma(p2[row + l], b, b2[l]);
+        GESS__EACH(l) a3[l] = gess__fma(p3[row + l], a, a3[l]);
+        GESS__EACH(l) b3[l] = gess__fma(p3[row + l], b, b3[l]);
+    }
+    GESS__EACH(l) z[0][0][l] = a0[l];
+    GESS__EACH(l) z[0][1][l] = b0[l];
+    GESS__EACH(l) z[1][0][l] = a1[l];
+    GESS__EACH(l) z[1][1][l] = b1[l];
+    GESS__EACH(l) z[2][0][l] = a2[l];
+    GESS__EACH(l) z[2][1][l] = b2[l];
+    GESS__EACH(l) z[3][0][l] = a3[l];
+    GESS__EACH(l) z[3][1][l] = b3[l];
 }
 
 /* e^x for |x| <= 700, NaN for NaN: without the division and the extremes of gess__exp. */

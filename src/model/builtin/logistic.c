@@ -80,36 +80,45 @@ GESS__INLINE double finish(const logistic *g, const tally *t, const double *x)
     return gess__fma(square, -0.5 / prior_variance, gess__lane_sum(t->linear) - t->logs) - g->constant;
 }
 
-/* A whole group of points, or half of one: `count`, which the compiler knows. */
-GESS__INLINE void logp_several(const logistic *g, size_t count, const double *restrict x, double *restrict logp)
-{
-    tally t[GESS__GROUP];
-    double z[GESS__GROUP][W];
-    for (size_t p = 0; p < count; p++) t[p] = empty;
-    for (size_t first = 0; first < g->panels; first += FOLD) {
-        for (size_t b = first, end = fold_end(g, first); b < end; b++) {
-            const double *rows = g->rows + b * g->dim * W;
-            if (count == GESS__GROUP)
-                gess__panel_group(g->dim, rows, x, g->dim, z);
-            else
-                gess__panel_half_group(g->dim, rows, x, g->dim, z);
-            for (size_t p = 0; p < count; p++) add_panel(z[p], g->weights + b * W, &t[p]);
-        }
-        for (size_t p = 0; p < count; p++) fold(&t[p]);
-    }
-    for (size_t p = 0; p < count; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
-}
-
 GESS__VECTOR
 static void logp_group(const logistic *g, const double *restrict x, double *restrict logp)
 {
-    logp_several(g, GESS__GROUP, x, logp);
+    tally t[GESS__GROUP];
+    double z[GESS__GROUP][W];
+    for (size_t p = 0; p < GESS__GROUP; p++) t[p] = empty;
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        for (size_t b = first, end = fold_end(g, first); b < end; b++) {
+            gess__panel_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
+            for (size_t p = 0; p < GESS__GROUP; p++) add_panel(z[p], g->weights + b * W, &t[p]);
+        }
+        for (size_t p = 0; p < GESS__GROUP; p++) fold(&t[p]);
+    }
+    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
 }
 
 GESS__VECTOR
-static void logp_half_group(const logistic *g, const double *restrict x, double *restrict logp)
+static void logp_pair(const logistic *g, const double *restrict x, double *restrict logp)
 {
-    logp_several(g, GESS__GROUP / 2, x, logp);
+    tally t[2] = {empty, empty};
+    double z[4][2][W];
+    size_t apart = g->dim * W;
+    for (size_t first = 0; first < g->panels; first += FOLD) {
+        size_t b = first, end = fold_end(g, first);
+        for (; b + 4 <= end; b += 4) {
+            const double *rows = g->rows + b * apart;
+            const double *const panel[4] = {rows, rows + apart, rows + 2 * apart, rows + 3 * apart};
+            gess__panel_pair_four(g->dim, panel, x, g->dim, z);
+            for (size_t j = 0; j < 4; j++)
+                for (size_t p = 0; p < 2; p++) add_panel(z[j][p], g->weights + (b + j) * W, &t[p]);
+        }
+        for (; b < end; b++)
+            for (size_t p = 0; p < 2; p++) {
+                margins(g, g->rows + b * apart, x + p * g->dim, z[0][0]);
+                add_panel(z[0][0], g->weights + b * W, &t[p]);
+            }
+        for (size_t p = 0; p < 2; p++) fold(&t[p]);
+    }
+    for (size_t p = 0; p < 2; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
 }
 
 GESS__VECTOR
@@ -138,11 +147,8 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     (void)worker;
     size_t j = 0;
     for (; j + GESS__GROUP <= n; j += GESS__GROUP) logp_group(user, x + j * dim, out + j);
-    if (j + GESS__GROUP / 2 <= n) {
-        logp_half_group(user, x + j * dim, out + j);
-        j += GESS__GROUP / 2;
-    }
-    for (; j < n; j++) out[j] = logp_one(user, x + j * dim);
+    for (; j + 2 <= n; j += 2) logp_pair(user, x + j * dim, out + j);
+    if (j < n) out[j] = logp_one(user, x + j * dim);
     return 0;
 }
 
