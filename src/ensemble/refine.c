@@ -27,8 +27,12 @@ enum { WEIGHED = 4000 };
 #define WAIT 0.05
 /* The same of the draws an evaluation that are expected of independence moves. */
 #define RISE 1.5
-/* Below so many draws an evaluation that are expected of independence moves, the target is hard. */
+/* A refinement that makes less than this of them is undone. */
+#define LOSS 0.7
+/* Below so many draws an evaluation that are expected of independence moves, the target is hard; above so many, one t
+ * serves well. */
 #define HARD 0.03
+#define WELL 0.1
 /* A T better by ANEW begins a window; one worse by COMPARABLE is not taken for what a few draws far out say. */
 #define ANEW 0.3
 #define COMPARABLE 0.15
@@ -40,6 +44,8 @@ struct gess__refiner {
     gess__learner *learner;
     gess__mixture_fitter *mixer;
     gess__learned *identity, *before, *base, *trial; /* maps; NULL where none is learned */
+    gess__learned *kept;                             /* the map before this refinement, to go back to */
+    gess__mixture *mixture;                          /* and T behind it */
     double *y;                                       /* points × dim: the window behind the learned map */
     double *w;                                       /* points × dim: the same in a candidate's sampling space */
     double *jacobians;                               /* points: log |dw/dy| */
@@ -61,6 +67,8 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
         GESS_TRY(gess__learned_new(&r->before, dim, err));
         GESS_TRY(gess__learned_new(&r->base, dim, err));
         GESS_TRY(gess__learned_new(&r->trial, dim, err));
+        GESS_TRY(gess__learned_new(&r->kept, dim, err));
+        GESS_TRY(gess__mixture_new(&r->mixture, dim, err));
         size_t mapping = gess__learned_scratch(r->trial, points);
         if (mapping > scratch) scratch = mapping;
     }
@@ -82,6 +90,8 @@ void gess__refiner_free(gess__refiner *r)
     gess__learned_free(r->before);
     gess__learned_free(r->base);
     gess__learned_free(r->trial);
+    gess__learned_free(r->kept);
+    gess__mixture_free(r->mixture);
     free(r->y);
     free(r->w);
     free(r->jacobians);
@@ -249,6 +259,21 @@ static recipe look_at(gess__ensemble *e, const gess__pool *pool,
     return found;
 }
 
+/* Moves everything from the sampling space of one map to that of another and makes this the target's; 0 where something
+ * has no place there, and then nothing is changed. */
+static int go_to(gess__ensemble *e, const gess__learned *from, const gess__learned *to)
+{
+    gess__refiner *r = e->refiner;
+    size_t dim = e->target.dim, window = e->window.draws * e->chains.count;
+    if (!move(r, dim, from, to, e->chains.count, e->chains.x, e->chains.value, 0) ||
+        !move(r, dim, from, to, window, e->window.points, e->window.values, 1))
+        return 0;
+    move(r, dim, from, to, e->chains.count, e->chains.x, e->chains.value, 1);
+    gess__learned_copy(e->target.learned, to);
+    gess__warmup_look(e); /* the log densities have another Jacobian now */
+    return 1;
+}
+
 /* Learns these layers from all points and moves everything into the sampling space behind them, if everything has a
  * place there; fits the t there, to begin with, and packs the window anew. */
 static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
@@ -256,15 +281,11 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
     gess__refiner *r = e->refiner;
     const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
     gess__learned *old = r->before;
-    size_t dim = e->target.dim, points = pool->half + pool->rest, window = e->window.draws * e->chains.count;
+    size_t dim = e->target.dim, points = pool->half + pool->rest;
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
     follow(r, layers, points, r->y);
-    if (move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 0) &&
-        move(r, dim, old, r->trial, window, e->window.points, e->window.values, 1)) {
-        move(r, dim, old, r->trial, e->chains.count, e->chains.x, e->chains.value, 1);
-        gess__learned_copy(e->target.learned, r->trial);
-        gess__warmup_look(e); /* the log densities have another Jacobian now */
+    if (go_to(e, old, r->trial)) {
         e->warmup.map_gain = layers->gain;
         e->warmup.layers = (unsigned)layers->count;
         memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
@@ -393,8 +414,9 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     recipe all = look_at(e, pool, search), bare = {.kind = {SCALE}};
     double without = 0.0, drawn = 0.0;
     bare.count = uses(&all, SCALE) > 0;
+    int apart = e->mixture->count > 1 && u->layers <= bare.count;
     bare.gain = bare.count > 0 ? all.scale : 0.0;
-    if (all.count > bare.count) {
+    if (all.count > bare.count && (apart || u->refines <= 4 || u->refines % 3 == 0)) {
         adopt(e, pool, &bare);
         without = mix(e, pool, 0);
         drawn = expect(e);
@@ -417,7 +439,7 @@ static void search_anew(gess__ensemble *e, gess__pool *pool, double before)
     int more = u->refines <= 3 || u->map_gain + u->mixture_gain > before + WAIT;
     int found = u->layers > 0 || e->mixture->count > 1;
     u->skips = more ? 0 : found ? u->skips + 1 : 1;
-    u->skip = u->skips;
+    u->skip = more && found && u->refines > 3 ? 1 : u->skips;
 }
 
 /* The present map and mixture learned anew; 0 where they do not serve any more. */
@@ -434,6 +456,36 @@ static int renew(gess__ensemble *e, gess__pool *pool)
     return size == 1 || u->mixture_gain > 0.0;
 }
 
+/* What independence moves would bring with T as it is. */
+static double present(gess__ensemble *e)
+{
+    if (e->mixture->count == 1) {
+        gess__approx_copy(e->mixture->component[0], e->approx);
+        e->warmup.fitted_nu[0] = e->approx->nu;
+    }
+    return expect(e);
+}
+
+/* The map and the mixture that were there before, where what was learned makes independence moves much worse on the same
+ * draws: means of log T, which choose it, hardly see the few draws that chains would wait at. 0 where nothing was put
+ * back. */
+static int put_back(gess__ensemble *e, gess__pool *pool, const gess__warmup *old, double had)
+{
+    gess__refiner *r = e->refiner;
+    gess__warmup *u = &e->warmup;
+    gess__learned_copy(r->before, e->target.learned);
+    if (!(expect(e) < LOSS * had) || !go_to(e, r->before, r->kept)) return 0;
+    gess__mixture_copy(e->mixture, r->mixture);
+    u->map_gain = old->map_gain;
+    u->mixture_gain = old->mixture_gain;
+    u->layers = old->layers;
+    memcpy(u->layer, old->layer, sizeof u->layer);
+    memcpy(u->fitted_nu, old->fitted_nu, sizeof u->fitted_nu);
+    u->acceptance = old->acceptance;
+    *pool = gess__pack(e);
+    return 1;
+}
+
 /* Renews or searches, fits the one t in the new space, and chooses the share. Where nothing was found so far, a
  * refinement that renews nothing must not be the one after which warm-up ends: then it searches after all. */
 static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
@@ -442,14 +494,24 @@ static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     double expected = u->acceptance, before = u->map_gain + u->mixture_gain;
     int search = u->skip == 0;
     gess__blas_begin();
+    double had = present(e);
+    const gess__warmup old = *u;
+    gess__learned_copy(e->refiner->kept, e->target.learned);
+    gess__mixture_copy(e->refiner->mixture, e->mixture);
     for (;;) {
         search = search || !renew(e, pool);
         if (search) search_anew(e, pool, before);
         gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
         gess__refine_share(e);
-        if (search || u->layers > 0 || e->mixture->count > 1 || u->independence > RISE * u->drawn) break;
+        int better = u->map_gain + u->mixture_gain > before + WAIT || u->independence > RISE * u->drawn;
+        int found = u->layers > 0 || e->mixture->count > 1, well = u->refines > 4 && u->independence > WELL;
+        if (search || better || (found ? u->skips > 0 : well)) break;
         search = 1;
         u->acceptance = expected;
+    }
+    if (put_back(e, pool, &old, had)) {
+        gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
+        gess__refine_share(e);
     }
     gess__blas_end();
     if (!search) u->skip--;

@@ -13,7 +13,7 @@
 /* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least FEW_POINTS and four draws of
  * every chain, and no more than MOST_DOUBLES in all, so that memory stays O(chains · dim + dim²) for
  * many dimensions. */
-enum { POINTS_A_DIMENSION = 400, FEW_POINTS = 8000, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
+enum { POINTS_A_DIMENSION = 400, FEW_POINTS = 20000, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
 
 enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
 

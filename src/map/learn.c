@@ -17,7 +17,7 @@ static int allocate(gess__learner *l, gess_error *err)
     GESS_ALLOC(&l->square, 4 * dim * dim, err);
     GESS_ALLOC(&l->a, dim * dim, err);
     GESS_ALLOC(&l->b, dim * dim, err);
-    GESS_ALLOC(&l->small, 4 * dim, err);
+    GESS_ALLOC(&l->small, GESS__SMALL * dim, err);
     GESS_ALLOC(&l->vectors, GESS__LEARN_VECTORS * l->most, err);
     GESS_ALLOC(&l->edges, GESS__MOST_EDGES * dim, err);
     GESS_ALLOC(&l->parent, GESS__MOST_EDGES * dim, err);

@@ -2,13 +2,16 @@
 #ifndef GESS_MAP_LEARN_H
 #define GESS_MAP_LEARN_H
 
+#include "base/lanes.h"
 #include "map/layers.h"
 
 /* MOST_EDGES: candidates that point at one coordinate, for its spread and for its mean. */
 enum {
     GESS__MOST_EDGES = GESS__MOST_DRIVERS + 2,
     GESS__SCALE_POINTS = 8000,
-    GESS__SKEW_POINTS = 8000,
+    GESS__SKEW_POINTS = 20000,
+    GESS__SKEW_STARTS = 4,
+    GESS__SMALL = 1 + 3 * GESS__SKEW_STARTS + GESS__LANES * (1 + GESS__SKEW_STARTS), /* what learn_skew.c needs */
     GESS__LEARN_VECTORS = 8 + GESS__MOST_DRIVERS,
     GESS__SHAPE_PARAMETERS = 5
 };
@@ -37,7 +40,7 @@ struct gess__learner {
     double *pair;         /* 2 × most × dim */
     double *square;       /* (2 dim)² */
     double *a, *b;        /* dim² each */
-    double *small;        /* 4 × dim */
+    double *small;        /* GESS__SMALL × dim */
     double *vectors;      /* LEARN_VECTORS × most */
     gess__edge *edges;    /* MOST_EDGES × dim */
     uint32_t *parent;     /* MOST_EDGES × dim */

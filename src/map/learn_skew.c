@@ -8,11 +8,10 @@
  *      points the power stays 1 and the lean 0. */
 #include "map/learn.h"
 
-#include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/vmath.h"
 
-enum { STARTS = 4, ITERATIONS = 20, MOST_FAILURES = 3, FEW = 3000, REFITS = 2 };
+enum { W = GESS__LANES, STARTS = GESS__SKEW_STARTS, ITERATIONS = 20, MOST_FAILURES = 3, FEW = 3000, REFITS = 2 };
 
 #define LEAST_SKEWNESS 2.5 /* standard errors */
 #define LEAST_GAIN 0.005   /* nats, held out */
@@ -51,33 +50,77 @@ static double orthonormal(size_t dim, const double *found, size_t count, double 
     return size;
 }
 
-/* One power iteration: u = z·w, next = E[z u²]; returns E[u³]. */
-static double third_moment(size_t dim, size_t m, const double *z, const double *w, double *u, double *next)
+/* Adds z (z·w)² of the points of a tile, in lanes. */
+GESS__VECTOR
+static void add_third_moments(size_t dim, size_t count, const double *restrict tile, const double *restrict w,
+                              double *restrict sums)
 {
-    gess__product(true, m, 1, dim, z, w, u);
-    for (size_t j = 0; j < m; j++) u[j] = u[j] * u[j] / (double)m;
-    gess__product(false, dim, 1, m, z, u, next);
-    return gess__dot(dim, next, w);
+    double even[W] = {0}, odd[W] = {0};
+    size_t i = 0;
+    for (; i + 2 <= dim; i += 2) { /* side by side, so that neither sum waits for itself */
+        for (size_t l = 0; l < W; l++) even[l] = gess__fma(tile[i * W + l], w[i], even[l]);
+        for (size_t l = 0; l < W; l++) odd[l] = gess__fma(tile[(i + 1) * W + l], w[i + 1], odd[l]);
+    }
+    for (; i < dim; i++)
+        for (size_t l = 0; l < W; l++) even[l] = gess__fma(tile[i * W + l], w[i], even[l]);
+    for (size_t l = 0; l < W; l++) {
+        double u = even[l] + odd[l];
+        even[l] = gess__select(l < count, u * u, 0.0);
+    }
+    for (i = 0; i < dim; i++)
+        for (size_t l = 0; l < W; l++) sums[i * W + l] = gess__fma(tile[i * W + l], even[l], sums[i * W + l]);
 }
 
-/* Climbs from w; returns |E[u³]| where it ends. */
-static double climb(size_t dim, size_t m, const double *z, const double *found, size_t count, double *w, double *u,
-                    double *next)
+/* E[z (z·w)²] for each of the directions w: the points are read once for all of them. `lanes`: room for a tile and one
+ * more for each direction. */
+static void third_moments(size_t dim, size_t m, const double *z, size_t count, const double *w, double *next,
+                          double *lanes)
 {
-    double skew = 0.0;
-    if (!(orthonormal(dim, found, count, w) > 1e-9)) return 0.0;
-    for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-        double old = skew;
-        skew = fabs(third_moment(dim, m, z, w, u, next));
-        if (!(orthonormal(dim, found, count, next) > 1e-12)) return 0.0;
-        memcpy(w, next, dim * sizeof *w);
-        if (fabs(skew - old) < 1e-4 * skew) break;
+    double *tile = lanes, *sums = lanes + dim * W;
+    memset(sums, 0, count * dim * W * sizeof *sums);
+    for (size_t j = 0; j < m; j += W) {
+        size_t points = m - j < W ? m - j : W;
+        gess__to_tile(dim, points, z + j * dim, tile);
+        for (size_t c = 0; c < count; c++) add_third_moments(dim, points, tile, w + c * dim, sums + c * dim * W);
     }
-    return skew;
+    for (size_t i = 0; i < count * dim; i++) {
+        const double *s = sums + i * W;
+        next[i] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))) / (double)m;
+    }
+}
+
+/* The power iteration from `count` directions w side by side, each until it has settled; *skews: |E[(w·z)³]| where they
+ * end, 0 for one that leads nowhere. `trial`: as much again twice, and lanes. */
+static void climb(size_t dim, size_t m, const double *z, const double *found, size_t known, size_t count, double *w,
+                  double *skews, double *trial)
+{
+    size_t left = 0, which[STARTS];
+    double *next = trial + count * dim;
+    for (size_t c = 0; c < count; c++) {
+        skews[c] = 0.0;
+        if (orthonormal(dim, found, known, w + c * dim) > 1e-9) which[left++] = c;
+    }
+    for (int iteration = 0; iteration < ITERATIONS && left > 0; iteration++) {
+        size_t kept = 0;
+        for (size_t k = 0; k < left; k++) memcpy(trial + k * dim, w + which[k] * dim, dim * sizeof *w);
+        third_moments(dim, m, z, left, trial, next, next + count * dim);
+        for (size_t k = 0; k < left; k++) {
+            size_t c = which[k];
+            double old = skews[c];
+            skews[c] = fabs(gess__dot(dim, next + k * dim, trial + k * dim));
+            if (!(orthonormal(dim, found, known, next + k * dim) > 1e-12)) {
+                skews[c] = 0.0;
+                continue;
+            }
+            memcpy(w + c * dim, next + k * dim, dim * sizeof *w);
+            if (!(fabs(skews[c] - old) < 1e-4 * skews[c])) which[kept++] = c;
+        }
+        left = kept;
+    }
 }
 
 /* E[z |z|²] first, then whitened axes by their own skewness. */
-static void start(const gess__learner *l, size_t m, int which, double *lengths, double *axes, double *u, double *w)
+static void start(const gess__learner *l, size_t m, size_t which, double *lengths, double *axes, double *u, double *w)
 {
     size_t dim = l->dim, best = 0;
     if (which == 0) {
@@ -112,21 +155,22 @@ static void axis_skewness(const gess__learner *l, size_t m, const double *found,
  * them goes on with all. */
 static double next_direction(gess__learner *l, size_t m, double *found, size_t count, double *lengths, double *u)
 {
-    size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW, few = m / stride;
-    double *w = l->small, *next = l->small + dim, *axes = l->small + 2 * dim, best = 0.0;
+    size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW, few = m / stride, starts = dim < STARTS ? dim + 1 : STARTS;
+    double *axes = l->small, *w = l->small + dim, *trial = w + STARTS * dim, skews[STARTS];
     double *sample = l->pair + l->most * dim, *to = found + count * dim;
     if (count == 0)
         for (size_t j = 0; j < few; j++)
             memcpy(sample + j * dim, l->residuals + j * stride * dim, dim * sizeof *sample);
     axis_skewness(l, m, found, count, axes);
-    for (int which = 0; which < STARTS && (size_t)which <= dim; which++) {
-        start(l, m, which, lengths, axes, u, w);
-        double skew = climb(dim, few, sample, found, count, w, u, next);
-        if (!(skew > best)) continue;
-        best = skew;
-        memcpy(to, w, dim * sizeof *w);
-    }
-    return best > 0.0 ? climb(dim, m, l->residuals, found, count, to, u, next) : 0.0;
+    for (size_t c = 0; c < starts; c++) start(l, m, c, lengths, axes, u, w + c * dim);
+    climb(dim, few, sample, found, count, starts, w, skews, trial);
+    size_t best = 0;
+    for (size_t c = 1; c < starts; c++)
+        if (skews[c] > skews[best]) best = c;
+    if (!(skews[best] > 0.0)) return 0.0;
+    memcpy(to, w + best * dim, dim * sizeof *w);
+    climb(dim, m, l->residuals, found, count, 1, to, skews, trial);
+    return skews[0];
 }
 
 /* ---- the layer ---- */
