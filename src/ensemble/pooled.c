@@ -97,15 +97,6 @@ static int idle(const gess__ensemble *e)
     return evals * fmax(u->ellipse, u->independence) < least;
 }
 
-/* Whether the window has too few draws for all parameters of a mixture, each of which costs 1 / 2n nats, and room for
- * more. */
-static int sparse(const gess__ensemble *e, const gess__pool *pool)
-{
-    double dim = (double)e->target.dim, parameters = (double)e->mixture->count * 0.5 * dim * (dim + 3.0);
-    double cost = parameters / (2.0 * (double)(pool->half + pool->rest));
-    return e->mixture->count > 1 && e->window.stride == 1 && cost > gess__fit_allowance(e->target.dim);
-}
-
 static int look_auto(gess__ensemble *e)
 {
     gess__pool_report report = {0};
@@ -119,7 +110,7 @@ static int look_auto(gess__ensemble *e)
     else
         gess__refine_share(e);
     int more = e->warmup.refines == 0 || e->warmup.improving, noisy = weigh(e, &pool, &report);
-    return (noisy && !e->warmup.by_summit) || more || sparse(e, &pool) || idle(e);
+    return (noisy && !e->warmup.by_summit) || more || idle(e);
 }
 
 const gess__schedule gess__schedule_pooled = {

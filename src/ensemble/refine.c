@@ -466,9 +466,9 @@ static double present(gess__ensemble *e)
     return expect(e);
 }
 
-/* The map and the mixture that were there before, where what was learned makes independence moves much worse on the same
- * draws: means of log T, which choose it, hardly see the few draws that chains would wait at. 0 where nothing was put
- * back. */
+/* The map and the mixture that were there before, where what was learned makes independence moves much worse on the
+ * same draws: means of log T, which choose it, hardly see the few draws that chains would wait at. 0 where nothing was
+ * put back. */
 static int put_back(gess__ensemble *e, gess__pool *pool, const gess__warmup *old, double had)
 {
     gess__refiner *r = e->refiner;

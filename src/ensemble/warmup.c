@@ -10,19 +10,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Points that a window holds for its fit: POINTS_A_DIMENSION a dimension, at least FEW_POINTS and four draws of
- * every chain, and no more than MOST_DOUBLES in all, so that memory stays O(chains · dim + dim²) for
- * many dimensions. */
-enum { POINTS_A_DIMENSION = 400, FEW_POINTS = 20000, MOST_POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
+/* Points that a window holds for its fit, at least four draws of every chain, and no more than MOST_DOUBLES in all, so
+ * that memory stays O(chains · dim + dim²) for many dimensions. */
+enum { POINTS = 20000, MOST_DOUBLES = 1 << 22, LEAST_DRAWS = 4 };
 
 enum { FIRST_STAGE = 5, FEWEST_STAGES = 4, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
 
 int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err)
 {
-    size_t dim = e->target.dim, chains = e->chains.count, points = POINTS_A_DIMENSION * dim;
-    if (points < FEW_POINTS) points = FEW_POINTS;
-    if (points > MOST_POINTS) points = MOST_POINTS;
-    if (points > MOST_DOUBLES / dim) points = MOST_DOUBLES / dim;
+    size_t dim = e->target.dim, chains = e->chains.count,
+           points = POINTS < MOST_DOUBLES / dim ? POINTS : MOST_DOUBLES / dim;
     e->warmup.fixed = options->warmup;
     uint64_t most = options->max_warmup_evals, share = options->max_evals - options->max_evals / 4;
     if (options->draws == GESS_AUTO && most > share) most = share; /* leave some to sample with */
