@@ -4,6 +4,9 @@
  * kind can do without: as many normals of our own, one triangular product an update, and the copying of the draws. For
  * each model with one t (`pooled`), with what `auto` chose, and for Gaussians of 10 to 1000 dimensions.
  *
+ * The same over these pieces and what every proposal takes: a pair of uniforms, sine and cosine of its angle, its point
+ * on the ellipse, log T there, and the way through the bounds.
+ *
  * The whole run, over a bare loop of the same evaluations in the same batches.
  *
  * Warm-up of `auto`: the seconds outside the density, over those of as many evaluations of 20 µs each and themselves:
@@ -14,6 +17,7 @@
  * product is right. */
 #include "base/lanes.h"
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "bench/frozen.h"
 
 #include <math.h>
@@ -30,13 +34,17 @@ enum { CHAINS = 100, ROUNDS = 21, MOST_CALLS = 1 << 20 };
 
 /* The times of one round, in seconds. */
 typedef struct round {
-    double whole, outside, pieces, bare, full;
+    double whole, outside, pieces, proposals, bare, full;
 } round_times;
 
 typedef struct work {
     double *normals, *steps, *scratch, *rows;
+    double *points, *lanes; /* of a batch of proposals: where they are; and VECTORS numbers for each */
+    uint32_t *numbers;
     size_t slots, columns;
 } work;
+
+enum { FIRST, SECOND, SINES, COSINES, DELTAS, LOG_TS, VECTORS };
 
 static int work_new(work *w, const gess__ensemble *e, gess_error *err)
 {
@@ -47,6 +55,10 @@ static int work_new(work *w, const gess__ensemble *e, gess_error *err)
     GESS_ALLOC(&w->steps, block * (dim > w->columns ? dim : w->columns), err);
     GESS_ALLOC(&w->scratch, gess__triangular_scratch(dim), err);
     GESS_ALLOC(&w->rows, w->slots * block * w->columns, err);
+    GESS_ALLOC(&w->points, 2 * block * (dim > w->columns ? dim : w->columns), err);
+    GESS_ALLOC(&w->lanes, VECTORS * block, err);
+    GESS_ALLOC(&w->numbers, block, err);
+    for (size_t j = 0; j < block; j++) w->numbers[j] = (uint32_t)j;
     return GESS_OK;
 }
 
@@ -56,6 +68,9 @@ static void work_free(work *w)
     free(w->steps);
     free(w->scratch);
     free(w->rows);
+    free(w->points);
+    free(w->lanes);
+    free(w->numbers);
 }
 
 /* Whether the triangular product of one block is that of plain sums. */
@@ -95,6 +110,35 @@ static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updat
     return gess__seconds() - start;
 }
 
+GESS__VECTOR
+static void turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
+{
+    for (size_t j = 0; j < n; j++) gess__sincos_turns(angles[j], &sines[j], &cosines[j]);
+}
+
+/* Seconds of what every proposal takes, in the batches that were noted. */
+static double time_proposals(const gess__frozen *f, const work *w)
+{
+    const gess__ensemble *e = f->ensemble;
+    const gess__bounds *bounds = &e->target.bounds;
+    size_t dim = e->target.dim, block = e->block;
+    double *v[VECTORS], *mapped = w->points + block * dim;
+    for (size_t k = 0; k < VECTORS; k++) v[k] = w->lanes + k * block;
+    double start = gess__seconds();
+    for (size_t i = 0; i < f->timed.calls; i++) {
+        size_t n = f->timed.batches[i] < block ? f->timed.batches[i] : block;
+        gess__key key = {.seed = 9, .iteration = i, .purpose = GESS__FOR_TEST};
+        gess__uniform_pairs(key, 0, n, w->numbers, v[FIRST], v[SECOND]);
+        turn(n, v[FIRST], v[SINES], v[COSINES]);
+        gess__ellipse_points(dim, e->approx->mu, e->chains.x, w->steps, n, w->numbers, v[COSINES], v[SINES], v[SECOND],
+                             w->points);
+        for (size_t j = 0; j < n; j++) v[DELTAS][j] = (double)dim * v[SECOND][j];
+        gess__approx_log_ts(e->approx, 0, n, v[DELTAS], v[LOG_TS]);
+        if (!bounds->trivial) gess__bounds_out_rows(bounds, n, w->points, mapped, v[FIRST]);
+    }
+    return gess__seconds() - start;
+}
+
 /* Seconds of the calls that were noted, at the points of the chains. */
 static double time_bare(const gess__frozen *f)
 {
@@ -123,7 +167,7 @@ static double time_full(const gess__frozen *f, uint64_t evals)
 static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_times *median, uint64_t *updates,
                           gess_error *err)
 {
-    double seconds[5][ROUNDS];
+    double seconds[6][ROUNDS];
     uint64_t iterations;
     work w = {0};
     int status = gess__alloc_bytes(&f->timed.batches, MOST_CALLS, sizeof *f->timed.batches, "sizes of batches", err);
@@ -145,12 +189,16 @@ static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_ti
         seconds[2][i] = time_pieces(f->ensemble, &w, lap.updates);
         seconds[3][i] = time_bare(f);
         seconds[4][i] = time_full(f, lap.evals);
+        seconds[5][i] = time_proposals(f, &w);
     }
     work_free(&w);
     if (status == GESS_OK)
-        *median = (round_times){gess__bench_median(rounds, seconds[0]), gess__bench_median(rounds, seconds[1]),
-                                gess__bench_median(rounds, seconds[2]), gess__bench_median(rounds, seconds[3]),
-                                gess__bench_median(rounds, seconds[4])};
+        *median = (round_times){.whole = gess__bench_median(rounds, seconds[0]),
+                                .outside = gess__bench_median(rounds, seconds[1]),
+                                .pieces = gess__bench_median(rounds, seconds[2]),
+                                .proposals = gess__bench_median(rounds, seconds[5]),
+                                .bare = gess__bench_median(rounds, seconds[3]),
+                                .full = gess__bench_median(rounds, seconds[4])};
     return status;
 }
 
@@ -203,6 +251,8 @@ static int measure_model(const char *model, const char *schedule, int quick, ges
         gess__bench_add(result, t.whole, t.bare, plain ? goal_of(model) : NAN, 0,
                         "%.24s, %s: whole run over a bare loop", model, schedule);
         if (plain) {
+            gess__bench_add(result, t.outside, t.pieces + t.proposals, NAN, 0,
+                            "%.24s: outside, over the pieces and what proposals take", model);
             gess__bench_add(result, t.bare + t.pieces, t.bare, NAN, 0, "%.24s: the pieces and the bare loop over it",
                             model);
             gess__bench_add(result, t.bare, t.full, NAN, 0, "%.24s: its batches over full ones", model);
