@@ -11,7 +11,7 @@ set key outside top right noenhanced
 set format y '10^{%T}'
 set multiplot layout 3,1
 set title 'effective samples a second (no bar: R-hat above 1.05)'
-set yrange [209.466:*]
+set yrange [208.066:*]
 plot 'peers.dat' using 2:xtic(1) title 'gess' lc rgb '#1b6ca8', 'peers.dat' using 5 title 'emcee' lc rgb '#e08e45', 'peers.dat' using 8 title 'zeus' lc rgb '#7a9e3b'
 set title 'effective samples an evaluation (no bar: R-hat above 1.05)'
 set yrange [0.00112379:*]

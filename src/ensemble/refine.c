@@ -486,8 +486,9 @@ static int put_back(gess__ensemble *e, gess__pool *pool, const gess__warmup *old
     return 1;
 }
 
-/* Renews or searches, fits the one t in the new space, and chooses the share. Where nothing was found so far, a
- * refinement that renews nothing must not be the one after which warm-up ends: then it searches after all. */
+/* Renews or searches, fits the one t in the new space, and chooses the share. A refinement that only renews must not be
+ * the one after which warm-up ends where the last search brought something, nor, where nothing was found so far, while
+ * one t does not serve well: then it searches after all. */
 static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
