@@ -95,7 +95,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     static const double latencies[] = {0.0, 0.001, 0.004, 0.01};
     uint64_t draws = o->quick ? 20 : 200;
     size_t most = o->quick ? 2 : 4;
-    const double task = NAP * CHAINS_A_RANK / 2; /* two blocks a rank, one evaluation an update */
+    const double turn = NAP * CHAINS_A_RANK / 2; /* two blocks a rank, one evaluation an update */
     int status = GESS_OK;
     json_t *rows = json_array();
     gess__bench_say(o,
@@ -109,6 +109,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
             status = time_ranks(sizes[i], latency, draws, &seconds, &to, &from, err);
             if (status != GESS_OK) break;
             double ideal = NAP * CHAINS_A_RANK * (double)draws / seconds;
+            double task = turn * floor(fmax(0.01, 1e-4 * n) / turn); /* as ensemble/stream.c cuts them */
             double model = (1.0 + (n - 1.0) * fmin(1.0, 2.0 * task / (task + 2.0 * latency))) / n;
             gess__bench_say(o, "  %6zu %6g ms %9.3f %9.3f %9.3f %9.0f %9.0f\n", sizes[i], 1e3 * latency, seconds, ideal,
                             model, to, from);
