@@ -1,16 +1,8 @@
 #include "base/lanes.h"
 
-#include "base/vmath.h"
-
 #include <string.h>
 
 enum { W = GESS__LANES };
-
-/* The order in which gess__dot() adds its partial sums. */
-GESS__INLINE double add_lanes(const double p[W])
-{
-    return ((p[0] + p[4]) + (p[2] + p[6])) + ((p[1] + p[5]) + (p[3] + p[7]));
-}
 
 GESS__INLINE void add_products(const double *a, const double *b, double partial[W])
 {
@@ -31,7 +23,7 @@ double gess__dot(size_t n, const double *a, const double *b)
     size_t whole = n - n % W;
     for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
     add_tail(n - whole, a + whole, b + whole, partial);
-    return add_lanes(partial);
+    return gess__lane_sum(partial);
 }
 
 GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
@@ -46,9 +38,9 @@ GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, d
     add_tail(n - whole, a + whole, a + whole, p);
     add_tail(n - whole, b + whole, b + whole, q);
     add_tail(n - whole, a + whole, b + whole, r);
-    *aa = add_lanes(p);
-    *bb = add_lanes(q);
-    *ab = add_lanes(r);
+    *aa = gess__lane_sum(p);
+    *bb = gess__lane_sum(q);
+    *ab = gess__lane_sum(r);
 }
 
 GESS__VECTOR
@@ -341,6 +333,12 @@ GESS__INLINE void to_tile(size_t width, size_t dim, size_t count, const double *
         for (; i < dim; i++)
             for (size_t j = 0; j < 4; j++) tile[i * width + l + j] = rows[j][i];
     }
+}
+
+GESS__VECTOR
+void gess__turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
+{
+    for (size_t i = 0; i < n; i++) gess__sincos_turns(angles[i], &sines[i], &cosines[i]);
 }
 
 GESS__VECTOR

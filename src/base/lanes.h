@@ -9,10 +9,21 @@
 #ifndef GESS_BASE_LANES_H
 #define GESS_BASE_LANES_H
 
+#include "base/vmath.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
 enum { GESS__LANES = 8, GESS__WIDE_LANES = 16 };
+
+/* The sum of the lanes, in one fixed order: that in which gess__dot() adds its partial sums. */
+GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
+{
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+/* Sines and cosines of n angles in turns. */
+void gess__turn(size_t n, const double *angles, double *sines, double *cosines);
 
 /* Σ a_i b_i. */
 double gess__dot(size_t n, const double *a, const double *b);

@@ -17,7 +17,6 @@
  * product is right. */
 #include "base/lanes.h"
 #include "base/mem.h"
-#include "base/vmath.h"
 #include "bench/frozen.h"
 
 #include <math.h>
@@ -110,12 +109,6 @@ static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updat
     return gess__seconds() - start;
 }
 
-GESS__VECTOR
-static void turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
-{
-    for (size_t j = 0; j < n; j++) gess__sincos_turns(angles[j], &sines[j], &cosines[j]);
-}
-
 /* Seconds of what every proposal takes, in the batches that were noted. */
 static double time_proposals(const gess__frozen *f, const work *w)
 {
@@ -129,7 +122,7 @@ static double time_proposals(const gess__frozen *f, const work *w)
         size_t n = f->timed.batches[i] < block ? f->timed.batches[i] : block;
         gess__key key = {.seed = 9, .iteration = i, .purpose = GESS__FOR_TEST};
         gess__uniform_pairs(key, 0, n, w->numbers, v[FIRST], v[SECOND]);
-        turn(n, v[FIRST], v[SINES], v[COSINES]);
+        gess__turn(n, v[FIRST], v[SINES], v[COSINES]);
         gess__ellipse_points(dim, e->approx->mu, e->chains.x, w->steps, n, w->numbers, v[COSINES], v[SINES], v[SECOND],
                              w->points);
         for (size_t j = 0; j < n; j++) v[DELTAS][j] = (double)dim * v[SECOND][j];

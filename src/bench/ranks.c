@@ -5,6 +5,7 @@
 #include "ensemble/ranks.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "ensemble/stream.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -109,7 +110,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
             status = time_ranks(sizes[i], latency, draws, &seconds, &to, &from, err);
             if (status != GESS_OK) break;
             double ideal = NAP * CHAINS_A_RANK * (double)draws / seconds;
-            double task = turn * floor(fmax(0.01, 1e-4 * n) / turn); /* as ensemble/stream.c cuts them */
+            double task = turn * floor(fmax(GESS__TASK_SECONDS_AWAY, GESS__TASK_SECONDS_A_WORKER * n) / turn);
             double model = (1.0 + (n - 1.0) * fmin(1.0, 2.0 * task / (task + 2.0 * latency))) / n;
             gess__bench_say(o, "  %6zu %6g ms %9.3f %9.3f %9.3f %9.0f %9.0f\n", sizes[i], 1e3 * latency, seconds, ideal,
                             model, to, from);

@@ -380,6 +380,14 @@ static void note_fitted(gess__ensemble *e)
     for (size_t j = 0; j < e->mixture->count; j++) e->warmup.fitted_nu[j] = e->mixture->component[j]->nu;
 }
 
+/* Where T has one component, it is the t. */
+static void set_single(gess__ensemble *e)
+{
+    if (e->mixture->count > 1) return;
+    gess__approx_copy(e->mixture->component[0], e->approx);
+    e->warmup.fitted_nu[0] = e->approx->nu;
+}
+
 static double expect(gess__ensemble *e)
 {
     double unused;
@@ -456,16 +464,6 @@ static int renew(gess__ensemble *e, gess__pool *pool)
     return size == 1 || u->mixture_gain > 0.0;
 }
 
-/* What independence moves would bring with T as it is. */
-static double present(gess__ensemble *e)
-{
-    if (e->mixture->count == 1) {
-        gess__approx_copy(e->mixture->component[0], e->approx);
-        e->warmup.fitted_nu[0] = e->approx->nu;
-    }
-    return expect(e);
-}
-
 /* The map and the mixture that were there before, where what was learned makes independence moves much worse on the
  * same draws: means of log T, which choose it, hardly see the few draws that chains would wait at. 0 where nothing was
  * put back. */
@@ -492,11 +490,11 @@ static int put_back(gess__ensemble *e, gess__pool *pool, const gess__warmup *old
 static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report)
 {
     gess__warmup *u = &e->warmup;
-    double expected = u->acceptance, before = u->map_gain + u->mixture_gain;
     int search = u->skip == 0;
     gess__blas_begin();
-    double had = present(e);
+    set_single(e);
     const gess__warmup old = *u;
+    double had = expect(e), before = old.map_gain + old.mixture_gain;
     gess__learned_copy(e->refiner->kept, e->target.learned);
     gess__mixture_copy(e->refiner->mixture, e->mixture);
     for (;;) {
@@ -508,7 +506,7 @@ static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
         int found = u->layers > 0 || e->mixture->count > 1, well = u->refines > 4 && u->independence > WELL;
         if (search || better || (found ? u->skips > 0 : well)) break;
         search = 1;
-        u->acceptance = expected;
+        u->acceptance = old.acceptance;
     }
     if (put_back(e, pool, &old, had)) {
         gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
@@ -618,10 +616,7 @@ void gess__refine_share(gess__ensemble *e)
     if (e->tally.globals > u->before.globals && expected > 0.0) trust = fmin(1.0, u->accepted / expected);
     u->ellipse = ellipses(&u->before, &e->tally);
     u->by_summit = gess__summit_prefer(e);
-    if (e->mixture->count == 1) {
-        gess__approx_copy(e->mixture->component[0], e->approx);
-        u->fitted_nu[0] = e->approx->nu;
-    }
+    set_single(e);
     u->independence = expect_with(e, &u->acceptance) * trust;
     if (e->mixture->count == 1) e->approx->nu = e->mixture->component[0]->nu;
     choose_share(e);

@@ -24,8 +24,6 @@
 #include <string.h>
 
 #define TASK_SECONDS 0.005
-#define TASK_SECONDS_AWAY 0.01       /* where there are other ranks: longer than two polls (wire.c) */
-#define TASK_SECONDS_A_WORKER 0.0001 /* so that rank 0 keeps up with many: at most 10,000 tasks a second */
 
 /* A task of another rank is taken over where it would come later than PATIENCE times as long as it takes here, and
  * PATIENCE_SECONDS. */
@@ -171,8 +169,8 @@ static void plan(gess__stream *s, gess__ensemble *e, const gess__stretch *stretc
     s->stretch = stretch;
     s->record = record;
     s->blocks = (stretch->count + e->block - 1) / e->block;
-    double task = TASK_SECONDS_A_WORKER * (double)gess__ranks_workers(e->ranks);
-    double least = e->ranks != NULL ? TASK_SECONDS_AWAY : TASK_SECONDS;
+    double task = GESS__TASK_SECONDS_A_WORKER * (double)gess__ranks_workers(e->ranks);
+    double least = e->ranks != NULL ? GESS__TASK_SECONDS_AWAY : TASK_SECONDS;
     double fit = s->pace > 0.0 ? (task > least ? task : least) / s->pace : 1.0;
     s->length = fit >= (double)s->most ? s->most : fit > 1.0 ? (uint64_t)fit : 1;
     s->segments = (stretch->iterations + s->length - 1) / s->length;

@@ -8,6 +8,11 @@
 #include "ensemble/task.h"
 #include "kernel/ahead.h"
 
+/* About how long a task is made to take where there are other ranks: longer than two polls (wire.c), and so long for
+ * each worker that rank 0 keeps up with many, at most 10,000 tasks a second. */
+#define GESS__TASK_SECONDS_AWAY 0.01
+#define GESS__TASK_SECONDS_A_WORKER 0.0001
+
 typedef struct gess__claim {
     size_t block;
     uint64_t segment;

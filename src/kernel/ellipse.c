@@ -100,12 +100,6 @@ static void scale_by_roots(size_t n, const double *restrict roots, double *restr
     }
 }
 
-GESS__VECTOR
-static void turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
-{
-    for (size_t i = 0; i < n; i++) gess__sincos_turns(angles[i], &sines[i], &cosines[i]);
-}
-
 /* δ along the ellipse. */
 GESS__VECTOR
 static void turned_deltas(size_t n, const double *restrict deltas, const double *restrict squares,
@@ -175,7 +169,7 @@ void gess__ellipse_propose(gess__update *u)
 {
     size_t dim = u->target->dim;
     work w = carve(u);
-    turn(u->proposals, w.angle, w.sines, w.cosines);
+    gess__turn(u->proposals, w.angle, w.sines, w.cosines);
     gess__ellipse_points(dim, u->approx->mu, u->chains->x + u->first * dim, w.steps, u->proposals, u->lane, w.cosines,
                          w.sines, w.roots, u->points);
 }
@@ -188,7 +182,7 @@ int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double 
     if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
     gess__bracket b = {w.low[p], w.high[p], w.angle[p]};
     b = gess__bracket_ahead(u, j, b, (uint32_t)*w.tries, ahead);
-    turn(1, &b.angle, &sine, &cosine);
+    gess__turn(1, &b.angle, &sine, &cosine);
     gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, cosine,
                         sine * w.roots[p], point);
     return 1;

@@ -83,10 +83,7 @@ static void third_moments(size_t dim, size_t m, const double *z, size_t count, c
         gess__to_tile(dim, points, z + j * dim, tile);
         for (size_t c = 0; c < count; c++) add_third_moments(dim, points, tile, w + c * dim, sums + c * dim * W);
     }
-    for (size_t i = 0; i < count * dim; i++) {
-        const double *s = sums + i * W;
-        next[i] = (((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]))) / (double)m;
-    }
+    for (size_t i = 0; i < count * dim; i++) next[i] = gess__lane_sum(sums + i * W) / (double)m;
 }
 
 /* The power iteration from `count` directions w side by side, each until it has settled; *skews: |E[(w·z)³]| where they

@@ -161,12 +161,6 @@ GESS__INLINE double gess__exp_minus(double a)
     return gess__exp_within(-gess__select(a > 700.0, 700.0, a));
 }
 
-/* The sum of the lanes, in one fixed order. */
-GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
-{
-    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
-}
-
 /* Defines logp() and gradient() of a model, over batches of any size, from the file's own
  *   logp_tile(user, tile, density) and gradient_tile(user, tile, density, slopes),
  * which do GESS__LANES points side by side (tile[d * LANES + lane]), of at most `most` dimensions. */
