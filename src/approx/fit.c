@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* What every fit needs. */
-static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err)
 {
     GESS_ALLOC(fitter, 1, err);
     gess__fitter *f = *fitter;
@@ -20,8 +20,8 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess_er
     GESS_ALLOC(&f->weights, points, err);
     GESS_ALLOC(&f->deltas, points, err);
     GESS_ALLOC(&f->centred, points * dim, err);
-    size_t rank = points < dim ? points : dim;
-    GESS_ALLOC(&f->solved, dim * (rank > GESS__WIDE_LANES ? rank : GESS__WIDE_LANES), err);
+    GESS_TRY(gess__hands_open(&f->hands, team, dim, points, err));
+    GESS_ALLOC(&f->solved, dim * (points < dim ? points : dim), err);
     GESS_ALLOC(&f->square, dim * dim, err);
     GESS_ALLOC(&f->mean, dim, err);
     GESS_ALLOC(&f->scales, dim, err);
@@ -32,7 +32,7 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess_er
 
 int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
 {
-    GESS_TRY(make_fitter(fitter, dim, points, err));
+    GESS_TRY(make_fitter(fitter, dim, points, NULL, err));
     gess__fitter *f = *fitter;
     /* fewer points than the fitter was made for may need the projection, up to 2 dim - 1 of them */
     size_t few = points < 2 * dim ? points : 2 * dim - 1, rank = few / 2 > 0 ? few / 2 : 1;
@@ -45,9 +45,9 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
     return gess__approx_new(&f->inner, rank, err);
 }
 
-int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
+int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err)
 {
-    GESS_TRY(make_fitter(fitter, dim, points, err));
+    GESS_TRY(make_fitter(fitter, dim, points, team, err));
     GESS_TRY(gess__approx_new(&(*fitter)->other, dim, err));
     return gess__approx_new(&(*fitter)->trial, dim, err);
 }
@@ -63,6 +63,7 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter->weights);
     free(fitter->deltas);
     free(fitter->centred);
+    gess__hands_close(&fitter->hands);
     free(fitter->solved);
     free(fitter->square);
     free(fitter->mean);

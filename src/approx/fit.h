@@ -11,7 +11,7 @@
 #ifndef GESS_APPROX_FIT_H
 #define GESS_APPROX_FIT_H
 
-#include "approx/approx.h"
+#include "approx/hands.h"
 
 typedef struct gess__fitter gess__fitter;
 
@@ -77,20 +77,20 @@ double gess__fit_allowance(size_t dim);
 /* Makes the fitter ready for thorough fits. */
 int gess__fitter_thorough(gess__fitter *fitter, gess_error *err);
 
-/* A fitter for gess__fit_pooled() alone. */
-int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess_error *err);
+/* A fitter for gess__fit_pooled() alone, which the team, where it is not NULL, helps with. */
+int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err);
 
 /* Log-likelihood of the points under T; uses the fitter's workspace (student_t.c). */
-double gess__fit_log_likelihood(gess__fitter *fitter, size_t dim, size_t count, const double *points,
-                                const gess__approx *approx);
+double gess__fit_log_likelihood(gess__fitter *fitter, size_t count, const double *points, const gess__approx *approx);
 
 /* Workspace, shared by the two files. Sizes in doubles. */
 struct gess__fitter {
     size_t dim, points;
-    double *weights;                     /* points */
-    double *deltas;                      /* points */
-    double *centred;                     /* points × dim */
-    double *solved;                      /* dim × rank, or a tile of points if that is more */
+    double *weights; /* points */
+    double *deltas;  /* points */
+    double *centred; /* points × dim */
+    gess__hands hands;
+    double *solved;                      /* dim × rank */
     double *square;                      /* dim × dim */
     double *mean;                        /* dim */
     double *previous_mu, *previous_chol; /* dim, dim × dim: before an iteration */

@@ -45,7 +45,9 @@ typedef struct gess__mixture_report {
 } gess__mixture_report;
 
 typedef struct gess__mixture_fitter gess__mixture_fitter;
-int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess_error *err);
+/* The team, where it is not NULL, helps with the fits. */
+int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess__team *team,
+                             gess_error *err);
 void gess__mixture_fitter_free(gess__mixture_fitter *fitter);
 void gess__fit_mixture(gess__mixture_fitter *fitter, const gess__pool *pool, size_t size, gess__mixture *mixture,
                        gess__mixture_report *report);

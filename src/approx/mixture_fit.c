@@ -26,7 +26,8 @@ static const double negligible = 1e-10;
 
 /* ---- memory ---- */
 
-int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess_error *err)
+int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess__team *team,
+                             gess_error *err)
 {
     GESS_ALLOC(fitter, 1, err);
     gess__mixture_fitter *f = *fitter;
@@ -49,7 +50,7 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     GESS_ALLOC(&f->within, dim * dim, err);
     GESS_ALLOC(&f->inverses, dim * dim * GESS__MOST_COMPONENTS, err);
     GESS_ALLOC(&f->shifts, dim * GESS__MOST_COMPONENTS, err);
-    GESS_ALLOC(&f->tile, dim * W, err);
+    GESS_TRY(gess__hands_open(&f->hands, team, dim, points, err));
     GESS_ALLOC(&f->centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_ALLOC(&f->best_centres, dim * GESS__MOST_COMPONENTS, err);
     GESS_TRY(gess__approx_new(&f->prior, dim, err));
@@ -80,7 +81,7 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
     free(f->within);
     free(f->inverses);
     free(f->shifts);
-    free(f->tile);
+    gess__hands_close(&f->hands);
     free(f->centres);
     free(f->best_centres);
     gess__approx_free(f->prior);
@@ -140,20 +141,36 @@ static void invert(gess__mixture_fitter *f)
     }
 }
 
+struct deltas {
+    gess__mixture_fitter *f;
+    size_t n;
+    const double *white;
+};
+
+static void deltas_of_block(void *data, unsigned worker, size_t block, size_t first, size_t count)
+{
+    (void)block;
+    const struct deltas *d = data;
+    gess__mixture_fitter *f = d->f;
+    size_t dim = f->dim, end = first + count;
+    double deltas[W], *tile = gess__hands_tile(&f->hands, worker, W);
+    for (size_t k = first; k < end; k += W) {
+        size_t some = end - k < W ? end - k : W;
+        gess__to_wide_tile(dim, some, d->white + k * dim, tile);
+        for (size_t j = 0; j < f->trial->count; j++) {
+            tile_deltas(dim, f->inverses + j * dim * dim, f->shifts + j * dim, tile, deltas);
+            memcpy(f->deltas + j * d->n + k, deltas, some * sizeof *deltas);
+        }
+    }
+}
+
 /* δ of every point in every component. */
 static void set_deltas(gess__mixture_fitter *f, size_t n, const double *white)
 {
-    size_t dim = f->dim;
-    double deltas[W];
+    struct deltas d = {f, n, white};
+    double dim = (double)f->dim;
     invert(f);
-    for (size_t k = 0; k < n; k += W) {
-        size_t some = n - k < W ? n - k : W;
-        gess__to_wide_tile(dim, some, white + k * dim, f->tile);
-        for (size_t j = 0; j < f->trial->count; j++) {
-            tile_deltas(dim, f->inverses + j * dim * dim, f->shifts + j * dim, f->tile, deltas);
-            memcpy(f->deltas + j * n + k, deltas, some * sizeof *deltas);
-        }
-    }
+    gess__blocks(f->hands.team, (double)(n * f->trial->count) * dim * dim, n, deltas_of_block, &d);
 }
 
 /* Up to CHUNK points: their log w_j t_j, `stride` apart for the next j, become shares; the log of the sum goes to
@@ -254,7 +271,7 @@ double gess__mixture_scatter(gess__mixture_fitter *f, size_t j, size_t n, const 
     double total = weighted_mean(f->dim, n, white, f->factors, f->mean);
     size_t packed = pack_rows(f->dim, n, white, f->factors, f->mean, f->rows);
     memcpy(t->mu, f->mean, f->dim * sizeof *t->mu);
-    gess__self_product(f->dim, packed, 1.0, f->rows, f->square);
+    gess__hands_self_product(&f->hands, f->dim, packed, 1.0, f->rows, f->square);
     return total;
 }
 
@@ -439,6 +456,7 @@ typedef struct choice {
     size_t counts[2];                 /* whitened points of the two halves, one after the other in f->white */
     double nu;                        /* of the single t */
     double fitted[2], best_fitted[2]; /* mean log T of each half under its own fit: what was tried last, and the best */
+    double reached;                   /* by the first steps from a start: mean log T of the fitted half */
     double rise;                      /* of what was tried last, beside the best */
     gess__mixture_report *report;
 } choice;
@@ -489,13 +507,22 @@ static double mean_of(size_t n, const double *values)
     return sum / (double)n;
 }
 
+/* Mean log T of the other half's points under f->trial, point by point into f->logs; *more: less what it is under the
+ * best so far. */
+static double score(gess__mixture_fitter *f, const choice *c, int side, double *more)
+{
+    size_t first = side == 0 ? c->counts[0] : 0, others = c->counts[1 - side];
+    set_deltas(f, others, f->white + first * f->dim);
+    double mean = expect(f, others, f->logs + first) / (double)others;
+    *more = mean - mean_of(others, f->best_logs + first);
+    return mean;
+}
+
 /* How much likelier draws would get under a fit to all draws instead of half of them, tried instead of the best so
  * far. A fit to n draws costs new draws as much as it flatters the fitted ones, p/2n nats for p parameters, and all
  * draws have half the noise of half of them: so a quarter of the rise is looked for in the fitted half. */
-static double rise(const gess__mixture_fitter *f, const choice *c, int side, double score)
+static double rise(const choice *c, int side, double held_out)
 {
-    size_t others = c->counts[1 - side];
-    double held_out = score - mean_of(others, side == 0 ? f->best_logs + c->counts[0] : f->best_logs);
     return 0.75 * held_out + 0.25 * (c->fitted[side] - c->best_fitted[side]);
 }
 
@@ -555,6 +582,7 @@ static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double 
     double standard = tentative(f, count, n, white, c, side);
     swap_metrics(f);
     f->spare = first;
+    c->reached = fmax(whitened, standard);
     if (isinf(whitened) && isinf(standard)) return false;
     if (whitened >= standard) {
         f->spare = f->trial;
@@ -564,6 +592,19 @@ static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double 
     return gess__mixture_set_prior(f);
 }
 
+/* The few steps from a start that were made while the single t is the best show whether the rest are worth making:
+ * these raise the fitted half's likelihood by some more, and the rise by at most about `yet` of what the first ones
+ * raised it by, as far as was seen. */
+static bool hopeless(gess__mixture_fitter *f, choice *c, int side)
+{
+    const double yet = 0.15;
+    double more;
+    if (f->best->count > 1) return false;
+    c->fitted[side] = c->reached;
+    (void)score(f, c, side, &more);
+    return !(rise(c, side, more) + yet * (c->reached - c->best_fitted[side]) > 0.0);
+}
+
 /* Fits `count` components to each half and scores them on the other, point by point, into f->logs. The fit with the
  * better score goes to f->better. Returns false where there is no such fit, or one of the two is worse than the best so
  * far. */
@@ -571,28 +612,28 @@ static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
 {
     const gess__mixture_settings settings = {20, 1e-3};
     const double *sides[2] = {f->white, f->white + c->counts[0] * f->dim};
-    double *logs[2] = {f->logs, f->logs + c->counts[0]}, best = -HUGE_VAL, all = (double)(c->counts[0] + c->counts[1]);
+    double best = -HUGE_VAL, all = (double)(c->counts[0] + c->counts[1]);
     c->rise = 0.0;
     for (int side = 0; side < 2; side++) {
         size_t n = c->counts[side], others = c->counts[1 - side];
         if (count == 1)
             single(f, c->nu);
-        else if (!start(f, count, n, sides[side], c, side))
+        else if (!start(f, count, n, sides[side], c, side) || hopeless(f, c, side))
             return false;
         c->report->iterations += gess__mixture_climb(f, n, sides[side], settings);
         if (f->trial->count == 0) return false;
         c->fitted[side] = mean_of(n, f->distance);
-        set_deltas(f, others, sides[1 - side]);
-        double score = expect(f, others, logs[1 - side]) / (double)others, more = rise(f, c, side, score);
-        if (!isfinite(score) || (count > 1 && more < 0.0)) return false;
-        c->rise += more * (double)others / all;
-        if (score > best) gess__mixture_copy(f->better, f->trial);
-        best = fmax(best, score);
+        double more, mean = score(f, c, side, &more), up = rise(c, side, more);
+        if (!isfinite(mean) || (count > 1 && up < 0.0)) return false;
+        c->rise += up * (double)others / all;
+        if (mean > best) gess__mixture_copy(f->better, f->trial);
+        best = fmax(best, mean);
     }
     return true;
 }
 
-/* Does it rise by 0.01 and a standard error of the difference? */
+/* Does it rise by 0.01 and a standard error of the difference? Where the halves' points get less likely under each
+ * other's fits, the fits are of chains that have not gone far, and no size will do. */
 static bool rises(const gess__mixture_fitter *f, const choice *c)
 {
     size_t n = c->counts[0] + c->counts[1];
@@ -602,7 +643,7 @@ static bool rises(const gess__mixture_fitter *f, const choice *c)
         double difference = f->logs[k] - f->best_logs[k] - mean;
         square += difference * difference;
     }
-    return c->rise > 0.01 + sqrt(square) / (double)n;
+    return mean > 0.0 && c->rise > 0.01 + sqrt(square) / (double)n;
 }
 
 /* What was tried last becomes the best so far. */

@@ -6,6 +6,7 @@
 #ifndef GESS_APPROX_MIXTURE_FIT_H
 #define GESS_APPROX_MIXTURE_FIT_H
 
+#include "approx/hands.h"
 #include "approx/mixture.h"
 
 #include <stdint.h>
@@ -21,13 +22,14 @@ struct gess__mixture_fitter {
     double *logs, *best_logs;            /* points: log T of every point under the fit to the other half */
     double *factors, *packed, *distance; /* points: scratch */
     double *square, *scales, *mean;      /* dim × dim, dim, dim: scratch */
-    double *inverses, *shifts, *tile;    /* M × dim × dim, M × dim, LANES × dim: for deltas */
-    double *within;                      /* dim × dim, lower: Σ within components, the prior's centre */
-    gess__approx *metric;                /* its factor is that of distances between seeds */
-    gess__approx *prior;                 /* its factor */
-    double *centres, *best_centres;      /* M × dim */
-    unsigned *labels;                    /* points */
-    gess__approx *standard;              /* its factor: distances between points, each coordinate beside its spread */
+    gess__hands hands;
+    double *inverses, *shifts;      /* M × dim × dim, M × dim: for deltas */
+    double *within;                 /* dim × dim, lower: Σ within components, the prior's centre */
+    gess__approx *metric;           /* its factor is that of distances between seeds */
+    gess__approx *prior;            /* its factor */
+    double *centres, *best_centres; /* M × dim */
+    unsigned *labels;               /* points */
+    gess__approx *standard;         /* its factor: distances between points, each coordinate beside its spread */
     gess__mixture *trial, *spare, *better, *best;
     double history[GESS__MIXTURE_HISTORY]; /* of the last climb since it last dropped a component: its objective */
     size_t recorded;

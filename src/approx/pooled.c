@@ -22,10 +22,10 @@ enum { TRIALS = 7 };
 static const double shrinkages[TRIALS] = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
 static const double leanings[TRIALS] = {0.0, 0.03, 0.1, 0.3, 0.6, 0.9, 1.0};
 
-/* One λ, and what its halves score: log-likelihoods of the draws fitted to, and of the others. */
+/* One λ, and the log-likelihood of each half's draws under the fit to the other. */
 typedef struct trial {
     const gess__approx *towards; /* NULL: the diagonal */
-    double lambda, train, test;
+    double lambda, test;
 } trial;
 
 /* `to` gets T with Σ_λ. */
@@ -57,30 +57,39 @@ static void shrink(gess__fitter *f, const gess__approx *from, const trial *by, g
 /* Log-likelihood of the newest points of a side. */
 static double newest(gess__fitter *f, const double *side, size_t count, size_t new, const gess__approx *t)
 {
-    return gess__fit_log_likelihood(f, f->dim, new, side + (count - new) * f->dim, t);
+    return gess__fit_log_likelihood(f, new, side + (count - new) * f->dim, t);
+}
+
+/* Of each half's draws under the fit to this half itself, or to the other. */
+static double score(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const trial *t, int other)
+{
+    const double *sides[2] = {pool->points, pool->points + pool->half * f->dim};
+    const size_t counts[2] = {pool->half, pool->rest};
+    double sum = 0.0;
+    for (int side = 0; side < 2; side++) {
+        int scored = other ? 1 - side : side;
+        shrink(f, fits[side], t, f->trial);
+        sum += gess__fit_log_likelihood(f, counts[scored], sides[scored], f->trial);
+    }
+    return sum;
 }
 
 /* Tries λ until the score falls; *top: which was best. */
 static void try_all(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const gess__approx *towards,
                     trial trials[TRIALS], size_t *top)
 {
-    const double *sides[2] = {pool->points, pool->points + pool->half * f->dim};
-    const size_t counts[2] = {pool->half, pool->rest};
     size_t tried = 0;
     for (*top = 0; tried < TRIALS && tried <= *top + 1; tried++) {
         trial *t = &trials[tried];
         *t = (trial){.towards = towards, .lambda = towards != NULL ? leanings[tried] : shrinkages[tried]};
-        for (int side = 0; side < 2; side++) {
-            shrink(f, fits[side], t, f->trial);
-            t->train += gess__fit_log_likelihood(f, f->dim, counts[side], sides[side], f->trial);
-            t->test += gess__fit_log_likelihood(f, f->dim, counts[1 - side], sides[1 - side], f->trial);
-        }
+        t->test = score(f, pool, fits, t, 1);
         if (t->test > trials[*top].test) *top = tried;
     }
 }
 
 /* The trial to go by. *gap: by how much fitted draws score better than others; where the fit leans, at least as much as
- * the fit to ever more draws would bring, by what it scores without leaning. */
+ * the fit to ever more draws would bring, by what it scores without leaning. No T scores more than each half's own fit
+ * does on that half, so leaning is not tried where even that would not be worth it. */
 static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const fits[2], const gess__approx *towards,
                     double *gap)
 {
@@ -89,14 +98,15 @@ static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const
     size_t top;
     try_all(f, pool, fits, NULL, trials, &top);
     trial best = trials[top];
-    *gap = best.train - best.test;
-    if (towards == NULL) return best;
+    double train = score(f, pool, fits, &best, 0), own = top > 0 ? score(f, pool, fits, &trials[0], 0) : train;
+    *gap = train - best.test;
+    if (towards == NULL || !(own > best.test + allowed)) return best;
     try_all(f, pool, fits, towards, trials, &top);
     if (!(trials[top].test > best.test + allowed)) return best;
     double least = trials[top].test - allowed;
     while (top > 0 && trials[top - 1].test > least) top--;
     best = trials[top];
-    *gap = fmax(best.train - best.test, trials[0].train + trials[0].test - 2.0 * best.test);
+    *gap = fmax(score(f, pool, fits, &best, 0) - best.test, own + trials[0].test - 2.0 * best.test);
     return best;
 }
 

@@ -84,5 +84,5 @@ void gess__fit_projected(gess__fitter *f, size_t count, const double *points, ge
     for (size_t i = 0; i < dim; i++) f->square[i + i * dim] += epsilon;
     report->ridged |= gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
     report->rank = rank;
-    report->loglik = gess__fit_log_likelihood(f, dim, count, points, t); /* of T as it is used, in D dimensions */
+    report->loglik = gess__fit_log_likelihood(f, count, points, t); /* of T as it is used, in D dimensions */
 }

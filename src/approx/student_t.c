@@ -31,9 +31,9 @@ static void centre(size_t dim, size_t count, const double *restrict points, cons
 }
 
 /* δ_k = |L⁻¹(y_k − μ)|² for all points. */
-static void set_deltas(gess__fitter *f, size_t dim, size_t count, const double *points, const gess__approx *t)
+static void set_deltas(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
-    gess__whitened_squares(dim, t->chol, t->inverse_diagonal, t->mu, count, points, f->deltas, f->solved);
+    gess__hands_squares(&f->hands, t, count, points, f->deltas);
 }
 
 /* Σ log(1 + factor δ_k), in LANES interleaved sums. */
@@ -60,9 +60,9 @@ static double log_likelihood(const gess__fitter *f, size_t count, const gess__ap
     return norm - 0.5 * (nu + (double)t->dim) * sum_log1p(count, f->deltas, 1.0 / nu);
 }
 
-double gess__fit_log_likelihood(gess__fitter *f, size_t dim, size_t count, const double *points, const gess__approx *t)
+double gess__fit_log_likelihood(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
-    set_deltas(f, dim, count, points, t);
+    set_deltas(f, count, points, t);
     return log_likelihood(f, count, t);
 }
 
@@ -93,7 +93,7 @@ static int set_moments(gess__fitter *f, size_t dim, size_t count, const double *
     double total = weighted_mean(dim, count, points, f->weights, t->mu);
     for (size_t k = 0; k < count; k++) f->weights[k] = sqrt(f->weights[k]);
     centre(dim, count, points, t->mu, f->weights, f->centred);
-    gess__self_product(dim, count, 1.0 / total, f->centred, f->square);
+    gess__hands_self_product(&f->hands, dim, count, 1.0 / total, f->centred, f->square);
     return gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
 }
 
@@ -159,7 +159,7 @@ static double movement(size_t dim, const double *old_chol, const double *old_mu,
 static void climb(gess__fitter *f, size_t dim, size_t count, const double *points, gess__fit_settings settings,
                   unsigned held, gess__approx *t, gess__fit_report *report)
 {
-    set_deltas(f, dim, count, points, t);
+    set_deltas(f, count, points, t);
     report->loglik = log_likelihood(f, count, t);
     report->converged = 0;
     for (unsigned i = 0; i < settings.most_iterations && !report->converged; i++) {
@@ -168,7 +168,7 @@ static void climb(gess__fitter *f, size_t dim, size_t count, const double *point
         memcpy(f->previous_chol, t->chol, dim * dim * sizeof *t->chol);
         set_weights(f, dim, count, t->nu);
         report->ridged = set_moments(f, dim, count, points, t);
-        set_deltas(f, dim, count, points, t);
+        set_deltas(f, count, points, t);
         if (i >= held) t->nu = best_nu(f, dim, count);
         report->loglik = log_likelihood(f, count, t);
         report->iterations++;

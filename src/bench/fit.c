@@ -76,7 +76,7 @@ static void same_operations(problem *p, unsigned iterations)
 
 static int verify(problem *p, const gess__fit_report *report, gess_error *err)
 {
-    double truth = gess__fit_log_likelihood(p->fitter, p->dim, p->count, p->points, p->truth);
+    double truth = gess__fit_log_likelihood(p->fitter, p->count, p->points, p->truth);
     if (report->converged && report->loglik >= truth && fabs(p->fitted->nu - 5.0) < 0.5) return GESS_OK;
     return gess__fail(err, GESS_ERR_INTERNAL,
                       "bench fit: log-likelihood %.10g, of the truth %.10g; nu %g, of the truth 5", report->loglik,

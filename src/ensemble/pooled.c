@@ -17,7 +17,7 @@ static int open_pooled(gess__ensemble *e, const gess_options *options, gess_erro
     (void)options;
     e->rebind = 1;
     if (e->warmup.over) return GESS_OK;
-    GESS_TRY(gess__fitter_new_pooled(&e->fitter, e->target.dim, e->window.room * e->chains.count, err));
+    GESS_TRY(gess__fitter_new_pooled(&e->fitter, e->target.dim, e->window.room * e->chains.count, e->team, err));
     return gess__approx_new(&e->spare, e->target.dim, err);
 }
 

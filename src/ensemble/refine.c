@@ -59,10 +59,10 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
     size_t dim = e->target.dim, points = e->window.room * e->chains.count;
     GESS_ALLOC(refiner, 1, err);
     gess__refiner *r = *refiner;
-    if (gess__mixture_room(dim) > 1) GESS_TRY(gess__mixture_fitter_new(&r->mixer, dim, points, err));
+    if (gess__mixture_room(dim) > 1) GESS_TRY(gess__mixture_fitter_new(&r->mixer, dim, points, e->team, err));
     size_t scratch = gess__mixture_scratch(dim, points);
     if (e->target.learned != NULL) {
-        GESS_TRY(gess__learner_new(&r->learner, dim, points, err));
+        GESS_TRY(gess__learner_new(&r->learner, dim, points, e->team, err));
         GESS_TRY(gess__learned_new(&r->identity, dim, err));
         GESS_TRY(gess__learned_new(&r->before, dim, err));
         GESS_TRY(gess__learned_new(&r->base, dim, err));
@@ -134,7 +134,7 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
         if (!(r->jacobians[i] > -INFINITY)) return -INFINITY;
     gess__fit_student_t(e->fitter, dim, half, r->w, settings, e->spare, &report);
     for (size_t i = half; i < half + rest; i++) sum += r->jacobians[i];
-    sum += gess__fit_log_likelihood(e->fitter, dim, rest, r->w + half * dim, e->spare);
+    sum += gess__fit_log_likelihood(e->fitter, rest, r->w + half * dim, e->spare);
     return sum / (double)rest;
 }
 
@@ -164,11 +164,15 @@ static int uses(const recipe *r, unsigned kind)
     return times;
 }
 
-/* Adds a layer of this kind, learned from `count` points, to r->trial; 0 where there is nothing to learn. */
-static int add_layer(gess__refiner *r, unsigned kind, size_t count, const double *y)
+/* Adds a layer of this kind to r->trial, learned from the first `half` points and checked with the `rest`, if there
+ * are any; 0 where there is nothing to learn. */
+static int add_layer(gess__refiner *r, unsigned kind, size_t dim, size_t half, size_t rest, const double *y)
 {
-    gess__learned_in(r->trial, count, y, r->w, r->jacobians, r->scratch);
-    return kinds[kind].learn(r->learner, count, r->w, r->trial);
+    gess__learned_in(r->trial, half + rest, y, r->w, r->jacobians, r->scratch);
+    gess__learner_check(r->learner, rest, r->w + half * dim);
+    int found = kinds[kind].learn(r->learner, half, r->w, r->trial);
+    gess__learner_check(r->learner, 0, NULL);
+    return found;
 }
 
 /* Layer by layer, each time the kind that brings most, as long as that is worth it. The first `half` of y is learned
@@ -187,7 +191,8 @@ static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *
         for (unsigned kind = 0; kind < KINDS; kind++) {
             if (useless[kind] || uses(&found, kind) >= kinds[kind].most) continue;
             gess__learned_copy(r->trial, base);
-            double new = add_layer(r, kind, half, y) ? judge(e, half, rest, r->trial, y) : -INFINITY;
+            double new =
+                add_layer(r, kind, e->target.dim, half, rest, y) ? judge(e, half, rest, r->trial, y) : -INFINITY;
             useless[kind] = !(new > score);
             if (!(new > most)) continue;
             most = new;
@@ -204,12 +209,13 @@ static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *
     return found;
 }
 
-/* The layers of a recipe into r->trial, from `count` points; 0 where there was nothing to learn for one of them. */
-static int follow(gess__refiner *r, const recipe *layers, size_t count, const double *y)
+/* The layers of a recipe into r->trial, from `half` points and checked with `rest`; 0 where there was nothing to learn
+ * for one of them. */
+static int follow(gess__refiner *r, const recipe *layers, size_t dim, size_t half, size_t rest, const double *y)
 {
     int all = 1;
     gess__learned_copy(r->trial, r->identity);
-    for (size_t i = 0; i < layers->count; i++) all = add_layer(r, layers->kind[i], count, y) && all;
+    for (size_t i = 0; i < layers->count; i++) all = add_layer(r, layers->kind[i], dim, half, rest, y) && all;
     return all;
 }
 
@@ -222,7 +228,7 @@ static recipe judge_present(gess__ensemble *e, size_t half, size_t rest, const d
     if (present.count > GESS__MOST_LAYERS) return (recipe){0};
     for (size_t i = 0; i < present.count; i++)
         if ((present.kind[i] = u->layer[i]) >= KINDS) return (recipe){0};
-    if (!follow(r, &present, half, y)) return present;
+    if (!follow(r, &present, e->target.dim, half, rest, y)) return present;
     double with = judge(e, half, rest, r->trial, y);
     present.gain = with - judge(e, half, rest, r->identity, y);
     return present;
@@ -284,7 +290,7 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
     size_t dim = e->target.dim, points = pool->half + pool->rest;
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
-    follow(r, layers, points, r->y);
+    follow(r, layers, dim, points, 0, r->y);
     if (go_to(e, old, r->trial)) {
         e->warmup.map_gain = layers->gain;
         e->warmup.layers = (unsigned)layers->count;
@@ -413,6 +419,14 @@ static double mix(gess__ensemble *e, const gess__pool *pool, size_t size)
     return mixed.gain;
 }
 
+/* Whether a recipe has the layers that are in use. */
+static int same(const recipe *layers, const gess__warmup *u)
+{
+    int equal = layers->count == u->layers;
+    for (size_t i = 0; equal && i < layers->count; i++) equal = layers->kind[i] == u->layer[i];
+    return equal;
+}
+
 /* A map, and a mixture behind it. Both describe a target that is not a t: warps bend several modes together that a
  * mixture keeps apart, a mixture leaves tails to wait in that a warp follows. So a mixture without warps is asked too,
  * and what independence moves would make of either decides, since that counts the tails. */
@@ -421,6 +435,12 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     gess__warmup *u = &e->warmup;
     recipe all = look_at(e, pool, search), bare = {.kind = {SCALE}};
     double without = 0.0, drawn = 0.0;
+    /* the search takes the best layer each time, which need not lead to the best map */
+    if (u->layers > 0 && !same(&all, u)) {
+        recipe present = look_at(e, pool, judge_present);
+        present.scale = all.scale;
+        if (present.gain > all.gain) all = present;
+    }
     bare.count = uses(&all, SCALE) > 0;
     int apart = e->mixture->count > 1 && u->layers <= bare.count;
     bare.gain = bare.count > 0 ? all.scale : 0.0;

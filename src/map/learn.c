@@ -12,12 +12,15 @@ static int allocate(gess__learner *l, gess_error *err)
     GESS_ALLOC(&l->mean, dim, err);
     GESS_ALLOC(&l->sd, dim, err);
     GESS_ALLOC(&l->z, all, err);
+    GESS_ALLOC(&l->check, GESS__CHECKED * dim, err);
+    GESS_ALLOC(&l->checks, 3 * (size_t)GESS__CHECKED, err);
     GESS_ALLOC(&l->residuals, all, err);
     GESS_ALLOC(&l->pair, 2 * all, err);
     GESS_ALLOC(&l->square, 4 * dim * dim, err);
     GESS_ALLOC(&l->a, dim * dim, err);
     GESS_ALLOC(&l->b, dim * dim, err);
     GESS_ALLOC(&l->small, GESS__SMALL * dim, err);
+    GESS_ALLOC(&l->lanes, gess__block_count(l->most) * (1 + GESS__SKEW_STARTS) * dim * GESS__LANES, err);
     GESS_ALLOC(&l->vectors, GESS__LEARN_VECTORS * l->most, err);
     GESS_ALLOC(&l->edges, GESS__MOST_EDGES * dim, err);
     GESS_ALLOC(&l->parent, GESS__MOST_EDGES * dim, err);
@@ -38,9 +41,10 @@ static size_t most_points(size_t dim, size_t points)
     return points < most ? points : most;
 }
 
-int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess_error *err)
+int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess__team *team, gess_error *err)
 {
     GESS_ALLOC(learner, 1, err);
+    (*learner)->team = team;
     (*learner)->dim = dim;
     (*learner)->most = most_points(dim, points);
     int status = allocate(*learner, err);
@@ -57,12 +61,15 @@ void gess__learner_free(gess__learner *l)
     free(l->mean);
     free(l->sd);
     free(l->z);
+    free(l->check);
+    free(l->checks);
     free(l->residuals);
     free(l->pair);
     free(l->square);
     free(l->a);
     free(l->b);
     free(l->small);
+    free(l->lanes);
     free(l->vectors);
     free(l->edges);
     free(l->parent);
@@ -72,6 +79,12 @@ void gess__learner_free(gess__learner *l)
     free(l->stack);
     free(l->shapes);
     free(l);
+}
+
+void gess__learner_check(gess__learner *l, size_t n, const double *points)
+{
+    l->others = n;
+    l->other = points;
 }
 
 double gess__learn_effective(size_t n)
@@ -115,6 +128,12 @@ bool gess__learn_standardise(gess__learner *l, size_t n, const double *points, s
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < dim; i++)
             l->z[by_coordinate ? i * m + j : j * dim + i] = (points[j * n / m * dim + i] - l->mean[i]) / l->sd[i];
+    size_t c = l->others < GESS__CHECKED ? l->others : GESS__CHECKED;
+    for (size_t j = 0; j < c; j++)
+        for (size_t i = 0; i < dim; i++)
+            l->check[by_coordinate ? i * c + j : j * dim + i] =
+                (l->other[j * l->others / c * dim + i] - l->mean[i]) / l->sd[i];
+    l->checked = c;
     return true;
 }
 

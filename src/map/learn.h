@@ -4,6 +4,7 @@
 
 #include "base/lanes.h"
 #include "map/layers.h"
+#include "parallel/blocks.h"
 
 /* MOST_EDGES: candidates that point at one coordinate, for its spread and for its mean. */
 enum {
@@ -11,7 +12,8 @@ enum {
     GESS__SCALE_POINTS = 8000,
     GESS__SKEW_POINTS = 20000,
     GESS__SKEW_STARTS = 4,
-    GESS__SMALL = 1 + 3 * GESS__SKEW_STARTS + GESS__LANES * (1 + GESS__SKEW_STARTS), /* what learn_skew.c needs */
+    GESS__CHECKED = 4000,
+    GESS__SMALL = 3 + 3 * GESS__SKEW_STARTS, /* what learn_skew.c needs */
     GESS__LEARN_VECTORS = 8 + GESS__MOST_DRIVERS,
     GESS__SHAPE_PARAMETERS = 5
 };
@@ -31,8 +33,20 @@ typedef struct gess__shape {
     bool tilts, powers, leans, fitted;
 } gess__shape;
 
+/* What is checked with points of other chains, m of them. */
+typedef struct gess__checked {
+    size_t m;
+    const double *x, *weights;
+} gess__checked;
+
 struct gess__learner {
+    gess__team *team;     /* borrowed, or NULL */
     size_t dim, most;     /* most: points that any step looks at */
+    size_t others;        /* points of other chains */
+    const double *other;  /* others × dim */
+    size_t checked;       /* those of them that are looked at */
+    double *check;        /* standardised as z is, and by point or by coordinate likewise; GESS__CHECKED × dim */
+    double *checks;       /* 3 × GESS__CHECKED */
     double least_mean;    /* correlation of a driver of a mean, at least */
     double *mean, *sd;    /* of the points looked at; dim */
     double *z;            /* standardised; most × dim */
@@ -41,6 +55,7 @@ struct gess__learner {
     double *square;       /* (2 dim)² */
     double *a, *b;        /* dim² each */
     double *small;        /* GESS__SMALL × dim */
+    double *lanes;        /* blocks × (1 + GESS__SKEW_STARTS) × dim × GESS__LANES */
     double *vectors;      /* LEARN_VECTORS × most */
     gess__edge *edges;    /* MOST_EDGES × dim */
     uint32_t *parent;     /* MOST_EDGES × dim */
@@ -54,8 +69,8 @@ struct gess__learner {
 /* How many points a step looks at, of n; 0: too few to learn anything from. */
 size_t gess__learn_points(const gess__learner *learner, size_t n, size_t most);
 
-/* mean, sd and z from `m` of n points, evenly spread: by coordinate (z[i * m + j]) or by point (z[j * dim + i]).
- * False where something is not finite or a coordinate has no spread. */
+/* mean, sd and z from `m` of n points, evenly spread: by coordinate (z[i * m + j]) or by point (z[j * dim + i]);
+ * `check` with the same mean and sd. False where something is not finite or a coordinate has no spread. */
 bool gess__learn_standardise(gess__learner *learner, size_t n, const double *points, size_t m, bool by_coordinate);
 
 /* Draws of chains are worth fewer independent ones. */
@@ -64,7 +79,8 @@ double gess__learn_effective(size_t n);
 /* The p × p system a x = b, a positive definite (a ridge of 1e-10 of its trace helps it); b becomes x. */
 void gess__learn_solve(size_t p, double *a, double *b);
 
-/* z (by point) becomes L⁻¹ z, L in `a` and L⁻¹ in `b`, so that its covariance is I; false where it has none. */
+/* z (by point) becomes L⁻¹ z, L in `a` and L⁻¹ in `b`, so that its covariance is I; false where it has none. `check` is
+ * not touched. */
 bool gess__learn_whiten(gess__learner *learner, size_t m, double *z);
 
 /* What m points of these squared lengths, whitened, count in the t that suits them best: (ν + D) / (ν − 2 + |z|²), so
@@ -75,14 +91,16 @@ void gess__learn_weights(size_t dim, size_t m, const double *lengths, double *we
 
 gess__warp gess__shape_warp(const gess__shape *shape);
 
-/* Maximum likelihood from where the shape is. */
-void gess__shape_fit(gess__shape *shape, size_t n, const double *x, const double *weights);
+/* Maximum likelihood from where the shape is; the team, or NULL, helps. */
+void gess__shape_fit(gess__shape *shape, gess__team *team, size_t n, const double *x, const double *weights);
 
 /* Every few-th of m values, 4,000 or so, to begin with; returns how many. */
 size_t gess__shape_thin(size_t m, const double *x, double *out);
 
-/* What tilt and lean gain over the same without, nats a point, each half of the points under the fit to the other. The
- * shape is left where the last of these fits is. */
-double gess__shape_gain(gess__shape *shape, size_t n, const double *x, const double *weights);
+/* What tilt and lean gain over the same without, nats a point: of what is checked, under the fit to the n points, or,
+ * where that is nothing, of each half of the points under the fit to the other. The shape is left where the last of
+ * these fits is. */
+double gess__shape_gain(gess__shape *shape, gess__team *team, size_t n, const double *x, const double *weights,
+                        gess__checked checked);
 
 #endif

@@ -10,10 +10,13 @@
  * left side come from. */
 enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, ITERATIONS = 60 };
 
+/* Points that are enough to begin with. */
+enum { FEW = 4000 };
+
 #define LONGEST 0.7
 
 /* A fit ends with the second step that brings less, in nats a point. */
-#define SMALL 1e-5
+#define SMALL 5e-5
 
 /* A side whose power is much above 1 gives T a tail much lighter than a Gaussian's: what lies there all the same is
  * hard to leave. So is what lies on the steep side of a large tilt. */
@@ -23,20 +26,22 @@ enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, IT
 
 /* ---- tails of all coordinates together ---- */
 
-/* ν of a t with covariance I for points of these squared lengths, the best of a few; INFINITY: a Gaussian. */
+/* ν of a t with covariance I for points of these squared lengths, by every few-th of them, the best of a few; INFINITY:
+ * a Gaussian. */
 static double tails(size_t dim, size_t m, const double *lengths)
 {
     static const double tried[] = {3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, 100.0, 300.0, INFINITY};
     double d = (double)dim, best = INFINITY, most = -INFINITY;
+    size_t step = m / FEW < 1 ? 1 : m / FEW, used = (m + step - 1) / step;
     for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
         double nu = tried[k], sum = 0.0;
         if (isinf(nu)) {
-            for (size_t j = 0; j < m; j++) sum -= 0.5 * lengths[j];
-            sum -= 0.5 * d * gess__log(2.0) * (double)m;
+            for (size_t j = 0; j < m; j += step) sum -= 0.5 * lengths[j];
+            sum -= 0.5 * d * gess__log(2.0) * (double)used;
         } else {
             double norm = gess__log_gamma(0.5 * (nu + d)) - gess__log_gamma(0.5 * nu) - 0.5 * d * gess__log(nu - 2.0);
-            for (size_t j = 0; j < m; j++) sum -= 0.5 * (nu + d) * gess__log1p(lengths[j] / (nu - 2.0));
-            sum += norm * (double)m;
+            for (size_t j = 0; j < m; j += step) sum -= 0.5 * (nu + d) * gess__log1p(lengths[j] / (nu - 2.0));
+            sum += norm * (double)used;
         }
         if (!(sum > most)) continue;
         most = sum;
@@ -111,7 +116,8 @@ gess__warp gess__shape_warp(const gess__shape *s)
     return (gess__warp){b.shift, gess__exp(b.spread), b.tilt, power, power * b.lean};
 }
 
-/* Means over points of minus the log-likelihood and its gradient in the parameters of the warp. */
+/* Sums over points of minus the log-likelihood and its gradient in the parameters of the warp; what is left over from
+ * whole lanes is left out. */
 GESS__VECTOR
 static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const bounded *b,
                        double *restrict out)
@@ -135,21 +141,46 @@ static void add_losses(size_t n, const double *restrict x, const double *restric
             s[1 + POWER][l] += by_q * bent - 1.0;
             s[1 + LEAN][l] += by_q * power * bend - slope * by_along;
         }
-    size_t used = n / GESS__LANES * GESS__LANES;
+    for (size_t u = 0; u <= PARAMETERS; u++) out[u] = gess__lane_sum(s[u]);
+}
+
+enum { MOST_BLOCKS = (GESS__SKEW_POINTS + GESS__BLOCK - 1) / GESS__BLOCK };
+
+struct losses {
+    const double *x, *weights;
+    const bounded *b;
+    double sums[MOST_BLOCKS][1 + PARAMETERS];
+};
+
+static void losses_of_block(void *data, unsigned worker, size_t block, size_t first, size_t count)
+{
+    (void)worker;
+    struct losses *l = data;
+    add_losses(count, l->x + first, l->weights + first, l->b, l->sums[block]);
+}
+
+/* Means over points, of up to GESS__SKEW_POINTS. */
+static void mean_losses(gess__team *team, size_t n, const double *x, const double *weights, const bounded *b,
+                        double *out)
+{
+    const double each = 100.0; /* operations, roughly */
+    struct losses l = {.x = x, .weights = weights, .b = b};
+    gess__blocks(team, each * (double)n, n, losses_of_block, &l);
     for (size_t u = 0; u <= PARAMETERS; u++) {
         out[u] = 0.0;
-        for (size_t l = 0; l < GESS__LANES; l++) out[u] += s[u][l];
-        out[u] /= (double)used;
+        for (size_t block = 0; block < gess__block_count(n); block++) out[u] += l.sums[block][u];
+        out[u] /= (double)(n / GESS__LANES * GESS__LANES);
     }
     out[0] += b->spread - b->power;
 }
 
 /* The loss at s, and its gradient in what s lets free. */
-static double loss_at(const gess__shape *s, size_t n, const double *x, const double *weights, double *gradient)
+static double loss_at(const gess__shape *s, gess__team *team, size_t n, const double *x, const double *weights,
+                      double *gradient)
 {
     double sums[1 + PARAMETERS], *by = sums + 1;
     bounded b = bound(s->p);
-    add_losses(n, x, weights, &b, sums);
+    mean_losses(team, n, x, weights, &b, sums);
     double power = b.power_by[0] * by[POWER] + b.lean_by[0] * by[LEAN];
     double lean = b.power_by[1] * by[POWER] + b.lean_by[1] * by[LEAN];
     gradient[SHIFT] = by[SHIFT];
@@ -191,10 +222,10 @@ static double direction(const double *h, const double *g, double *step)
 }
 
 /* BFGS with a line search that halves. */
-void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *weights)
+void gess__shape_fit(gess__shape *s, gess__team *team, size_t n, const double *x, const double *weights)
 {
     double *h = s->inverse_hessian, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS] = {0};
-    double loss = loss_at(s, n, x, weights, g), fraction = 1.0;
+    double loss = loss_at(s, team, n, x, weights, g), fraction = 1.0;
     for (size_t u = 0; !s->fitted && u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
     s->fitted = true;
     for (int iteration = 0, small = 0; iteration < ITERATIONS && fraction > 0.0 && small < 2; iteration++) {
@@ -202,7 +233,7 @@ void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *we
         memcpy(from, s->p, sizeof from);
         for (fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
             for (size_t u = 0; u < PARAMETERS; u++) s->p[u] = from[u] + fraction * step[u];
-            trial = loss_at(s, n, x, weights, next);
+            trial = loss_at(s, team, n, x, weights, next);
             if (trial <= loss + 1e-4 * fraction * slope) break;
         }
         if (!(trial <= loss)) {
@@ -223,31 +254,38 @@ void gess__shape_fit(gess__shape *s, size_t n, const double *x, const double *we
 static double loss_of(const gess__shape *s, size_t n, const double *x, const double *weights)
 {
     double unused[PARAMETERS];
-    return loss_at(s, n, x, weights, unused);
+    return loss_at(s, NULL, n, x, weights, unused);
 }
 
 size_t gess__shape_thin(size_t m, const double *x, double *out)
 {
-    enum { FEW = 4000 };
     size_t few = m < FEW ? m : FEW;
     for (size_t j = 0; j < few; j++) out[j] = x[j * m / few];
     return few;
 }
 
-double gess__shape_gain(gess__shape *full, size_t m, const double *x, const double *weights)
+double gess__shape_gain(gess__shape *full, gess__team *team, size_t m, const double *x, const double *weights,
+                        gess__checked checked)
 {
     size_t half = m / 2;
     double gain = 0.0;
     gess__shape plain = *full;
     plain.tilts = plain.leans = false;
     plain.p[TILT] = plain.p[LEAN] = 0.0;
+    if (checked.m > 0) {
+        gess__shape_fit(&plain, team, m, x, weights);
+        memcpy(full->p, plain.p, sizeof full->p);
+        gess__shape_fit(full, team, m, x, weights);
+        return loss_of(&plain, checked.m, checked.x, checked.weights) -
+               loss_of(full, checked.m, checked.x, checked.weights);
+    }
     for (int side = 0; side < 2; side++) {
         const double *mine = side ? x + half : x, *other = side ? x : x + half;
         const double *my_weights = side ? weights + half : weights, *other_weights = side ? weights : weights + half;
         size_t n = side ? m - half : half;
-        gess__shape_fit(&plain, n, mine, my_weights);
+        gess__shape_fit(&plain, team, n, mine, my_weights);
         if (side == 0) memcpy(full->p, plain.p, sizeof full->p);
-        gess__shape_fit(full, n, mine, my_weights);
+        gess__shape_fit(full, team, n, mine, my_weights);
         gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(full, m - n, other, other_weights));
     }
     return gain;

@@ -3,6 +3,8 @@
  *   1. Points are whitened; a point far out is pulled in to FAR radii, so that outliers do not choose directions.
  *   2. The direction of largest third moment by the power iteration w ← E[z (w·z)²] / |…|, from four starts, among
  *      those orthogonal to the ones before; until none is significantly skewed.
+ *      Where there are points of other chains these must be skewed the same way: chains that have not gone far yet are
+ *      skewed in directions of their own.
  *   3. The warp by maximum likelihood. Tails alone are no reason to warp, since T has tails of its own: a direction
  *      counts where tilt and lean raise the likelihood of each half of the points under the fit to the other. With few
  *      points the power stays 1 and the lean 0. */
@@ -15,6 +17,8 @@ enum { W = GESS__LANES, STARTS = GESS__SKEW_STARTS, ITERATIONS = 20, MOST_FAILUR
 
 #define LEAST_SKEWNESS 2.5 /* standard errors */
 #define LEAST_GAIN 0.005   /* nats, held out */
+#define SETTLED 1e-3       /* by so much of itself the skewness may still rise */
+#define LEAST_SHARED 0.3   /* of the skewness, in points of other chains */
 #define FAR 2.0            /* times sqrt(dim) */
 #define FREE_POWER 3000    /* points from which power and lean are fitted too */
 
@@ -33,6 +37,31 @@ static void pull_in(gess__learner *l, size_t m, double *lengths, double *weights
         for (size_t i = 0; i < dim; i++) l->residuals[j * dim + i] = factor * z[i];
         lengths[j] = factor * factor * length;
     }
+}
+
+/* The points of other chains whitened likewise; what they count, and by how much they are to be pulled in. */
+static void prepare_check(gess__learner *l)
+{
+    size_t dim = l->dim, c = l->checked;
+    double most = FAR * FAR * (double)dim, *weights = l->checks, *factors = l->checks + GESS__CHECKED;
+    gess__solve_lower(dim, l->a, c, l->check);
+    for (size_t j = 0; j < c; j++) factors[j] = gess__dot(dim, l->check + j * dim, l->check + j * dim);
+    gess__learn_weights(dim, c, factors, weights);
+    for (size_t j = 0; j < c; j++) factors[j] = factors[j] > most ? sqrt(most / factors[j]) : 1.0;
+}
+
+/* Places along w of the points of other chains, into the third row of `checks`; returns their skewness. */
+static double check_direction(const gess__learner *l, const double *w)
+{
+    size_t c = l->checked;
+    const double *factors = l->checks + GESS__CHECKED;
+    double *u = l->checks + 2 * (size_t)GESS__CHECKED, sum = 0.0;
+    gess__product(true, c, 1, l->dim, l->check, w, u);
+    for (size_t j = 0; j < c; j++) {
+        double pulled = factors[j] * u[j];
+        sum += pulled * pulled * pulled;
+    }
+    return sum / (double)c;
 }
 
 /* ---- 2. directions ---- */
@@ -71,27 +100,45 @@ static void add_third_moments(size_t dim, size_t count, const double *restrict t
         for (size_t l = 0; l < W; l++) sums[i * W + l] = gess__fma(tile[i * W + l], even[l], sums[i * W + l]);
 }
 
-/* E[z (z·w)²] for each of the directions w: the points are read once for all of them. `lanes`: room for a tile and one
- * more for each direction. */
-static void third_moments(size_t dim, size_t m, const double *z, size_t count, const double *w, double *next,
-                          double *lanes)
+struct moments {
+    size_t dim, count;
+    const double *z, *w;
+    double *lanes; /* of each block, room for a tile and one more for each direction */
+};
+
+static void moments_of_block(void *data, unsigned worker, size_t block, size_t first, size_t points)
 {
-    double *tile = lanes, *sums = lanes + dim * W;
-    memset(sums, 0, count * dim * W * sizeof *sums);
-    for (size_t j = 0; j < m; j += W) {
-        size_t points = m - j < W ? m - j : W;
-        gess__to_tile(dim, points, z + j * dim, tile);
-        for (size_t c = 0; c < count; c++) add_third_moments(dim, points, tile, w + c * dim, sums + c * dim * W);
+    (void)worker;
+    const struct moments *a = data;
+    size_t dim = a->dim, end = first + points;
+    double *tile = a->lanes + block * (1 + a->count) * dim * W, *sums = tile + dim * W;
+    memset(sums, 0, a->count * dim * W * sizeof *sums);
+    for (size_t j = first; j < end; j += W) {
+        size_t some = end - j < W ? end - j : W;
+        gess__to_tile(dim, some, a->z + j * dim, tile);
+        for (size_t c = 0; c < a->count; c++) add_third_moments(dim, some, tile, a->w + c * dim, sums + c * dim * W);
     }
-    for (size_t i = 0; i < count * dim; i++) next[i] = gess__lane_sum(sums + i * W) / (double)m;
+}
+
+/* E[z (z·w)²] for each of the directions w: the points are read once for all of them. */
+static void third_moments(gess__learner *l, size_t m, const double *z, size_t count, const double *w, double *next)
+{
+    size_t dim = l->dim, stride = (1 + count) * dim * W, blocks = gess__block_count(m);
+    struct moments a = {dim, count, z, w, l->lanes};
+    gess__blocks(l->team, 4.0 * (double)(m * dim * count), m, moments_of_block, &a);
+    for (size_t i = 0; i < count * dim; i++) {
+        next[i] = 0.0;
+        for (size_t b = 0; b < blocks; b++) next[i] += gess__lane_sum(l->lanes + b * stride + dim * W + i * W);
+        next[i] /= (double)m;
+    }
 }
 
 /* The power iteration from `count` directions w side by side, each until it has settled; *skews: |E[(w·z)³]| where they
- * end, 0 for one that leads nowhere. `trial`: as much again twice, and lanes. */
-static void climb(size_t dim, size_t m, const double *z, const double *found, size_t known, size_t count, double *w,
-                  double *skews, double *trial)
+ * end, 0 for one that leads nowhere. `trial`: as much again twice. */
+static void climb(gess__learner *l, size_t m, const double *z, const double *found, size_t known, size_t count,
+                  double *w, double *skews, double *trial)
 {
-    size_t left = 0, which[STARTS];
+    size_t dim = l->dim, left = 0, which[STARTS];
     double *next = trial + count * dim;
     for (size_t c = 0; c < count; c++) {
         skews[c] = 0.0;
@@ -100,7 +147,7 @@ static void climb(size_t dim, size_t m, const double *z, const double *found, si
     for (int iteration = 0; iteration < ITERATIONS && left > 0; iteration++) {
         size_t kept = 0;
         for (size_t k = 0; k < left; k++) memcpy(trial + k * dim, w + which[k] * dim, dim * sizeof *w);
-        third_moments(dim, m, z, left, trial, next, next + count * dim);
+        third_moments(l, m, z, left, trial, next);
         for (size_t k = 0; k < left; k++) {
             size_t c = which[k];
             double old = skews[c];
@@ -110,63 +157,66 @@ static void climb(size_t dim, size_t m, const double *z, const double *found, si
                 continue;
             }
             memcpy(w + c * dim, next + k * dim, dim * sizeof *w);
-            if (!(fabs(skews[c] - old) < 1e-4 * skews[c])) which[kept++] = c;
+            if (!(fabs(skews[c] - old) < SETTLED * skews[c])) which[kept++] = c;
         }
         left = kept;
     }
 }
 
-/* E[z |z|²] first, then whitened axes by their own skewness. */
-static void start(const gess__learner *l, size_t m, size_t which, double *lengths, double *axes, double *u, double *w)
+/* The axis of most skewness, which is not to come again. */
+static void next_axis(size_t dim, double *axes, double *w)
 {
-    size_t dim = l->dim, best = 0;
-    if (which == 0) {
-        for (size_t j = 0; j < m; j++) u[j] = lengths[j] / (double)m;
-        gess__product(false, dim, 1, m, l->residuals, u, w);
-        return;
-    }
+    size_t best = 0;
     for (size_t i = 1; i < dim; i++)
         if (axes[i] > axes[best]) best = i;
     axes[best] = -1.0;
     for (size_t i = 0; i < dim; i++) w[i] = i == best ? 1.0 : 0.0;
 }
 
-/* |E[z_i³]| of every axis of which something is left; −1 of the others. */
-static void axis_skewness(const gess__learner *l, size_t m, const double *found, size_t count, double *axes)
+/* E[z_i³] of every axis. */
+GESS__VECTOR
+static void cube_axes(size_t dim, size_t m, const double *restrict z, double *restrict cubes)
 {
-    size_t dim = l->dim;
-    for (size_t i = 0; i < dim; i++) axes[i] = 0.0;
+    for (size_t i = 0; i < dim; i++) cubes[i] = 0.0;
     for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < dim; i++) {
-            double z = l->residuals[j * dim + i];
-            axes[i] += z * z * z / (double)m;
-        }
+        for (size_t i = 0; i < dim; i++) cubes[i] += z[j * dim + i] * z[j * dim + i] * z[j * dim + i];
+    for (size_t i = 0; i < dim; i++) cubes[i] /= (double)m;
+}
+
+/* |E[z_i³]| of every axis of which something is left; −1 of the others. */
+static void axis_skewness(size_t dim, const double *cubes, const double *found, size_t count, double *axes)
+{
     for (size_t i = 0; i < dim; i++) {
         double left = 1.0;
         for (size_t k = 0; k < count; k++) left -= found[k * dim + i] * found[k * dim + i];
-        axes[i] = left > 0.1 ? fabs(axes[i]) : -1.0;
+        axes[i] = left > 0.1 ? fabs(cubes[i]) : -1.0;
     }
 }
 
-/* The next direction into found[count]; returns its skewness. The starts climb with every few-th point, the best of
- * them goes on with all. */
+/* The next direction into found[count]; returns its skewness. The starts, E[z |z|²] and axes, climb with every few-th
+ * point, the best of them goes on with all. */
 static double next_direction(gess__learner *l, size_t m, double *found, size_t count, double *lengths, double *u)
 {
     size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW, few = m / stride, starts = dim < STARTS ? dim + 1 : STARTS;
-    double *axes = l->small, *w = l->small + dim, *trial = w + STARTS * dim, skews[STARTS];
-    double *sample = l->pair + l->most * dim, *to = found + count * dim;
-    if (count == 0)
+    double *axes = l->small, *cubes = axes + dim, *radial = cubes + dim, *w = radial + dim, *trial = w + STARTS * dim;
+    double *sample = l->pair + l->most * dim, *to = found + count * dim, skews[STARTS];
+    if (count == 0) {
         for (size_t j = 0; j < few; j++)
             memcpy(sample + j * dim, l->residuals + j * stride * dim, dim * sizeof *sample);
-    axis_skewness(l, m, found, count, axes);
-    for (size_t c = 0; c < starts; c++) start(l, m, c, lengths, axes, u, w + c * dim);
-    climb(dim, few, sample, found, count, starts, w, skews, trial);
+        for (size_t j = 0; j < m; j++) u[j] = lengths[j] / (double)m;
+        gess__product(false, dim, 1, m, l->residuals, u, radial); /* E[z |z|²] */
+        cube_axes(dim, m, l->residuals, cubes);
+    }
+    axis_skewness(dim, cubes, found, count, axes);
+    memcpy(w, radial, dim * sizeof *w);
+    for (size_t c = 1; c < starts; c++) next_axis(dim, axes, w + c * dim);
+    climb(l, few, sample, found, count, starts, w, skews, trial);
     size_t best = 0;
     for (size_t c = 1; c < starts; c++)
         if (skews[c] > skews[best]) best = c;
     if (!(skews[best] > 0.0)) return 0.0;
     memcpy(to, w + best * dim, dim * sizeof *w);
-    climb(dim, m, l->residuals, found, count, 1, to, skews, trial);
+    climb(l, m, l->residuals, found, count, 1, to, skews, trial);
     return skews[0];
 }
 
@@ -186,20 +236,36 @@ static void find_warps(gess__learner *l, size_t n, size_t m, double *found, doub
     double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
     int failures = 0;
     for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
-        if (!(next_direction(l, m, found, k, lengths, u) > threshold)) break;
+        double skewness = next_direction(l, m, found, k, lengths, u);
+        if (!(skewness > threshold)) break;
+        if (l->checked > 0 && !(check_direction(l, found + k * dim) > LEAST_SHARED * skewness)) {
+            failures++;
+            continue;
+        }
         gess__shape s = {.tilts = true, .powers = n >= FREE_POWER, .leans = n >= FREE_POWER};
         gess__product(true, m, 1, dim, l->z, found + k * dim, u);
         size_t few = gess__shape_thin(m, u, some);
         gess__shape_thin(m, weights, some_weights);
-        if (!(gess__shape_gain(&s, few, some, some_weights) > LEAST_GAIN)) {
+        gess__checked checked = {l->checked, l->checks + 2 * (size_t)GESS__CHECKED, l->checks};
+        if (!(gess__shape_gain(&s, l->team, few, some, some_weights, checked) > LEAST_GAIN)) {
             failures++;
             continue;
         }
         failures = 0;
-        gess__shape_fit(&s, few, some, some_weights);
-        gess__shape_fit(&s, m, u, weights);
+        gess__shape_fit(&s, l->team, few, some, some_weights);
         w->which[w->count] = k;
         w->shapes[w->count++] = s;
+    }
+}
+
+/* What the warp of u changes in |z|². */
+GESS__VECTOR
+static void add_warped(size_t m, const double *restrict u, const gess__warp *warp, double *restrict lengths)
+{
+    for (size_t j = 0; j < m; j++) {
+        double slope;
+        double v = gess__warp_in((u[j] - warp->shift) / warp->spread, warp->power, warp->lean, warp->tilt, &slope);
+        lengths[j] += v * v - u[j] * u[j];
     }
 }
 
@@ -212,11 +278,7 @@ static void warped_lengths(const gess__learner *l, size_t m, const double *found
     for (size_t k = 0; k < w->count; k++) {
         gess__warp warp = gess__shape_warp(&w->shapes[k]);
         gess__product(true, m, 1, dim, l->z, found + w->which[k] * dim, u);
-        for (size_t j = 0; j < m; j++) {
-            double slope;
-            double v = gess__warp_in((u[j] - warp.shift) / warp.spread, warp.power, warp.lean, warp.tilt, &slope);
-            lengths[j] += v * v - u[j] * u[j];
-        }
+        add_warped(m, u, &warp, lengths);
     }
     for (size_t j = 0; j < m; j++) lengths[j] = fmin(fmax(lengths[j], 0.0), 1e100);
 }
@@ -230,7 +292,7 @@ static void refit(const gess__learner *l, size_t m, const double *found, double 
     gess__learn_weights(l->dim, m, lengths, weights);
     for (size_t k = 0; k < w->count; k++) {
         gess__product(true, m, 1, l->dim, l->z, found + w->which[k] * l->dim, u);
-        gess__shape_fit(&w->shapes[k], m, u, weights);
+        gess__shape_fit(&w->shapes[k], l->team, m, u, weights);
     }
 }
 
@@ -256,6 +318,7 @@ int gess__learn_skew(gess__learner *l, size_t n, const double *points, gess__lea
     double *lengths = l->vectors, *u = l->vectors + m, *weights = l->vectors + 2 * m, *found = l->pair;
     warps w = {0};
     pull_in(l, m, lengths, weights);
+    if (l->checked > 0) prepare_check(l);
     find_warps(l, n, m, found, lengths, weights, u, &w);
     for (int round = 0; round < REFITS && w.count > 0; round++) refit(l, m, found, lengths, weights, u, &w);
     gess__layer *layer = &map->layers[map->count];

@@ -25,9 +25,10 @@ static size_t find_coordinates(gess__learner *l, size_t n, size_t m, const doubl
     for (size_t i = 0; i < l->dim; i++) {
         gess__shape s = {.tilts = true, .powers = true, .leans = true};
         size_t few = gess__shape_thin(m, l->z + i * m, some);
-        if (!(gess__shape_gain(&s, few, some, ones) > least)) continue;
-        gess__shape_fit(&s, few, some, ones);
-        gess__shape_fit(&s, m, l->z + i * m, ones);
+        gess__checked checked = {l->checked, l->check + i * l->checked, l->checks};
+        if (!(gess__shape_gain(&s, l->team, few, some, ones, checked) > least)) continue;
+        gess__shape_fit(&s, l->team, few, some, ones);
+        gess__shape_fit(&s, l->team, m, l->z + i * m, ones);
         l->order[count] = (uint32_t)i;
         shapes[count++] = s;
     }
@@ -85,10 +86,11 @@ int gess__learn_warp(gess__learner *l, size_t n, const double *points, gess__lea
     if (m == 0 || map->count == GESS__MOST_LAYERS || !gess__learn_standardise(l, n, points, m, true)) return 0;
     double *lengths = l->vectors, *u = l->vectors + m, *weights = l->vectors + 2 * m;
     for (size_t j = 0; j < m; j++) weights[j] = 1.0;
+    for (size_t j = 0; j < l->checked; j++) l->checks[j] = 1.0;
     size_t count = find_coordinates(l, n, m, weights, u, l->shapes);
     for (int round = 0; round < REFITS && count > 0; round++) {
         if (!weights_after(l, m, count, l->shapes, lengths, u, weights)) return 0;
-        for (size_t k = 0; k < count; k++) gess__shape_fit(&l->shapes[k], m, l->z + l->order[k] * m, weights);
+        for (size_t k = 0; k < count; k++) gess__shape_fit(&l->shapes[k], l->team, m, l->z + l->order[k] * m, weights);
     }
     gess__layer *layer = &map->layers[map->count];
     layer->kind = GESS__WARP_LAYER;

@@ -14,6 +14,7 @@
 #define GESS_MAP_LEARNED_H
 
 #include "base/archive.h"
+#include "parallel/team.h"
 
 enum { GESS__MOST_LAYERS = 4 };
 
@@ -40,8 +41,13 @@ void gess__learned_in(const gess__learned *map, size_t n, const double *y, doubl
 
 /* ---- learning: a layer more, from points that have gone through the layers before it (learn.c, learn_*.c) ---- */
 typedef struct gess__learner gess__learner;
-int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess_error *err);
+/* The team, where it is not NULL, helps with it. */
+int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess__team *team, gess_error *err);
 void gess__learner_free(gess__learner *learner);
+
+/* Points of other chains, n × dim in the same space as those that are learned from, until the next call (n = 0: none):
+ * what the next layers say must hold for these too. */
+void gess__learner_check(gess__learner *learner, size_t n, const double *points);
 
 /* Each returns 1 where it found structure and added a layer to the map, 0 where it left it as it is. `points` are
  * n × dim in the space behind the map's present layers. Deterministic; uses the BLAS through base/linalg.h between

@@ -112,7 +112,7 @@ static void learn_map(gess__learned *map, const double *y)
     gess__learner *learner = NULL;
     double *w = doubles(LEARN_POINTS * map->dim), *jacobians = doubles(LEARN_POINTS);
     double *scratch = doubles(gess__learned_scratch(map, LEARN_POINTS));
-    judge_must(gess__learner_new(&learner, map->dim, LEARN_POINTS, &err), &err);
+    judge_must(gess__learner_new(&learner, map->dim, LEARN_POINTS, NULL, &err), &err);
     gess__blas_begin();
     gess__learn_scale(learner, LEARN_POINTS, y, map);
     gess__learned_in(map, LEARN_POINTS, y, w, jacobians, scratch);
@@ -166,7 +166,7 @@ static void learn_t(gess__ensemble *e, enum quality quality, const double *w)
     gess__approx_copy(e->mixture->component[0], e->approx);
     if (quality == NONE) return;
     if (quality == LEARNED) {
-        judge_must(gess__mixture_fitter_new(&mixer, dim, LEARN_POINTS, &err), &err);
+        judge_must(gess__mixture_fitter_new(&mixer, dim, LEARN_POINTS, NULL, &err), &err);
         gess__fit_mixture(mixer, &pool, 0, e->mixture, &mixed);
         gess__mixture_fitter_free(mixer);
         mixtures_learned += e->mixture->count > 1;

@@ -300,7 +300,7 @@ static void monotone(void **state)
             gess__fit_report report;
             gess__blas_begin();
             gess__fit_student_t(fitter, d, n, points, (gess__fit_settings){0.0, i, 0, 0}, t, &report);
-            double again = gess__fit_log_likelihood(fitter, d, n, points, t);
+            double again = gess__fit_log_likelihood(fitter, n, points, t);
             gess__blas_end();
             assert_true(report.iterations <= i);
             if (!(report.loglik >= before - 1e-12 * fabs(before)))

@@ -53,7 +53,7 @@ static void shrink(const gess__approx *from, double lambda, gess__approx *to)
 
 static double mean_log_t(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
-    return gess__fit_log_likelihood(f, DIM, count, points, t);
+    return gess__fit_log_likelihood(f, count, points, t);
 }
 
 static const double lambdas[] = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
@@ -63,7 +63,7 @@ static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, do
     static double points[MOST * DIM];
     gess_error err = {0};
     gess__fitter *f = NULL;
-    assert_int_equal(gess__fitter_new_pooled(&f, DIM, half + rest, &err), GESS_OK);
+    assert_int_equal(gess__fitter_new_pooled(&f, DIM, half + rest, NULL, &err), GESS_OK);
     draw(1, half, correlation, 0.3, points);
     draw(2, rest, correlation, 0.3, points + half * DIM);
     gess__approx *t = make(), *spare = make(), *a = make(), *b = make(), *all = make(), *trial = make(), *old = make();
@@ -176,7 +176,7 @@ static void leaning(void **state)
         size_t half = which == 1 ? 1200 : 14, count = 2 * half;
         gess_error err = {0};
         gess__fitter *f = NULL;
-        assert_int_equal(gess__fitter_new_pooled(&f, DIM, count, &err), GESS_OK);
+        assert_int_equal(gess__fitter_new_pooled(&f, DIM, count, NULL, &err), GESS_OK);
         draw(1, half, 0.8, 0.3, points);
         draw(2, half, 0.8, 0.3, points + half * DIM);
         gess__approx *t = make(), *spare = make(), *a = make(), *b = make(), *all = make(), *trial = make(),
@@ -188,7 +188,7 @@ static void leaning(void **state)
             static double more[MOST * DIM];
             draw(3, MOST, 0.8, 0.3, more);
             gess__fitter *large = NULL;
-            assert_int_equal(gess__fitter_new_pooled(&large, DIM, MOST, &err), GESS_OK);
+            assert_int_equal(gess__fitter_new_pooled(&large, DIM, MOST, NULL, &err), GESS_OK);
             gess__fit_student_t(large, DIM, MOST, more, settings, shape, &unused);
             gess__fitter_free(large);
             for (size_t i = 0; i < DIM * DIM; i++) shape->chol[i] *= 4.0;

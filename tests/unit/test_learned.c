@@ -501,7 +501,7 @@ static int learn(gess__learned *map, size_t dim, size_t n, const double *points,
     gess_error err = {0};
     gess__learner *learner;
     int found;
-    assert_int_equal(gess__learner_new(&learner, dim, n, &err), GESS_OK);
+    assert_int_equal(gess__learner_new(&learner, dim, n, NULL, &err), GESS_OK);
     gess__blas_begin();
     if (kind == 's')
         found = gess__learn_scale(learner, n, points, map);
@@ -751,6 +751,40 @@ static void finds_skewed_directions(void **state)
     free(scratch);
 }
 
+/* What is there in the points of other chains too is found, skewness in any of two kinds of layer; what is not there,
+ * or is skewed the other way, is not. */
+static void checks_with_other_chains(void **state)
+{
+    (void)state;
+    enum { DIM = 6, N = 6000 };
+    double *x = doubles((size_t)2 * N * DIM), *others = x + (size_t)N * DIM;
+    gess_error err = {0};
+    gess__learner *learner;
+    assert_int_equal(gess__learner_new(&learner, DIM, N, NULL, &err), GESS_OK);
+    gess__blas_begin();
+    for (int like = -1; like <= 1; like++) {
+        gess__learned *skewed = new_map(DIM), *warped = new_map(DIM);
+        normals(29, (size_t)2 * N * DIM, x);
+        for (size_t j = 0; j < 2 * (size_t)N; j++)
+            if (j < N || like != 0) x[j * DIM] = (j < N ? 1.0 : like) * exp(0.4 * x[j * DIM]);
+        gess__learner_check(learner, N, others);
+        assert_int_equal(gess__learn_skew(learner, N, x, skewed), like > 0);
+        assert_int_equal(gess__learn_warp(learner, N, x, warped), like > 0);
+        gess__learner_check(learner, 0, NULL);
+        if (like <= 0) {
+            assert_int_equal(gess__learn_skew(learner, N, x, skewed), 1);
+            assert_int_equal(gess__learn_warp(learner, N, x, warped), 1);
+        }
+        assert_int_equal(skewed->layers[0].count, 1);
+        assert_int_equal(warped->layers[0].count, 1);
+        gess__learned_free(skewed);
+        gess__learned_free(warped);
+    }
+    gess__blas_end();
+    gess__learner_free(learner);
+    free(x);
+}
+
 /* Mean log-likelihood of x, the mapped points being standard normal. */
 static double under_the_map(gess__learned *map, size_t dim, size_t n, const double *x, double *w, double *jacobian)
 {
@@ -864,7 +898,7 @@ static void learning_is_deterministic(void **state)
     funnel_points(DIM, N, x);
     for (size_t j = 0; j < N; j++) x[j * DIM + 1] = exp(0.3 * x[j * DIM + 9]) + x[j * DIM + 1];
     scratch = doubles(gess__learned_scratch(maps[0], N));
-    assert_int_equal(gess__learner_new(&learner, DIM, N, &err), GESS_OK);
+    assert_int_equal(gess__learner_new(&learner, DIM, N, NULL, &err), GESS_OK);
     gess__blas_begin();
     for (size_t k = 0; k < 2; k++) {
         assert_int_equal(gess__learn_scale(learner, N, x, maps[k]), 1);
@@ -910,6 +944,7 @@ int main(void)
         cmocka_unit_test(finds_a_banana),
         cmocka_unit_test(adds_nothing_without_structure),
         cmocka_unit_test(finds_skewed_directions),
+        cmocka_unit_test(checks_with_other_chains),
         cmocka_unit_test(finds_skewness_in_one_dimension),
         cmocka_unit_test(finds_warped_coordinates),
         cmocka_unit_test(leaves_bad_points_alone),

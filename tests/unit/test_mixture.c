@@ -83,7 +83,7 @@ static fitted fit(size_t dim, size_t n, size_t half, const double *points)
     gess__fit_report report;
     gess__pool pool = {.half = half, .rest = n - half, .points = points};
     assert_int_equal(gess__fitter_new(&fitter, dim, n, &err), GESS_OK);
-    assert_int_equal(gess__mixture_fitter_new(&f.fitter, dim, n, &err), GESS_OK);
+    assert_int_equal(gess__mixture_fitter_new(&f.fitter, dim, n, NULL, &err), GESS_OK);
     assert_int_equal(gess__approx_new(&f.single, dim, &err), GESS_OK);
     gess__fit(fitter, n, points, GESS__FIT_QUICK, f.single, &report);
     gess__approx_copy(f.mixture->component[0], f.single);
@@ -494,7 +494,7 @@ static double climb(size_t dim, size_t n, const double *points, gess__mixture *o
 {
     gess__mixture_fitter *f = NULL;
     gess_error err = {0};
-    assert_int_equal(gess__mixture_fitter_new(&f, dim, n, &err), GESS_OK);
+    assert_int_equal(gess__mixture_fitter_new(&f, dim, n, NULL, &err), GESS_OK);
     f->pseudo = 0.0;
     gess__blas_begin();
     assert_true(gess__mixture_seed(f, 2, n, points, 4.0, 0));

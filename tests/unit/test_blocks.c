@@ -1,0 +1,161 @@
+/* Work in blocks: everything once, and what is learned with a team has the bits of what is learned without. */
+#include "parallel/blocks.h"
+
+#include "approx/fit.h"
+#include "approx/mixture.h"
+#include "base/linalg.h"
+#include "base/rng.h"
+#include "map/learned.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MOST = 5 * GESS__BLOCK + 3, DIM = 20, N = 6 * GESS__BLOCK + 100 };
+
+static gess__team *new_team(unsigned size)
+{
+    gess__team *team;
+    gess_error err = {0};
+    if (gess__team_new(&team, size, &err) != GESS_OK) fail_msg("%s", err.text);
+    return team;
+}
+
+typedef struct seen {
+    unsigned workers;
+    atomic_int bad, times[MOST];
+} seen;
+
+static void see(void *data, unsigned worker, size_t block, size_t first, size_t count)
+{
+    seen *s = data;
+    if (worker >= s->workers || first != block * GESS__BLOCK || count > GESS__BLOCK) atomic_fetch_add(&s->bad, 1);
+    for (size_t i = first; i < first + count; i++) atomic_fetch_add(&s->times[i], 1);
+}
+
+static void everything_once(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {0, 1, GESS__BLOCK - 1, GESS__BLOCK, GESS__BLOCK + 1, MOST};
+    static seen s;
+    for (unsigned team_size = 0; team_size <= 3; team_size++) {
+        gess__team *team = team_size > 0 ? new_team(team_size) : NULL;
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            memset(&s, 0, sizeof s);
+            s.workers = gess__block_workers(team);
+            gess__blocks(team, 1e9, sizes[k], see, &s);
+            assert_int_equal(atomic_load(&s.bad), 0);
+            for (size_t i = 0; i < MOST; i++) assert_int_equal(atomic_load(&s.times[i]), i < sizes[k]);
+        }
+        gess__team_free(team);
+    }
+}
+
+/* Two clusters, skewed. */
+static double *sample(void)
+{
+    double *x = malloc((size_t)N * DIM * sizeof *x);
+    assert_non_null(x);
+    for (size_t j = 0; j < N; j++) {
+        gess__key key = {.seed = 31, .iteration = j, .purpose = GESS__FOR_TEST};
+        gess__normals(key, DIM, x + j * DIM);
+        x[j * DIM] = exp(0.5 * x[j * DIM]);
+        for (size_t i = 1; i < DIM && j % 3 == 0; i++) x[j * DIM + i] = 2.0 + 0.6 * x[j * DIM + i];
+    }
+    return x;
+}
+
+typedef struct learned {
+    gess__archive map;
+    gess__mixture *mixture;
+    gess__approx *single;
+} learned;
+
+static learned learn(gess__team *team, const double *x)
+{
+    learned all = {0};
+    gess_error err = {0};
+    gess__fitter *fitter = NULL;
+    gess__mixture_fitter *mixer = NULL;
+    gess__learner *learner = NULL;
+    gess__learned *map = NULL;
+    gess__approx *spare = NULL;
+    gess__pool pool = {.half = N / 2, .rest = N - N / 2, .half_new = N / 2, .rest_new = N - N / 2, .points = x};
+    gess__pool_report report = {0};
+    gess__mixture_report mixed = {0};
+    assert_int_equal(gess__fitter_new_pooled(&fitter, DIM, N, team, &err), GESS_OK);
+    assert_int_equal(gess__mixture_fitter_new(&mixer, DIM, N, team, &err), GESS_OK);
+    assert_int_equal(gess__learner_new(&learner, DIM, N, team, &err), GESS_OK);
+    assert_int_equal(gess__learned_new(&map, DIM, &err), GESS_OK);
+    assert_int_equal(gess__mixture_new(&all.mixture, DIM, &err), GESS_OK);
+    assert_int_equal(gess__approx_new(&all.single, DIM, &err), GESS_OK);
+    assert_int_equal(gess__approx_new(&spare, DIM, &err), GESS_OK);
+    gess__blas_begin();
+    gess__fit_student_t(fitter, DIM, N, x, (gess__fit_settings){.tolerance = 1e-3, .most_iterations = 30}, all.single,
+                        &report.fit);
+    gess__fit_pooled(fitter, &pool, NULL, all.single, spare, &report);
+    gess__approx_copy(all.mixture->component[0], all.single);
+    gess__fit_mixture(mixer, &pool, 0, all.mixture, &mixed);
+    assert_int_equal(gess__learn_skew(learner, N, x, map), 1);
+    assert_int_equal(gess__learn_warp(learner, N, x, map), 1);
+    gess__blas_end();
+    gess__learned_archive(map, &all.map);
+    gess__learned_free(map);
+    gess__approx_free(spare);
+    gess__fitter_free(fitter);
+    gess__mixture_fitter_free(mixer);
+    gess__learner_free(learner);
+    return all;
+}
+
+static void same(const gess__approx *a, const gess__approx *b)
+{
+    assert_memory_equal(a->mu, b->mu, DIM * sizeof *a->mu);
+    assert_memory_equal(a->chol, b->chol, (size_t)DIM * DIM * sizeof *a->chol);
+    assert_memory_equal(&a->nu, &b->nu, sizeof a->nu);
+}
+
+static void drop(learned *l)
+{
+    gess__archive_free(&l->map);
+    gess__mixture_free(l->mixture);
+    gess__approx_free(l->single);
+}
+
+static void same_bits_with_any_team(void **state)
+{
+    (void)state;
+    double *x = sample();
+    learned alone = learn(NULL, x);
+    assert_true(alone.mixture->count > 1);
+    for (unsigned size = 1; size <= 3; size++) {
+        gess__team *team = new_team(size);
+        learned together = learn(team, x);
+        same(alone.single, together.single);
+        assert_int_equal(alone.mixture->count, together.mixture->count);
+        for (size_t j = 0; j < alone.mixture->count; j++)
+            same(alone.mixture->component[j], together.mixture->component[j]);
+        assert_int_equal(alone.map.size, together.map.size);
+        assert_memory_equal(alone.map.bytes, together.map.bytes, alone.map.size);
+        drop(&together);
+        gess__team_free(team);
+    }
+    drop(&alone);
+    free(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_once),
+        cmocka_unit_test(same_bits_with_any_team),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
