@@ -739,8 +739,7 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, ge
     whiten(t, pool->rest, c.counts[1], pool->points + pool->half * dim, f->white + c.counts[0] * dim);
     if (!all_moderate((c.counts[0] + c.counts[1]) * dim, f->white)) return false;
     set_standard(f, t);
-    bool more = size > 1 && choose(f, &c, size) && f->best->count == size;
-    if (!more) more = choose(f, &c, 0);
+    bool more = choose(f, &c, size) && (size == 0 || f->best->count == size);
     report->score -= 0.5 * t->log_det;
     if (!more) return false;
     whiten(t, n, n, pool->points, f->white);

@@ -8,7 +8,7 @@
 #include "parallel/team.h"
 
 /* Things in a block; a multiple of every number of lanes. */
-enum { GESS__BLOCK = 2048 };
+enum { GESS__BLOCK = 1024 };
 
 static inline size_t gess__block_count(size_t n)
 {

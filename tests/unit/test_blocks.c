@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 5 * GESS__BLOCK + 3, DIM = 20, N = 6 * GESS__BLOCK + 100 };
+enum { MOST = 5 * GESS__BLOCK + 3, DIM = 20, N = 12 * GESS__BLOCK + 100 };
 
 static gess__team *new_team(unsigned size)
 {
