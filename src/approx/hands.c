@@ -6,13 +6,16 @@
 
 #include <stdlib.h>
 
+/* Blocks whose products are kept at a time, so that memory does not grow with the points. */
+enum { GROUP = 32 };
+
 int gess__hands_open(gess__hands *h, gess__team *team, size_t dim, size_t points, gess_error *err)
 {
     size_t blocks = gess__block_count(points);
     h->team = team;
     h->dim = dim;
     GESS_ALLOC(&h->tiles, gess__block_workers(team) * dim * GESS__WIDE_LANES, err);
-    if (blocks > 1) GESS_ALLOC(&h->parts, blocks * dim * dim, err);
+    if (blocks > 1) GESS_ALLOC(&h->parts, (blocks < GROUP ? blocks : GROUP) * dim * dim, err);
     return GESS_OK;
 }
 
@@ -60,17 +63,20 @@ static void product_of_block(void *data, unsigned worker, size_t block, size_t f
 
 void gess__hands_self_product(gess__hands *h, size_t dim, size_t n, double scale, const double *rows, double *square)
 {
-    struct product p = {h, dim, scale, rows};
-    size_t blocks = gess__block_count(n);
-    if (blocks < 2) {
+    const size_t most = (size_t)GROUP * GESS__BLOCK;
+    if (gess__block_count(n) < 2) {
         gess__self_product(dim, n, scale, rows, square);
         return;
     }
-    gess__blocks(h->team, (double)n * (double)dim * (double)dim, n, product_of_block, &p);
-    for (size_t k = 0; k < dim; k++)
-        for (size_t i = k; i < dim; i++) {
-            double sum = h->parts[i + k * dim];
-            for (size_t b = 1; b < blocks; b++) sum += h->parts[b * dim * dim + i + k * dim];
-            square[i + k * dim] = sum;
-        }
+    for (size_t first = 0; first < n; first += most) {
+        struct product p = {h, dim, scale, rows + first * dim};
+        size_t some = n - first < most ? n - first : most, blocks = gess__block_count(some);
+        gess__blocks(h->team, (double)some * (double)dim * (double)dim, some, product_of_block, &p);
+        for (size_t k = 0; k < dim; k++)
+            for (size_t i = k; i < dim; i++) {
+                double sum = first > 0 ? square[i + k * dim] : 0.0;
+                for (size_t b = 0; b < blocks; b++) sum += h->parts[b * dim * dim + i + k * dim];
+                square[i + k * dim] = sum;
+            }
+    }
 }

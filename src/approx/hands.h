@@ -9,7 +9,7 @@ typedef struct gess__hands {
     gess__team *team; /* borrowed, or NULL */
     size_t dim;
     double *tiles; /* workers × dim × GESS__WIDE_LANES */
-    double *parts; /* blocks × dim × dim, where there is more than one */
+    double *parts; /* blocks of a group × dim × dim, where there is more than one */
 } gess__hands;
 
 /* For up to so many points. Between rounds of the team only, and with the BLAS between gess__blas_begin() and _end().

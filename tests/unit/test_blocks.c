@@ -151,11 +151,41 @@ static void same_bits_with_any_team(void **state)
     free(x);
 }
 
+/* More points than products are kept of: against one product of all of them. */
+static void products_of_many_points(void **state)
+{
+    (void)state;
+    enum { SMALL = 5, MANY = 70 * GESS__BLOCK + 7 };
+    double *x = malloc((size_t)MANY * SMALL * sizeof *x), whole[SMALL * SMALL], first[SMALL * SMALL] = {0};
+    gess_error err = {0};
+    assert_non_null(x);
+    gess__normals((gess__key){.seed = 32, .purpose = GESS__FOR_TEST}, (size_t)MANY * SMALL, x);
+    gess__blas_begin();
+    gess__self_product(SMALL, MANY, 0.5, x, whole);
+    for (unsigned size = 0; size <= 2; size++) {
+        gess__hands hands = {0};
+        gess__team *team = size > 0 ? new_team(size) : NULL;
+        double square[SMALL * SMALL] = {0};
+        assert_int_equal(gess__hands_open(&hands, team, SMALL, MANY, &err), GESS_OK);
+        gess__hands_self_product(&hands, SMALL, MANY, 0.5, x, square);
+        if (size == 0) memcpy(first, square, sizeof first);
+        assert_memory_equal(first, square, sizeof first);
+        for (size_t k = 0; k < SMALL; k++)
+            for (size_t i = k; i < SMALL; i++)
+                assert_true(fabs(square[i + k * SMALL] - whole[i + k * SMALL]) < 1e-12 * MANY);
+        gess__hands_close(&hands);
+        gess__team_free(team);
+    }
+    gess__blas_end();
+    free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_once),
         cmocka_unit_test(same_bits_with_any_team),
+        cmocka_unit_test(products_of_many_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
