@@ -164,12 +164,13 @@ static void mean_losses(gess__team *team, size_t n, const double *x, const doubl
                         double *out)
 {
     const double each = 100.0; /* operations, roughly */
+    size_t used = n - n % GESS__LANES;
     struct losses l = {.x = x, .weights = weights, .b = b};
     gess__blocks(team, each * (double)n, n, losses_of_block, &l);
     for (size_t u = 0; u <= PARAMETERS; u++) {
         out[u] = 0.0;
         for (size_t block = 0; block < gess__block_count(n); block++) out[u] += l.sums[block][u];
-        out[u] /= (double)(n / GESS__LANES * GESS__LANES);
+        out[u] /= (double)used;
     }
     out[0] += b->spread - b->power;
 }
