@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every fit needs. */
-static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err)
+/* What every fit needs. A fit that no team ever helps with has no use for blocks. */
+static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, int blocks, gess__team *team, gess_error *err)
 {
     GESS_ALLOC(fitter, 1, err);
     gess__fitter *f = *fitter;
@@ -20,7 +20,7 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess__t
     GESS_ALLOC(&f->weights, points, err);
     GESS_ALLOC(&f->deltas, points, err);
     GESS_ALLOC(&f->centred, points * dim, err);
-    GESS_TRY(gess__hands_open(&f->hands, team, dim, points, err));
+    GESS_TRY(gess__hands_open(&f->hands, team, dim, blocks ? points : 0, err));
     GESS_ALLOC(&f->solved, dim * (points < dim ? points : dim), err);
     GESS_ALLOC(&f->square, dim * dim, err);
     GESS_ALLOC(&f->mean, dim, err);
@@ -32,7 +32,7 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, gess__t
 
 int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_error *err)
 {
-    GESS_TRY(make_fitter(fitter, dim, points, NULL, err));
+    GESS_TRY(make_fitter(fitter, dim, points, 0, NULL, err));
     gess__fitter *f = *fitter;
     /* fewer points than the fitter was made for may need the projection, up to 2 dim - 1 of them */
     size_t few = points < 2 * dim ? points : 2 * dim - 1, rank = few / 2 > 0 ? few / 2 : 1;
@@ -47,7 +47,7 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
 
 int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err)
 {
-    GESS_TRY(make_fitter(fitter, dim, points, team, err));
+    GESS_TRY(make_fitter(fitter, dim, points, 1, team, err));
     GESS_TRY(gess__approx_new(&(*fitter)->other, dim, err));
     return gess__approx_new(&(*fitter)->trial, dim, err);
 }

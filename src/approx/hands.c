@@ -64,7 +64,7 @@ static void product_of_block(void *data, unsigned worker, size_t block, size_t f
 void gess__hands_self_product(gess__hands *h, size_t dim, size_t n, double scale, const double *rows, double *square)
 {
     const size_t most = (size_t)GROUP * GESS__BLOCK;
-    if (gess__block_count(n) < 2) {
+    if (gess__block_count(n) < 2 || h->parts == NULL) {
         gess__self_product(dim, n, scale, rows, square);
         return;
     }

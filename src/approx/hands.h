@@ -12,7 +12,8 @@ typedef struct gess__hands {
     double *parts; /* blocks of a group × dim × dim, where there is more than one */
 } gess__hands;
 
-/* For up to so many points. Between rounds of the team only, and with the BLAS between gess__blas_begin() and _end().
+/* For products of up to so many points in blocks; of any number in one piece where that is 0. Between rounds of the
+ * team only, and with the BLAS between gess__blas_begin() and _end().
  */
 int gess__hands_open(gess__hands *hands, gess__team *team, size_t dim, size_t points, gess_error *err);
 void gess__hands_close(gess__hands *hands);
