@@ -1,6 +1,5 @@
 #include "approx/hands.h"
 
-#include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 
@@ -38,7 +37,7 @@ static void squares_of_block(void *data, unsigned worker, size_t block, size_t f
     const struct squares *s = data;
     const gess__approx *t = s->t;
     gess__whitened_squares(t->dim, t->chol, t->inverse_diagonal, t->mu, count, s->points + first * t->dim,
-                           s->out + first, gess__hands_tile(s->hands, worker, GESS__WIDE_LANES));
+                           s->out + first, gess__hands_tile(s->hands, worker));
 }
 
 void gess__hands_squares(gess__hands *h, const gess__approx *t, size_t n, const double *points, double *out)

@@ -3,6 +3,7 @@
 #define GESS_APPROX_HANDS_H
 
 #include "approx/approx.h"
+#include "base/lanes.h"
 #include "parallel/blocks.h"
 
 typedef struct gess__hands {
@@ -13,15 +14,14 @@ typedef struct gess__hands {
 } gess__hands;
 
 /* For products of up to so many points in blocks; of any number in one piece where that is 0. Between rounds of the
- * team only, and with the BLAS between gess__blas_begin() and _end().
- */
+ * team only, and with the BLAS between gess__blas_begin() and _end(). */
 int gess__hands_open(gess__hands *hands, gess__team *team, size_t dim, size_t points, gess_error *err);
 void gess__hands_close(gess__hands *hands);
 
 /* A worker's own tile of points. */
-static inline double *gess__hands_tile(const gess__hands *hands, unsigned worker, size_t width)
+static inline double *gess__hands_tile(const gess__hands *hands, unsigned worker)
 {
-    return hands->tiles + worker * hands->dim * width;
+    return hands->tiles + worker * hands->dim * GESS__WIDE_LANES;
 }
 
 /* out_k = |L⁻¹(x_k − μ)|² of t, for n points. */

@@ -153,7 +153,7 @@ static void deltas_of_block(void *data, unsigned worker, size_t block, size_t fi
     const struct deltas *d = data;
     gess__mixture_fitter *f = d->f;
     size_t dim = f->dim, end = first + count;
-    double deltas[W], *tile = gess__hands_tile(&f->hands, worker, W);
+    double deltas[W], *tile = gess__hands_tile(&f->hands, worker);
     for (size_t k = first; k < end; k += W) {
         size_t some = end - k < W ? end - k : W;
         gess__to_wide_tile(dim, some, d->white + k * dim, tile);

@@ -98,9 +98,11 @@ static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const
     size_t top;
     try_all(f, pool, fits, NULL, trials, &top);
     trial best = trials[top];
-    double train = score(f, pool, fits, &best, 0), own = top > 0 ? score(f, pool, fits, &trials[0], 0) : train;
+    double train = score(f, pool, fits, &best, 0);
     *gap = train - best.test;
-    if (towards == NULL || !(own > best.test + allowed)) return best;
+    if (towards == NULL) return best;
+    double own = top > 0 ? score(f, pool, fits, &trials[0], 0) : train;
+    if (!(own > best.test + allowed)) return best;
     try_all(f, pool, fits, towards, trials, &top);
     if (!(trials[top].test > best.test + allowed)) return best;
     double least = trials[top].test - allowed;

@@ -265,29 +265,26 @@ size_t gess__shape_thin(size_t m, const double *x, double *out)
     return few;
 }
 
+/* Fits both to n points and says what the full one gains on the others; before the first fit it starts where the plain
+ * one ends. */
+static double gain_over(gess__shape *plain, gess__shape *full, bool first, gess__team *team, size_t n, const double *x,
+                        const double *weights, gess__checked others)
+{
+    gess__shape_fit(plain, team, n, x, weights);
+    if (first) memcpy(full->p, plain->p, sizeof full->p);
+    gess__shape_fit(full, team, n, x, weights);
+    return loss_of(plain, others.m, others.x, others.weights) - loss_of(full, others.m, others.x, others.weights);
+}
+
 double gess__shape_gain(gess__shape *full, gess__team *team, size_t m, const double *x, const double *weights,
                         gess__checked checked)
 {
     size_t half = m / 2;
-    double gain = 0.0;
     gess__shape plain = *full;
     plain.tilts = plain.leans = false;
     plain.p[TILT] = plain.p[LEAN] = 0.0;
-    if (checked.m > 0) {
-        gess__shape_fit(&plain, team, m, x, weights);
-        memcpy(full->p, plain.p, sizeof full->p);
-        gess__shape_fit(full, team, m, x, weights);
-        return loss_of(&plain, checked.m, checked.x, checked.weights) -
-               loss_of(full, checked.m, checked.x, checked.weights);
-    }
-    for (int side = 0; side < 2; side++) {
-        const double *mine = side ? x + half : x, *other = side ? x : x + half;
-        const double *my_weights = side ? weights + half : weights, *other_weights = side ? weights : weights + half;
-        size_t n = side ? m - half : half;
-        gess__shape_fit(&plain, team, n, mine, my_weights);
-        if (side == 0) memcpy(full->p, plain.p, sizeof full->p);
-        gess__shape_fit(full, team, n, mine, my_weights);
-        gain += 0.5 * (loss_of(&plain, m - n, other, other_weights) - loss_of(full, m - n, other, other_weights));
-    }
-    return gain;
+    if (checked.m > 0) return gain_over(&plain, full, true, team, m, x, weights, checked);
+    gess__checked front = {half, x, weights}, back = {m - half, x + half, weights + half};
+    double gain = 0.5 * gain_over(&plain, full, true, team, front.m, front.x, front.weights, back);
+    return gain + 0.5 * gain_over(&plain, full, false, team, back.m, back.x, back.weights, front);
 }

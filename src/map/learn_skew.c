@@ -2,12 +2,12 @@
  *
  *   1. Points are whitened; a point far out is pulled in to FAR radii, so that outliers do not choose directions.
  *   2. The direction of largest third moment by the power iteration w ← E[z (w·z)²] / |…|, from four starts, among
- *      those orthogonal to the ones before; until none is significantly skewed.
- *      Where there are points of other chains these must be skewed the same way: chains that have not gone far yet are
- *      skewed in directions of their own.
+ *      those orthogonal to the ones before; until none is significantly skewed. Where there are points of other
+ *      chains, these must be skewed the same way: chains that have not gone far yet are skewed in directions of their
+ *      own.
  *   3. The warp by maximum likelihood. Tails alone are no reason to warp, since T has tails of its own: a direction
- *      counts where tilt and lean raise the likelihood of each half of the points under the fit to the other. With few
- *      points the power stays 1 and the lean 0. */
+ *      counts where tilt and lean raise the likelihood of the other chains' points under the fit, or else of each half
+ *      of the points under the fit to the other. With few points the power stays 1 and the lean 0. */
 #include "map/learn.h"
 
 #include "base/linalg.h"
@@ -24,16 +24,22 @@ enum { W = GESS__LANES, STARTS = GESS__SKEW_STARTS, ITERATIONS = 20, MOST_FAILUR
 
 /* ---- 1. whitening ---- */
 
+/* What a point of this squared length is to be multiplied by. */
+static double pull(size_t dim, double length)
+{
+    double most = FAR * FAR * (double)dim;
+    return length > most ? sqrt(most / length) : 1.0;
+}
+
 /* The points that directions are looked for with, into `residuals`; their squared lengths into `lengths`. */
 static void pull_in(gess__learner *l, size_t m, double *lengths, double *weights)
 {
     size_t dim = l->dim;
-    double most = FAR * FAR * (double)dim;
     for (size_t j = 0; j < m; j++) lengths[j] = gess__dot(dim, l->z + j * dim, l->z + j * dim);
     gess__learn_weights(dim, m, lengths, weights);
     for (size_t j = 0; j < m; j++) {
         const double *z = l->z + j * dim;
-        double length = lengths[j], factor = length > most ? sqrt(most / length) : 1.0;
+        double length = lengths[j], factor = pull(dim, length);
         for (size_t i = 0; i < dim; i++) l->residuals[j * dim + i] = factor * z[i];
         lengths[j] = factor * factor * length;
     }
@@ -43,11 +49,11 @@ static void pull_in(gess__learner *l, size_t m, double *lengths, double *weights
 static void prepare_check(gess__learner *l)
 {
     size_t dim = l->dim, c = l->checked;
-    double most = FAR * FAR * (double)dim, *weights = l->checks, *factors = l->checks + GESS__CHECKED;
+    double *weights = l->checks, *factors = l->checks + GESS__CHECKED;
     gess__solve_lower(dim, l->a, c, l->check);
     for (size_t j = 0; j < c; j++) factors[j] = gess__dot(dim, l->check + j * dim, l->check + j * dim);
     gess__learn_weights(dim, c, factors, weights);
-    for (size_t j = 0; j < c; j++) factors[j] = factors[j] > most ? sqrt(most / factors[j]) : 1.0;
+    for (size_t j = 0; j < c; j++) factors[j] = pull(dim, factors[j]);
 }
 
 /* Places along w of the points of other chains, into the third row of `checks`; returns their skewness. */

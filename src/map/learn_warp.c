@@ -2,8 +2,8 @@
  *
  *   1. Every coordinate by itself, by maximum likelihood: with tilt and lean, and without. Heavy tails alone are no
  * reason to warp, since T has tails of its own and those of a joint t are no coordinate's: a coordinate counts where
- * tilt and lean raise the likelihood of each half of the points under the fit to the other, the power being free in
- * both.
+ * tilt and lean raise the likelihood of other chains' points under the fit, or else of each half of the points under
+ * the fit to the other, the power being free in both.
  *   2. The tails that all coordinates have together once these are warped: a t's weights, and the warps again with
  *      them, so that the warps leave these tails to T. */
 #include "map/learn.h"
