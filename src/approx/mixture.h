@@ -35,7 +35,7 @@ double gess__log_sum(size_t count, const double *terms);
 /* The same for n of them, to the bit: out[i] of terms[j * stride + i]. */
 void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out);
 
-/* The fit to a warm-up window (mixture_fit.c): EM from the single t in mixture->component[0], with more and more
+/* The fit to a warm-up window (mixture_size.c): EM from the single t in mixture->component[0], with more and more
  * components as long as the draws of the half that was not fitted get likelier by it; or with `size` components alone,
  * if an earlier fit had so many and they still serve (0: none had). Deterministic. */
 typedef struct gess__mixture_report {

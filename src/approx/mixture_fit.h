@@ -1,5 +1,5 @@
-/* Inside of the fit of a mixture of t: its workspace and its steps, shared by mixture_fit.c (EM, the choice of the
- * size) and mixture_seed.c (where EM starts), and looked into by the tests.
+/* Inside of the fit of a mixture of t: its workspace and its steps, shared by mixture_fit.c (EM), mixture_size.c (the
+ * choice of the size) and mixture_seed.c (where EM starts), and looked into by the tests.
  *
  * All of it works on whitened points, z = L⁻¹(x − μ) with μ and L of the single t, so that nothing depends on the
  * user's units and a ridge means that a component has collapsed beside the single t. */
@@ -39,6 +39,12 @@ typedef struct gess__mixture_settings {
     unsigned most_iterations;
     double tolerance; /* of the objective for each point */
 } gess__mixture_settings;
+
+/* δ of every point in every component of f->trial. */
+void gess__mixture_set_deltas(gess__mixture_fitter *f, size_t n, const double *white);
+
+/* Shares, and log T into `logs`, of n points whose deltas are set. Returns the sum of log T. */
+double gess__mixture_expect(gess__mixture_fitter *f, size_t n, double *logs);
 
 /* EM from f->trial to n whitened points: the sum of log T, plus the log prior of every Σ_j where f->pseudo is not 0,
  * rises until it moves by less than the tolerance. Components that collapse are dropped; with none left
