@@ -156,6 +156,7 @@ typedef struct gess_stats {
     uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
     double seconds, seconds_sampling;
+    double seconds_learning;      /* of warm-up: windows looked at, T fitted, maps learned */
     double nu;                    /* degrees of freedom of the newest fit; INFINITY: Gaussian; NaN: there is none */
     uint64_t warmup;              /* iterations of warm-up: the longest of the ensembles' */
     int warmup_settled;           /* warm-up ended because the approximation had stopped improving */

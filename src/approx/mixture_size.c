@@ -12,8 +12,10 @@ typedef struct choice {
     size_t counts[2];                 /* whitened points of the two halves, one after the other in f->white */
     double nu;                        /* of the single t */
     double fitted[2], best_fitted[2]; /* mean log T of each half under its own fit: what was tried last, and the best */
+    int attempt;                      /* at a size: clusters are looked for from elsewhere each time */
     double reached;                   /* by the first steps from a start: mean log T of the fitted half */
     double rise;                      /* of what was tried last, beside the best */
+    bool far_off;                     /* two components were tried beside one, and all that they bring is noise */
     gess__mixture_report *report;
 } choice;
 
@@ -35,10 +37,10 @@ static bool all_moderate(size_t n, const double *values)
     return true;
 }
 
-/* Of n points of a half, those that choose the size. */
+/* Of n points of a half, those that choose the size: where dimensions are few, more of them cost little. */
 static size_t sample_size(size_t dim, size_t half, size_t n)
 {
-    double most = 4000.0 + 100.0 * (double)dim, d2 = (double)dim * (double)dim;
+    double d = (double)dim, most = fmax(4000.0 + 100.0 * d, 80000.0 / d), d2 = d * d;
     size_t take = (size_t)ceil(fmin(1.0, most / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
     return take < affordable ? take : affordable;
 }
@@ -115,22 +117,28 @@ static void swap_metrics(gess__mixture_fitter *f)
     f->standard = metric;
 }
 
-/* A start, and a few steps from it. Returns the mean log T, or -inf. */
-static double tentative(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+/* Two steps. Returns the mean log T, or -inf. */
+static double few_steps(gess__mixture_fitter *f, size_t n, const double *white, choice *c)
 {
-    const gess__mixture_settings settings = {4, 0.0};
-    if (!gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side)) return -HUGE_VAL;
+    const gess__mixture_settings settings = {2, 0.0};
     c->report->iterations += gess__mixture_climb(f, n, white, settings);
     double mean = f->trial->count > 0 ? mean_of(n, f->distance) : -HUGE_VAL;
     return isfinite(mean) ? mean : -HUGE_VAL;
 }
 
+/* The same from a start. */
+static double tentative(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
+{
+    if (!gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)(2 * c->attempt + side))) return -HUGE_VAL;
+    return few_steps(f, n, white, c);
+}
+
 /* Where EM starts. The whitening by the single t hides modes that lie apart, so as long as nothing better than the
- * single t is known the start is the better of two: clusters of whitened points, and of points in units of each
- * coordinate's spread. */
+ * single t is known the start is the better of two, after two steps, and two steps more from there: clusters of
+ * whitened points, and of points in units of each coordinate's spread. */
 static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
 {
-    if (f->best->count > 1) return gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)side);
+    if (f->best->count > 1) return gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)(2 * c->attempt + side));
     double whitened = tentative(f, count, n, white, c, side);
     gess__mixture *first = f->trial;
     f->trial = f->spare;
@@ -138,14 +146,15 @@ static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double 
     double standard = tentative(f, count, n, white, c, side);
     swap_metrics(f);
     f->spare = first;
-    c->reached = fmax(whitened, standard);
     if (isinf(whitened) && isinf(standard)) return false;
     if (whitened >= standard) {
         f->spare = f->trial;
         f->trial = first;
     }
     set_within(f, f->trial);
-    return gess__mixture_set_prior(f);
+    if (!gess__mixture_set_prior(f)) return false;
+    c->reached = few_steps(f, n, white, c);
+    return isfinite(c->reached);
 }
 
 /* The few steps from a start that were made while the single t is the best show whether the rest are worth making:
@@ -158,6 +167,8 @@ static bool hopeless(gess__mixture_fitter *f, choice *c, int side)
     if (f->best->count > 1) return false;
     c->fitted[side] = c->reached;
     (void)score(f, c, side, &more);
+    /* what is seen of a gain g in the fitted half is g + n, in the other g − n, n for noise: here g < n / 3 */
+    c->far_off = more < -0.5 * (c->reached - c->best_fitted[side]);
     return !(rise(c, side, more) + yet * (c->reached - c->best_fitted[side]) > 0.0);
 }
 
@@ -231,9 +242,12 @@ static bool choose(gess__mixture_fitter *f, choice *c, size_t only)
     keep(f, c);
     double alone = c->report->score = mean_of(n, f->best_logs);
     for (size_t i = 0; i < tries && misses < 2; i++) {
+        /* beside several components a size that brings nothing may have had a bad start */
+        if (misses > 0 && f->best->count > 1) i--;
+        c->attempt = misses;
         if (only == 0 && sizes[i] == 3 && f->best->count == 1)
             continue; /* where two bring nothing, four are the last try */
-        if (fewer < 4 * sizes[i] * (f->dim + 2)) break;
+        if (fewer < 4 * sizes[i] * (f->dim + 2) || (i > 0 && c->far_off)) break;
         misses++;
         if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, c)) continue;
         keep(f, c);

@@ -129,13 +129,25 @@ static double nu_score(double log_nu, void *data)
            sum / (double)s->count;
 }
 
-static double best_nu(const gess__fitter *f, size_t dim, size_t count)
+/* To `accuracy`, of log ν. Most often it is near the present one. */
+static double best_nu(const gess__fitter *f, size_t dim, size_t count, double nu, double accuracy)
 {
     struct score s = {dim, count, f->deltas};
-    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP);
-    if (nu_score(high, &s) >= 0.0) return INFINITY;
-    if (nu_score(low, &s) <= 0.0) return GESS__NU_FLOOR;
-    return gess__exp(gess__root(nu_score, &s, low, high, 1e-13));
+    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP), near = 0.3;
+    double a = low, b = high, here = log(nu);
+    if (here > low + near && here < high - near) {
+        if (nu_score(here - near, &s) > 0.0)
+            a = here - near;
+        else
+            b = here - near;
+        if (a > low && nu_score(here + near, &s) < 0.0)
+            b = here + near;
+        else if (a > low)
+            a = here + near;
+    }
+    if (b == high && nu_score(high, &s) >= 0.0) return INFINITY;
+    if (a == low && nu_score(low, &s) <= 0.0) return GESS__NU_FLOOR;
+    return gess__exp(gess__root(nu_score, &s, a, b, accuracy));
 }
 
 /* ---- the fit ---- */
@@ -169,7 +181,7 @@ static void climb(gess__fitter *f, size_t dim, size_t count, const double *point
         set_weights(f, dim, count, t->nu);
         report->ridged = set_moments(f, dim, count, points, t);
         set_deltas(f, count, points, t);
-        if (i >= held) t->nu = best_nu(f, dim, count);
+        if (i >= held) t->nu = best_nu(f, dim, count, t->nu, 1e-6 * settings.tolerance);
         report->loglik = log_likelihood(f, count, t);
         report->iterations++;
         report->converged = i >= held && fabs(report->loglik - old_loglik) <= settings.tolerance * (double)count &&

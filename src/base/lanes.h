@@ -65,7 +65,7 @@ void gess__to_tile(size_t dim, size_t count, const double *x, double *tile);
 /* The same with WIDE_LANES points: tile[d * WIDE_LANES + lane]. */
 void gess__to_wide_tile(size_t dim, size_t count, const double *x, double *tile);
 
-/* The inverse of the former; padded lanes are dropped. */
+/* The inverse of gess__to_tile(); padded lanes are dropped. */
 void gess__from_tile(size_t dim, size_t count, const double *tile, double *x);
 
 #endif

@@ -2,13 +2,58 @@
 
 #include <stdlib.h>
 
+enum { SHORT = 24, DEEPEST = 64 };
+
 static int ascending(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
+static void insert_all(size_t n, double *x)
+{
+    for (size_t i = 1; i < n; i++) {
+        double value = x[i];
+        size_t j = i;
+        for (; j > 0 && x[j - 1] > value; j--) x[j] = x[j - 1];
+        x[j] = value;
+    }
+}
+
+static double middle_of(double a, double b, double c)
+{
+    double low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* Quicksort (C. A. R. Hoare), without a call for every comparison; what goes too deep is left to the library. */
+static void sort(size_t n, double *x, int depth)
+{
+    while (n > SHORT && depth < DEEPEST) {
+        double pivot = middle_of(x[0], x[n / 2], x[n - 1]);
+        size_t i = 0, j = n - 1;
+        for (;; i++, j--) {
+            while (x[i] < pivot) i++;
+            while (x[j] > pivot) j--;
+            if (i >= j) break;
+            double value = x[i];
+            x[i] = x[j];
+            x[j] = value;
+        }
+        size_t front = j + 1; /* 0 .. j are at most the pivot, the others at least that */
+        if (front == n) front = n - 1;
+        depth++;
+        sort(front, x, depth);
+        x += front;
+        n -= front;
+    }
+    if (n > SHORT)
+        qsort(x, n, sizeof *x, ascending);
+    else
+        insert_all(n, x);
+}
+
 void gess__sort(size_t n, double *values)
 {
-    qsort(values, n, sizeof *values, ascending);
+    sort(n, values, 0);
 }

@@ -84,7 +84,7 @@ GESS__INLINE double gess__log(double x)
     double y = gess__fma(k, ln2_hi, -((half - gess__fma(s, half + r, k * ln2_lo)) - f));
     y = gess__select(x == 0.0, -HUGE_VAL, y);
     y = gess__select(x > 0x1.fffffffffffffp1023, x, y);
-    return gess__select(x >= 0.0, y, (x - x) / 0.0);
+    return gess__select(x >= 0.0, y, gess__from_bits(UINT64_C(0xfff8000000000000))); /* NaN, without a division */
 }
 
 /* log(1 + x) for 0 <= x; exact to first order where x is small. */
@@ -119,6 +119,30 @@ GESS__INLINE double gess__exp(double x)
     double scale1 = gess__from_bits((k1 + 1023) << 52), scale2 = gess__from_bits((k2 + 1023) << 52);
     y = y * scale1 * scale2;
     return gess__select(x == x, y, x);
+}
+
+/* e^x and e^-x for x >= 0, to 4 ulp, with one division for both: e^±r = (R ± r) / (R ∓ r) for the R of gess__exp(). */
+GESS__INLINE void gess__exp_both(double x, double *plus, double *minus)
+{
+    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
+    const double magic = 0x1.8p52;
+    double clamped = gess__select(x > 800.0, 800.0, x);
+    double shifted = gess__fma(clamped, 1.44269504088896338700, magic);
+    uint64_t ik = gess__bits(shifted) - gess__bits(magic);
+    double k = shifted - magic;
+    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, clamped)), z = r * r;
+    double c = 4.13813679705723846039e-08;
+    c = gess__fma(c, z, -1.65339022054652515390e-06);
+    c = gess__fma(c, z, 6.61375632143793436117e-05);
+    c = gess__fma(c, z, -2.77777777770155933842e-03);
+    c = gess__fma(c, z, 1.66666666666666019037e-01);
+    c = gess__fma(c, z, 2.0);
+    double above = c + r, below = c - r, inverse = 1.0 / (above * below);
+    uint64_t k1 = ik / 2, k2 = ik - k1;
+    double scale1 = gess__from_bits((1023 + k1) << 52), scale2 = gess__from_bits((1023 + k2) << 52);
+    double inverse1 = gess__from_bits((1023 - k1) << 52), inverse2 = gess__from_bits((1023 - k2) << 52);
+    *plus = gess__select(x == x, above * above * inverse * scale1 * scale2, x);
+    *minus = gess__select(x == x, below * below * inverse * inverse1 * inverse2, x);
 }
 
 /* sin and cos of 2π t, t in turns, |t| < 2^40. */

@@ -13,7 +13,7 @@
 /* Of one seed, or the mean of several but for `rhat`, the worst. */
 typedef struct figures {
     double each; /* ESS per evaluation */
-    double ess, rhat, warmup, sampling, seconds, in_sampling, outside;
+    double ess, rhat, warmup, sampling, seconds, in_sampling, outside, learning;
     size_t chains;
     char version[32], fault[256];
 } figures;
@@ -36,6 +36,7 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
     f->seconds = s.seconds;
     f->in_sampling = s.seconds_sampling;
     f->outside = s.seconds_outside;
+    f->learning = s.seconds_learning;
     f->chains = s.chains;
     memcpy(f->version, s.version, sizeof f->version);
     memcpy(f->fault, s.fault, sizeof f->fault);
@@ -45,11 +46,12 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
 
 static json_t *figures_json(const figures *f)
 {
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ess_per_eval", gess__bench_number(f->each),
-                     "ess", gess__bench_number(f->ess), "r_hat", gess__bench_number(f->rhat), "evals_warmup",
-                     gess__bench_number(f->warmup), "evals_sampling", gess__bench_number(f->sampling), "seconds",
-                     gess__bench_number(f->seconds), "seconds_sampling", gess__bench_number(f->in_sampling),
-                     "seconds_outside", gess__bench_number(f->outside), "chains", (json_int_t)f->chains, "fault",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ess_per_eval",
+                     gess__bench_number(f->each), "ess", gess__bench_number(f->ess), "r_hat",
+                     gess__bench_number(f->rhat), "evals_warmup", gess__bench_number(f->warmup), "evals_sampling",
+                     gess__bench_number(f->sampling), "seconds", gess__bench_number(f->seconds), "seconds_sampling",
+                     gess__bench_number(f->in_sampling), "seconds_outside", gess__bench_number(f->outside),
+                     "seconds_learning", gess__bench_number(f->learning), "chains", (json_int_t)f->chains, "fault",
                      f->fault);
 }
 
@@ -62,6 +64,7 @@ static void add(figures *sum, const figures *one, double share)
     sum->seconds += share * one->seconds;
     sum->in_sampling += share * one->in_sampling;
     sum->outside += share * one->outside;
+    sum->learning += share * one->learning;
     sum->rhat = fmax(sum->rhat, one->rhat);
     sum->chains = one->chains;
     memcpy(sum->version, one->version, sizeof sum->version);
@@ -84,9 +87,10 @@ int gess__bench_efficiency_row(const gess__bench_options *o, const char *sampler
         json_decref(each);
         return status;
     }
-    gess__bench_say(o, "  %-24s %-6s %10.5f %s %8.4f %10.0f %10.3g %10.3g %8.2f %8.2f %5zu%s%s\n", model, sampler,
+    gess__bench_say(o, "  %-24s %-6s %10.5f %s %8.4f %10.0f %10.3g %10.3g %8.2f %8.2f %8.2f %5zu%s%s\n", model, sampler,
                     mean.each, mean.rhat > 1.05 ? "x" : " ", mean.rhat, mean.ess, mean.warmup, mean.sampling,
-                    mean.seconds, mean.outside, mean.chains, mean.fault[0] != '\0' ? "  " : "", mean.fault);
+                    mean.seconds, mean.outside, mean.learning, mean.chains, mean.fault[0] != '\0' ? "  " : "",
+                    mean.fault);
     json_t *row = figures_json(&mean);
     json_object_set_new(row, "model", json_string(model));
     json_object_set_new(row, "sampler", json_string(sampler));
@@ -110,10 +114,10 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     gess__bench_say(o,
                     "Smallest bulk ESS over parameters per evaluation of sampling (about %.3g), mean of %llu seeds; x: "
                     "R-hat above 1.05.\nDefault settings%s%s, one thread; the peers discard %.3g evaluations.\n"
-                    "  %-24s %-6s %10s   %8s %10s %10s %10s %8s %8s %5s\n",
+                    "  %-24s %-6s %10s   %8s %10s %10s %10s %8s %8s %8s %5s\n",
                     (double)evals, (unsigned long long)seeds, o->settings != NULL ? " but " : "",
                     o->settings != NULL ? o->settings : "", (double)evals, "model", "", "ESS/eval", "R-hat", "ESS",
-                    "warm-up", "sampling", "seconds", "outside", "chains");
+                    "warm-up", "sampling", "seconds", "outside", "learning", "chains");
     json_t *rows = json_array();
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && i < models.count; i++)

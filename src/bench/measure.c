@@ -158,6 +158,7 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
     out->evals_sampling = s.evals_sampling - (plan->halves ? out->evals_warmup : 0);
     out->seconds = s.seconds;
     out->seconds_sampling = s.seconds_sampling;
+    out->seconds_learning = s.seconds_learning;
     out->values = out->own = t->values;
     out->held = t->capacity;
     t->values = NULL;

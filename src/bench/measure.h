@@ -35,6 +35,7 @@ typedef struct gess__sampled {
     double *spread;       /* mean distance from the plan's centre, where it has one */
     uint64_t evals_warmup, evals_sampling;
     double seconds, seconds_sampling; /* in all, and after warm-up */
+    double seconds_learning;          /* of gess: T fitted, maps learned */
     double seconds_outside;           /* the density; NaN with several threads */
     double seconds_cpu;               /* a peer's: of processors */
     char fault[256];                  /* why a peer gave up; empty where it did not */

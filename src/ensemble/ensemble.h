@@ -123,15 +123,16 @@ typedef struct gess__ensemble {
     gess__refiner *refiner;   /* auto, in warm-up */
     gess__summit *summit;     /* auto, in warm-up; or NULL */
     uint64_t fits;
-    size_t half;         /* two-group: chains 0 .. half - 1 are the first group */
-    int turn, fitted;    /* two-group: whose turn it is, and whether T is fitted for it */
-    uint64_t turn_end;   /* two-group: iterations at which the turn passes */
-    uint64_t done[2];    /* iterations that each group has behind it; [0] alone where there are no groups */
-    int rebind;          /* the approximation, or the point, is new to the chains */
-    gess__ladder ladder; /* tempering */
-    size_t kept;         /* chains whose draws are kept: the first ones, or all */
-    size_t kept_first;   /* what the first of them is called among those of all ensembles */
-    int frozen;          /* tests of invariance: no kernel adapts */
+    double seconds_learning; /* of this session, in what its schedule makes of windows */
+    size_t half;             /* two-group: chains 0 .. half - 1 are the first group */
+    int turn, fitted;        /* two-group: whose turn it is, and whether T is fitted for it */
+    uint64_t turn_end;       /* two-group: iterations at which the turn passes */
+    uint64_t done[2];        /* iterations that each group has behind it; [0] alone where there are no groups */
+    int rebind;              /* the approximation, or the point, is new to the chains */
+    gess__ladder ladder;     /* tempering */
+    size_t kept;             /* chains whose draws are kept: the first ones, or all */
+    size_t kept_first;       /* what the first of them is called among those of all ensembles */
+    int frozen;              /* tests of invariance: no kernel adapts */
 } gess__ensemble;
 
 struct gess__schedule {

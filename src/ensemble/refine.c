@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/special.h"
+#include "base/vmath.h"
 #include "ensemble/pack.h"
 #include "ensemble/summit.h"
 
@@ -40,17 +41,28 @@ enum { WEIGHED = 4000 };
 /* Moves until ellipses have freed a point where T is too small. */
 #define LONGEST_WAIT 500.0
 
+/* A map without warps, and what was learned behind it. */
+typedef struct unwarped {
+    gess__learned *map;
+    gess__mixture *mixture;
+    gess__approx *t;
+    gess__fit_report fit;
+    double gain, fitted_nu[GESS__MOST_COMPONENTS];
+    unsigned layers, layer[GESS__MOST_LAYERS];
+} unwarped;
+
 struct gess__refiner {
     gess__learner *learner;
     gess__mixture_fitter *mixer;
     gess__learned *identity, *before, *base, *trial; /* maps; NULL where none is learned */
     gess__learned *kept;                             /* the map before this refinement, to go back to */
     gess__mixture *mixture;                          /* and T behind it */
-    double *y;                                       /* points × dim: the window behind the learned map */
-    double *w;                                       /* points × dim: the same in a candidate's sampling space */
-    double *jacobians;                               /* points: log |dw/dy| */
-    double *level;                                   /* points: log π − log T */
-    double *deltas;                                  /* WEIGHED × components */
+    unwarped bare;
+    double *y;              /* points × dim: the window behind the learned map */
+    double *w;              /* points × dim: the same in a candidate's sampling space */
+    double *jacobians;      /* points: log |dw/dy| */
+    double *level;          /* points: log π − log T */
+    double *deltas, *terms; /* components × WEIGHED */
     double *scratch;
 };
 
@@ -69,6 +81,9 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
         GESS_TRY(gess__learned_new(&r->trial, dim, err));
         GESS_TRY(gess__learned_new(&r->kept, dim, err));
         GESS_TRY(gess__mixture_new(&r->mixture, dim, err));
+        GESS_TRY(gess__learned_new(&r->bare.map, dim, err));
+        GESS_TRY(gess__mixture_new(&r->bare.mixture, dim, err));
+        GESS_TRY(gess__approx_new(&r->bare.t, dim, err));
         size_t mapping = gess__learned_scratch(r->trial, points);
         if (mapping > scratch) scratch = mapping;
     }
@@ -77,6 +92,7 @@ int gess__refiner_new(gess__refiner **refiner, const gess__ensemble *e, gess_err
     GESS_ALLOC(&r->jacobians, points, err);
     GESS_ALLOC(&r->level, points, err);
     GESS_ALLOC(&r->deltas, (size_t)WEIGHED * gess__mixture_room(dim), err);
+    GESS_ALLOC(&r->terms, (size_t)WEIGHED * gess__mixture_room(dim), err);
     GESS_ALLOC(&r->scratch, scratch, err);
     return GESS_OK;
 }
@@ -92,11 +108,15 @@ void gess__refiner_free(gess__refiner *r)
     gess__learned_free(r->trial);
     gess__learned_free(r->kept);
     gess__mixture_free(r->mixture);
+    gess__learned_free(r->bare.map);
+    gess__mixture_free(r->bare.mixture);
+    gess__approx_free(r->bare.t);
     free(r->y);
     free(r->w);
     free(r->jacobians);
     free(r->level);
     free(r->deltas);
+    free(r->terms);
     free(r->scratch);
     free(r);
 }
@@ -288,14 +308,17 @@ static void adopt(gess__ensemble *e, gess__pool *pool, const recipe *layers)
     const gess__fit_settings cold = {.tolerance = 1e-3, .most_iterations = 30};
     gess__learned *old = r->before;
     size_t dim = e->target.dim, points = pool->half + pool->rest;
+    if (layers->count == 0 && gess__learned_layers(e->target.learned) == 0) { /* it is as it was */
+        e->warmup.map_gain = 0.0;
+        return;
+    }
     gess__learned_copy(old, e->target.learned);
     gess__learned_out(old, points, pool->points, r->y, r->jacobians, r->scratch);
     follow(r, layers, dim, points, 0, r->y);
-    if (go_to(e, old, r->trial)) {
-        e->warmup.map_gain = layers->gain;
-        e->warmup.layers = (unsigned)layers->count;
-        memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
-    }
+    if (!go_to(e, old, r->trial)) return;
+    e->warmup.map_gain = layers->gain;
+    e->warmup.layers = (unsigned)layers->count;
+    memcpy(e->warmup.layer, layers->kind, sizeof layers->kind);
     *pool = gess__pack(e);
     gess__fit_student_t(e->fitter, dim, points, pool->points, cold, e->approx, &e->fit);
 }
@@ -312,10 +335,10 @@ static double independence(size_t n, double *level, double *accepted)
     gess__sort(n, level);
     double least = level[0], all = 0.0, above = 0.0, time = 0.0;
     *accepted = 0.0;
-    for (size_t i = 0; i < n; i++) all += exp(least - level[i]);
+    for (size_t i = 0; i < n; i++) all += level[i] = gess__exp(least - level[i]);
     for (size_t i = n; i-- > 0;) {
-        above += exp(least - level[i]);
-        double leave = (above + (double)i * exp(least - level[i])) / all;
+        above += level[i];
+        double leave = (above + (double)i * level[i]) / all;
         *accepted += leave / (double)n;
         time += (2.0 / fmax(leave, 1.0 / LONGEST_WAIT) - 1.0) / (double)n;
     }
@@ -329,8 +352,7 @@ static void measure(gess__ensemble *e, size_t n)
     size_t dim = e->target.dim, count = e->mixture->count;
     for (size_t j = 0; j < count; j++) {
         const gess__approx *t = e->mixture->component[j];
-        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, r->w, r->y, r->scratch);
-        for (size_t i = 0; i < n; i++) r->deltas[i * count + j] = gess__dot(dim, r->y + i * dim, r->y + i * dim);
+        gess__whitened_squares(dim, t->chol, t->inverse_diagonal, t->mu, n, r->w, r->deltas + j * n, r->scratch);
     }
 }
 
@@ -339,13 +361,12 @@ static void weigh(gess__ensemble *e, size_t n)
 {
     gess__refiner *r = e->refiner;
     const gess__mixture *t = e->mixture;
-    double norms[GESS__MOST_COMPONENTS], terms[GESS__MOST_COMPONENTS];
-    for (size_t j = 0; j < t->count; j++) norms[j] = t->log_weight[j] + gess__approx_log_norm(t->component[j]);
-    for (size_t i = 0; i < n; i++) {
-        for (size_t j = 0; j < t->count; j++)
-            terms[j] = norms[j] + gess__approx_log_t(t->component[j], r->deltas[i * t->count + j]);
-        r->level[i] = gess__log_sum(t->count, terms);
+    for (size_t j = 0; j < t->count; j++) {
+        double *terms = r->terms + j * n, norm = t->log_weight[j] + gess__approx_log_norm(t->component[j]);
+        gess__approx_log_ts(t->component[j], 0, n, r->deltas + j * n, terms);
+        for (size_t i = 0; i < n; i++) terms[i] += norm;
     }
+    gess__log_sums(t->count, n, n, r->terms, r->level);
 }
 
 /* Draws an evaluation that are expected of moves with the present T, its tails made as heavy as costs little: what the
@@ -427,6 +448,39 @@ static int same(const recipe *layers, const gess__warmup *u)
     return equal;
 }
 
+/* What has been adopted, for another try to be made. */
+static void remember(gess__ensemble *e)
+{
+    unwarped *b = &e->refiner->bare;
+    const gess__warmup *u = &e->warmup;
+    gess__learned_copy(b->map, e->target.learned);
+    gess__mixture_copy(b->mixture, e->mixture);
+    gess__approx_copy(b->t, e->approx);
+    b->fit = e->fit;
+    b->gain = u->map_gain;
+    b->layers = u->layers;
+    memcpy(b->layer, u->layer, sizeof b->layer);
+    memcpy(b->fitted_nu, u->fitted_nu, sizeof b->fitted_nu);
+}
+
+/* Back to that; 0 where something has no place there, and then nothing is changed. */
+static int recall(gess__ensemble *e, gess__pool *pool)
+{
+    const unwarped *b = &e->refiner->bare;
+    gess__warmup *u = &e->warmup;
+    gess__learned_copy(e->refiner->before, e->target.learned);
+    if (!go_to(e, e->refiner->before, b->map)) return 0;
+    gess__mixture_copy(e->mixture, b->mixture);
+    gess__approx_copy(e->approx, b->t);
+    e->fit = b->fit;
+    u->map_gain = b->gain;
+    u->layers = b->layers;
+    memcpy(u->layer, b->layer, sizeof u->layer);
+    memcpy(u->fitted_nu, b->fitted_nu, sizeof u->fitted_nu);
+    *pool = gess__pack(e);
+    return 1;
+}
+
 /* A map, and a mixture behind it. Both describe a target that is not a t: warps bend several modes together that a
  * mixture keeps apart, a mixture leaves tails to wait in that a warp follows. So a mixture without warps is asked too,
  * and what independence moves would make of either decides, since that counts the tails. */
@@ -448,14 +502,15 @@ static void choose(gess__ensemble *e, gess__pool *pool)
         adopt(e, pool, &bare);
         without = mix(e, pool, 0);
         drawn = expect(e);
+        remember(e);
     }
     adopt(e, pool, &all);
     u->mixture_gain = mix(e, pool, 0);
     /* a single draw far out can make either look bad: what most draws say must not be much worse */
     int comparable = bare.gain + without > all.gain + u->mixture_gain - COMPARABLE;
     if (!(without > 0.0 && comparable && drawn > expect(e))) return;
-    adopt(e, pool, &bare);
-    u->mixture_gain = mix(e, pool, 0);
+    if (!recall(e, pool)) return;
+    u->mixture_gain = without;
 }
 
 /* Searching costs several times what it costs to learn again what was found, so every search that brings nothing makes
@@ -520,7 +575,8 @@ static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
     for (;;) {
         search = search || !renew(e, pool);
         if (search) search_anew(e, pool, before);
-        gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
+        if (old.layers + u->layers > 0) /* otherwise it is fitted */
+            gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
         gess__refine_share(e);
         int better = u->map_gain + u->mixture_gain > before + WAIT || u->independence > RISE * u->drawn;
         int found = u->layers > 0 || e->mixture->count > 1, well = u->refines > 4 && u->independence > WELL;
@@ -529,7 +585,8 @@ static void learn(gess__ensemble *e, gess__pool *pool, gess__pool_report *report
         u->acceptance = old.acceptance;
     }
     if (put_back(e, pool, &old, had)) {
-        gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
+        if (old.layers + u->layers > 0)
+            gess__fit_pooled(e->fitter, pool, gess__summit_t(e), e->approx, e->spare, report);
         gess__refine_share(e);
     }
     gess__blas_end();

@@ -4,6 +4,7 @@
  * stage starts a new window and the old draws are forgotten; it is longer by a sixteenth only, since
  * the way is shortest with many fits. Once they are alike the window grows, and with it what the fit rests on. Warm-up
  * ends itself after CALM_STAGES stages in a row in which nothing was left to improve. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ensemble/summit.h"
 
@@ -178,7 +179,9 @@ int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error
     /* chains that still climb or fall have not arrived, whatever a fit says */
     u->moved = u->stages == 0 || !(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before));
     u->moved = u->moved || all_drift(e);
+    double before = gess__seconds();
     int more = e->schedule->look(e);
+    e->seconds_learning += gess__seconds() - before;
     u->stages++;
     u->calm = more || u->moved || u->stages < FEWEST_STAGES ? 0 : u->calm + 1;
     u->iterations = gess__ensemble_done(e);

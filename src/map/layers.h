@@ -70,20 +70,22 @@ size_t gess__most_directions(size_t dim);
  * invert columns. */
 bool gess__layer_possible(const gess__layer *layer, size_t dim);
 
+/* Divisions and logarithms are what a warp takes its time with, so there are few. What is small is exact beside 1, not
+ * beside itself: these are numbers that a shift and a spread of their own are added to. */
+
 /* asinh x; *root becomes sqrt(1 + x²). Beyond 1e150 squares would overflow, and the root is |x|. */
 GESS__INLINE double gess__asinh(double x, double *root)
 {
     double size = fabs(x), r = sqrt(gess__fma(size, size, 1.0));
-    int big = size > 1e150;
-    *root = r = gess__select(big, size, r);
-    double rest = gess__select(big, size, size * size / (1.0 + r));
-    return copysign(gess__log1p(size + rest), x);
+    *root = r = gess__select(size > 1e150, size, r);
+    return copysign(gess__log(size + r), x);
 }
 
 /* sinh x; *cosine becomes cosh x. */
 GESS__INLINE double gess__sinh(double x, double *cosine)
 {
-    double e = gess__exp(fabs(x)), inverse = 1.0 / e;
+    double e, inverse;
+    gess__exp_both(fabs(x), &e, &inverse);
     *cosine = 0.5 * (e + inverse);
     return copysign(0.5 * (e - inverse), x);
 }
@@ -92,8 +94,8 @@ GESS__INLINE double gess__sinh(double x, double *cosine)
 GESS__INLINE double gess__warp_in(double x, double power, double lean, double tilt, double *slope)
 {
     double root, cosine, a = gess__asinh(x, &root), s = sqrt(gess__fma(a, a, 1.0));
-    double v = gess__sinh(gess__fma(lean, a * a / (1.0 + s), gess__fma(power, a, -tilt)), &cosine);
-    *slope = gess__fma(lean / power, a / s, 1.0) * cosine / root;
+    double v = gess__sinh(gess__fma(lean, s - 1.0, gess__fma(power, a, -tilt)), &cosine);
+    *slope = gess__fma(lean / power, a, s) * cosine / (s * root);
     return v;
 }
 
@@ -104,9 +106,11 @@ GESS__INLINE double gess__warp_out(double v, double power, double lean, double t
 {
     double root, cosine, q = gess__asinh(v, &root) + tilt, c = q + lean, gap = (power - lean) * (power + lean);
     double r = sqrt(gess__fma(c, c, gap)), along = power * c, across = lean * r;
-    double a = gess__select(c * lean > 0.0, q * gess__fma(2.0, lean, q) / (along + across), (along - across) / gap);
+    int alike = c * lean > 0.0;
+    double a =
+        gess__select(alike, q * gess__fma(2.0, lean, q), along - across) / gess__select(alike, along + across, gap);
     double x = gess__sinh(a, &cosine), s = sqrt(gess__fma(a, a, 1.0));
-    *slope = cosine / (root * gess__fma(lean / power, a / s, 1.0));
+    *slope = cosine * s / (root * gess__fma(lean / power, a, s));
     return x;
 }
 

@@ -8,19 +8,19 @@
 
 static int allocate(gess__learner *l, gess_error *err)
 {
-    size_t dim = l->dim, all = l->most * dim;
+    size_t dim = l->dim, all = l->most * dim, tile = dim * GESS__LANES;
     GESS_ALLOC(&l->mean, dim, err);
     GESS_ALLOC(&l->sd, dim, err);
     GESS_ALLOC(&l->z, all, err);
     GESS_ALLOC(&l->check, GESS__CHECKED * dim, err);
     GESS_ALLOC(&l->checks, 3 * (size_t)GESS__CHECKED, err);
-    GESS_ALLOC(&l->residuals, all, err);
-    GESS_ALLOC(&l->pair, 2 * all, err);
+    GESS_ALLOC(&l->residuals, all + tile, err);
+    GESS_ALLOC(&l->pair, 2 * all + tile, err);
     GESS_ALLOC(&l->square, 4 * dim * dim, err);
     GESS_ALLOC(&l->a, dim * dim, err);
     GESS_ALLOC(&l->b, dim * dim, err);
     GESS_ALLOC(&l->small, GESS__SMALL * dim, err);
-    GESS_ALLOC(&l->lanes, gess__block_count(l->most) * (1 + GESS__SKEW_STARTS) * dim * GESS__LANES, err);
+    GESS_ALLOC(&l->lanes, gess__block_count(l->most) * GESS__SKEW_STARTS * tile, err);
     GESS_ALLOC(&l->vectors, GESS__LEARN_VECTORS * l->most, err);
     GESS_ALLOC(&l->edges, GESS__MOST_EDGES * dim, err);
     GESS_ALLOC(&l->parent, GESS__MOST_EDGES * dim, err);
@@ -105,14 +105,16 @@ size_t gess__learn_points(const gess__learner *l, size_t n, size_t most)
 static bool moments(gess__learner *l, size_t n, const double *points, size_t m)
 {
     size_t dim = l->dim;
+    const double each = 1.0 / (double)m;
     for (size_t i = 0; i < dim; i++) l->mean[i] = l->sd[i] = 0.0;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < dim; i++) l->mean[i] += points[j * n / m * dim + i] / (double)m;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < dim; i++) {
-            double c = points[j * n / m * dim + i] - l->mean[i];
-            l->sd[i] += c * c / (double)m;
-        }
+    for (size_t j = 0; j < m; j++) {
+        const double *x = points + j * n / m * dim;
+        for (size_t i = 0; i < dim; i++) l->mean[i] += x[i] * each;
+    }
+    for (size_t j = 0; j < m; j++) {
+        const double *x = points + j * n / m * dim;
+        for (size_t i = 0; i < dim; i++) l->sd[i] += (x[i] - l->mean[i]) * (x[i] - l->mean[i]) * each;
+    }
     for (size_t i = 0; i < dim; i++) {
         l->sd[i] = sqrt(l->sd[i]);
         if (!isfinite(l->mean[i]) || !isfinite(l->sd[i]) || !(l->sd[i] > 1e-12 * fabs(l->mean[i]) + 1e-280))

@@ -50,12 +50,13 @@ struct gess__learner {
     double least_mean;    /* correlation of a driver of a mean, at least */
     double *mean, *sd;    /* of the points looked at; dim */
     double *z;            /* standardised; most × dim */
-    double *residuals;    /* most × dim */
-    double *pair;         /* 2 × most × dim */
+    double *residuals;    /* most × dim, and a tile more */
+    double *pair;         /* 2 × most × dim, and a tile more */
+    size_t thinned;       /* points that climbs of learn_skew.c begin with */
     double *square;       /* (2 dim)² */
     double *a, *b;        /* dim² each */
     double *small;        /* GESS__SMALL × dim */
-    double *lanes;        /* blocks × (1 + GESS__SKEW_STARTS) × dim × GESS__LANES */
+    double *lanes;        /* blocks × GESS__SKEW_STARTS × dim × GESS__LANES */
     double *vectors;      /* LEARN_VECTORS × most */
     gess__edge *edges;    /* MOST_EDGES × dim */
     uint32_t *parent;     /* MOST_EDGES × dim */

@@ -3,6 +3,9 @@
 #include "base/lanes.h"
 #include "base/vmath.h"
 
+/* Numbers of several columns that stay near the processor together. */
+enum { NEAR = 256 };
+
 GESS__VECTOR
 void gess__predict(const gess__terms *t, size_t begin, size_t end, double *restrict out)
 {
@@ -23,13 +26,20 @@ void gess__multiply(size_t n, const double *restrict a, const double *restrict b
 void gess__normal_equations(const gess__terms *t, const double *weights, const double *y, size_t begin, size_t end,
                             double *work, double *a, double *b)
 {
-    size_t n = end - begin;
-    for (size_t u = 0; u < t->count; u++) {
-        gess__multiply(n, t->columns[u] + begin, weights + begin, work);
-        for (size_t v = 0; v < t->count; v++)
-            a[u * t->count + v] = v < u ? a[v * t->count + u] : gess__dot(n, work, t->columns[v] + begin);
-        if (y != NULL) b[u] = gess__dot(n, work, y + begin);
+    size_t p = t->count;
+    for (size_t u = 0; u < p; u++) b[u] = 0.0;
+    for (size_t u = 0; u < p * p; u++) a[u] = 0.0;
+    for (size_t j = begin; j < end; j += NEAR) {
+        size_t n = end - j < NEAR ? end - j : NEAR;
+        for (size_t u = 0; u < p; u++) {
+            double *row = a + u * p;
+            gess__multiply(n, t->columns[u] + j, weights + j, work);
+            for (size_t v = u; v < p; v++) row[v] += gess__dot(n, work, t->columns[v] + j);
+            if (y != NULL) b[u] += gess__dot(n, work, y + j);
+        }
     }
+    for (size_t u = 0; u < p; u++)
+        for (size_t v = 0; v < u; v++) a[u * p + v] = a[v * p + u];
 }
 
 void gess__fit_mean(gess__terms *t, const double *weights, const double *y, size_t begin, size_t end, double *work,

@@ -21,7 +21,7 @@
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* Of l->vectors. */
-enum { ONES, RESIDUALS, INVERSES, WEIGHTS, LOGS, WORK, TARGET, SHARES, PULLS };
+enum { ONES, RESIDUALS, INVERSES, WEIGHTS, WORK, TARGET, SHARES, PULLS };
 
 typedef struct saturation {
     const double *y; /* what is mapped, less the whole multiples of drivers */
@@ -47,33 +47,38 @@ static void set_slope(saturation *f, double slope, size_t m, double *restrict in
     }
 }
 
-/* The weights e^−h, without the level, their logarithms and the shares s. */
+/* The weights e^−h, without the level, and the shares s. */
 GESS__VECTOR
 static void weigh(double cap, double bottom, size_t begin, size_t end, const double *restrict inverses,
-                  double *restrict weights, double *restrict logs, double *restrict shares)
+                  double *restrict weights, double *restrict shares)
 {
-    for (size_t j = begin; j < end; j++) {
-        double capped = inverses[j] + cap, weight = capped / gess__fma(bottom, inverses[j], 1.0);
-        weights[j] = weight;
-        logs[j] = gess__log(weight);
-        shares[j] = cap / capped;
-    }
+    for (size_t j = begin; j < end; j++) weights[j] = inverses[j] + cap;
+    for (size_t j = begin; j < end && cap > 0.0; j++) shares[j] = cap / weights[j];
+    for (size_t j = begin; j < end && !(cap > 0.0); j++) shares[j] = 0.0;
+    for (size_t j = begin; j < end && bottom > 0.0; j++) weights[j] /= gess__fma(bottom, inverses[j], 1.0);
 }
 
-/* Means of h without the level, and of r² e^−h. */
-static void mean_levels(size_t begin, size_t end, const double *v, size_t m, double *level, double *square)
+/* Means of h without the level, and of r² e^−h. A weight is between e^±60 or so, so four of them have a product. */
+GESS__VECTOR
+static void mean_levels(size_t n, const double *restrict r, const double *restrict weights, double *restrict level,
+                        double *restrict square)
 {
-    const double *r = v + RESIDUALS * m, *weights = v + WEIGHTS * m, *logs = v + LOGS * m;
-    double sums[2][GESS__LANES] = {{0}}, n = (double)(end - begin);
-    *level = *square = 0.0;
-    for (size_t j = begin; j < end; j++) {
-        sums[0][j % GESS__LANES] -= logs[j];
-        sums[1][j % GESS__LANES] += r[j] * r[j] * weights[j];
+    double logs[GESS__LANES] = {0}, squares[GESS__LANES] = {0};
+    size_t j = 0;
+    for (; j + 4 * GESS__LANES <= n; j += 4 * GESS__LANES)
+        for (size_t l = j; l < j + GESS__LANES; l++) {
+            double a = weights[l], b = weights[l + GESS__LANES], c = weights[l + 2 * GESS__LANES];
+            double d = weights[l + 3 * GESS__LANES], ra = r[l], rb = r[l + GESS__LANES];
+            double rc = r[l + 2 * GESS__LANES], rd = r[l + 3 * GESS__LANES];
+            logs[l - j] -= gess__log(a * b * (c * d));
+            squares[l - j] += (ra * ra * a + rb * rb * b) + (rc * rc * c + rd * rd * d);
+        }
+    for (; j < n; j++) {
+        logs[0] -= gess__log(weights[j]);
+        squares[0] += r[j] * r[j] * weights[j];
     }
-    for (size_t l = 0; l < GESS__LANES; l++) {
-        *level += sums[0][l] / n;
-        *square += sums[1][l] / n;
-    }
+    *level = gess__lane_sum(logs) / (double)n;
+    *square = gess__lane_sum(squares) / (double)n;
 }
 
 static void set_pulls(const saturation *f, size_t begin, size_t end, double *v, size_t m)
@@ -86,7 +91,7 @@ static void set_bounds(saturation *f, double cap, double bottom, size_t begin, s
 {
     f->cap = cap;
     f->floor = bottom;
-    weigh(cap, bottom, begin, end, v + INVERSES * m, v + WEIGHTS * m, v + LOGS * m, v + SHARES * m);
+    weigh(cap, bottom, begin, end, v + INVERSES * m, v + WEIGHTS * m, v + SHARES * m);
     set_pulls(f, begin, end, v, m);
 }
 
@@ -97,7 +102,7 @@ static double fit_with(saturation *f, double cap, double bottom, size_t begin, s
     double level, square;
     set_bounds(f, cap, bottom, begin, end, v, m);
     gess__fit_mean(&f->mean, v + WEIGHTS * m, f->y, begin, end, v + WORK * m, v + RESIDUALS * m);
-    mean_levels(begin, end, v, m, &level, &square);
+    mean_levels(end - begin, v + RESIDUALS * m + begin, v + WEIGHTS * m + begin, &level, &square);
     f->level = gess__log(square + 1e-300);
     return 0.5 * (level + f->level + 1.0);
 }
@@ -114,19 +119,29 @@ static void try_bounds(saturation *f, double cap, double bottom, size_t begin, s
     if (loss < best->loss) *best = (bounds){loss, cap, bottom};
 }
 
-/* The cap or floor, or neither, that is best: one of a few, then one near that. */
+/* The cap or floor, or neither, that is best near those of f. */
+static double refit(saturation *f, size_t begin, size_t end, double *v, size_t m)
+{
+    static const double near[] = {0.5, 0.7, 1.4, 2.0};
+    bounds first = {.cap = f->cap, .floor = f->floor}, best = {.loss = INFINITY};
+    try_bounds(f, first.cap, first.floor, begin, end, v, m, &best);
+    if (!(first.cap + first.floor > 0.0)) return best.loss;
+    for (size_t i = 0; i < COUNT(near); i++)
+        try_bounds(f, near[i] * first.cap, near[i] * first.floor, begin, end, v, m, &best);
+    return fit_with(f, best.cap, best.floor, begin, end, v, m);
+}
+
+/* The best of all: one of a few, then one near that. */
 static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
     static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
-    static const double near[] = {0.5, 0.7, 1.4, 2.0};
     bounds best = {.loss = INFINITY};
     try_bounds(f, 0.0, 0.0, begin, end, v, m, &best);
     for (size_t i = 0; i < COUNT(caps); i++) try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
     for (size_t i = 0; i < COUNT(floors); i++) try_bounds(f, 0.0, floors[i], begin, end, v, m, &best);
-    bounds first = best;
-    for (size_t i = 0; i < COUNT(near) && first.cap + first.floor > 0.0; i++)
-        try_bounds(f, near[i] * first.cap, near[i] * first.floor, begin, end, v, m, &best);
-    return fit_with(f, best.cap, best.floor, begin, end, v, m);
+    f->cap = best.cap;
+    f->floor = best.floor;
+    return refit(f, begin, end, v, m);
 }
 
 static double loss_of(saturation *f, size_t begin, size_t end, double *v, size_t m)
@@ -135,17 +150,17 @@ static double loss_of(saturation *f, size_t begin, size_t end, double *v, size_t
     set_bounds(f, f->cap, f->floor, begin, end, v, m);
     gess__predict(&f->mean, begin, end, r);
     for (size_t j = begin; j < end; j++) r[j] = f->y[j] - r[j];
-    mean_levels(begin, end, v, m, &level, &square);
+    mean_levels(end - begin, v + RESIDUALS * m + begin, v + WEIGHTS * m + begin, &level, &square);
     return 0.5 * (level + f->level + square * gess__exp(-f->level));
 }
 
 static double held_out(saturation f, double *v, size_t m)
 {
     size_t half = m / 2;
-    (void)fit(&f, 0, half, v, m);
-    double loss = 0.5 * loss_of(&f, half, m, v, m);
-    (void)fit(&f, half, m, v, m);
-    return loss + 0.5 * loss_of(&f, 0, half, v, m);
+    saturation back = f;
+    (void)refit(&f, 0, half, v, m);
+    (void)refit(&back, half, m, v, m);
+    return 0.5 * loss_of(&f, half, m, v, m) + 0.5 * loss_of(&back, 0, half, v, m);
 }
 
 /* ---- the two means ---- */
@@ -177,7 +192,7 @@ static saturation whole_mean(const gess__learner *l, size_t m, const saturation 
 {
     uint32_t i = linear->at;
     double *target = v + TARGET * m, start = l->mean[i] / l->sd[i];
-    saturation f = {.y = target, .x = fitted->x, .slope = fitted->slope};
+    saturation f = {.y = target, .x = fitted->x, .slope = fitted->slope, .cap = fitted->cap, .floor = fitted->floor};
     for (size_t q = 0; q < m; q++) target[q] = l->z[i * m + q] + start;
     for (size_t j = 0; j < linear->means; j++) {
         uint32_t k = linear->mean_from[j];
@@ -199,10 +214,11 @@ static void choose_slope(saturation *f, double sd, double linear, size_t m, doub
     double sign = linear < 0.0 ? -1.0 : 1.0, *inverses = v + INVERSES * m;
     set_slope(f, sign * sd, m, inverses);
     double one = fit(f, 0, m, v, m);
+    saturation first = *f;
     set_slope(f, 2.0 * sign * sd, m, inverses);
     if (fit(f, 0, m, v, m) < one) return;
+    *f = first;
     set_slope(f, sign * sd, m, inverses);
-    (void)fit(f, 0, m, v, m);
 }
 
 static void write_free_mean(const gess__learner *l, const saturation *f, gess__scale_step *step)
@@ -236,13 +252,12 @@ double gess__learn_saturated(gess__learner *l, size_t m, const gess__scale_step 
     memcpy(step->mean_from, linear->mean_from, sizeof step->mean_from);
     double loss = held_out(loose, v, m);
     saturation whole = whole_mean(l, m, &loose, linear, step, v);
+    (void)fit(&whole, 0, m, v, m);
     double whole_loss = held_out(whole, v, m);
     if (whole_loss < loss + WORTH_WHOLE) {
-        (void)fit(&whole, 0, m, v, m);
         write_rest(l, &whole, driver, step);
         return whole_loss;
     }
-    (void)fit(&loose, 0, m, v, m);
     write_free_mean(l, &loose, step);
     write_rest(l, &loose, driver, step);
     return loss;

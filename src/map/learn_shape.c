@@ -127,11 +127,14 @@ static void add_losses(size_t n, const double *restrict x, const double *restric
     for (size_t j = 0; j + GESS__LANES <= n; j += GESS__LANES)
         for (size_t l = 0; l < GESS__LANES; l++) {
             double t = (x[j + l] - shift) * inverse, root, a = gess__asinh(t, &root), side = sqrt(1.0 + a * a);
-            double by_root = 1.0 / root, by_side = 1.0 / side, slope = a * by_side; /* divisions are dear */
-            double bend = a * a / (1.0 + side), along = gess__fma(lean, slope, 1.0), by_along = 1.0 / along;
-            double bent = power * gess__fma(lean, bend, a), q = bent - tilt, c;
-            q = copysign(gess__select(fabs(q) > 300.0, 300.0, fabs(q)), q);
-            double v = gess__sinh(q, &c), w = weights[j + l], by_q = w * v * c - v / c;
+            double bend = side - 1.0, bent = power * gess__fma(lean, bend, a), q = bent - tilt, c;
+            q = copysign(gess__select(fabs(q) > 200.0, 200.0, fabs(q)), q);
+            double v = gess__sinh(q, &c), w = weights[j + l], leaning = gess__fma(lean, a, side);
+            /* one division for the inverses of root, side, leaning and c */
+            double roots = root * side, rest = leaning * c, all = 1.0 / (roots * rest);
+            double by_root = all * side * rest, by_side = all * root * rest, by_c = all * roots * leaning;
+            double slope = a * by_side, along = leaning * by_side, by_along = all * roots * c * side;
+            double by_q = w * v * c - v * by_c;
             double by_a = by_q * power * along - lean * by_side * by_side * by_side * by_along;
             double by_t = by_root * gess__fma(t, by_root, by_a);
             s[0][l] += 0.5 * w * v * v - gess__log(c * along * by_root);

@@ -13,7 +13,15 @@
 #include "base/linalg.h"
 #include "base/vmath.h"
 
-enum { W = GESS__LANES, STARTS = GESS__SKEW_STARTS, ITERATIONS = 20, MOST_FAILURES = 3, FEW = 3000, REFITS = 2 };
+enum {
+    W = GESS__LANES,
+    STARTS = GESS__SKEW_STARTS,
+    ITERATIONS = 20,
+    ALONE = 5,
+    MOST_FAILURES = 3,
+    FEW = 3000,
+    REFITS = 2
+};
 
 #define LEAST_SKEWNESS 2.5 /* standard errors */
 #define LEAST_GAIN 0.005   /* nats, held out */
@@ -31,17 +39,31 @@ static double pull(size_t dim, double length)
     return length > most ? sqrt(most / length) : 1.0;
 }
 
-/* The points that directions are looked for with, into `residuals`; their squared lengths into `lengths`. */
+/* Of the points of a tile, whose lengths are given: pulled in; those beyond `some` are no points. */
+GESS__VECTOR
+static void pull_tile(size_t dim, size_t some, double *restrict lengths, double *restrict tile)
+{
+    double most = FAR * FAR * (double)dim, factors[W];
+    for (size_t l = 0; l < W; l++) {
+        double length = l < some ? lengths[l] : 0.0, factor = length > most ? sqrt(most / length) : 1.0;
+        factors[l] = l < some ? factor : 0.0;
+        if (l < some) lengths[l] = factor * factor * length;
+    }
+    for (size_t i = 0; i < dim; i++)
+        for (size_t l = 0; l < W; l++) tile[i * W + l] *= factors[l];
+}
+
+/* The points that directions are looked for with, tile by tile, into `residuals`; their squared lengths into `lengths`.
+ */
 static void pull_in(gess__learner *l, size_t m, double *lengths, double *weights)
 {
     size_t dim = l->dim;
     for (size_t j = 0; j < m; j++) lengths[j] = gess__dot(dim, l->z + j * dim, l->z + j * dim);
     gess__learn_weights(dim, m, lengths, weights);
-    for (size_t j = 0; j < m; j++) {
-        const double *z = l->z + j * dim;
-        double length = lengths[j], factor = pull(dim, length);
-        for (size_t i = 0; i < dim; i++) l->residuals[j * dim + i] = factor * z[i];
-        lengths[j] = factor * factor * length;
+    for (size_t j = 0; j < m; j += W) {
+        size_t some = m - j < W ? m - j : W;
+        gess__to_tile(dim, some, l->z + j * dim, l->residuals + j * dim);
+        pull_tile(dim, some, lengths + j, l->residuals + j * dim);
     }
 }
 
@@ -85,31 +107,33 @@ static double orthonormal(size_t dim, const double *found, size_t count, double 
     return size;
 }
 
-/* Adds z (z·w)² of the points of a tile, in lanes. */
+/* Adds z (z·w)² of the points of a tile, in lanes; four sums side by side, so that none waits for itself. */
 GESS__VECTOR
-static void add_third_moments(size_t dim, size_t count, const double *restrict tile, const double *restrict w,
-                              double *restrict sums)
+static void add_third_moments(size_t dim, const double *restrict tile, const double *restrict w, double *restrict sums)
 {
-    double even[W] = {0}, odd[W] = {0};
+    double s0[W] = {0}, s1[W] = {0}, s2[W] = {0}, s3[W] = {0};
     size_t i = 0;
-    for (; i + 2 <= dim; i += 2) { /* side by side, so that neither sum waits for itself */
-        for (size_t l = 0; l < W; l++) even[l] = gess__fma(tile[i * W + l], w[i], even[l]);
-        for (size_t l = 0; l < W; l++) odd[l] = gess__fma(tile[(i + 1) * W + l], w[i + 1], odd[l]);
+    for (; i + 4 <= dim; i += 4) {
+        const double *restrict z = tile + i * W;
+        for (size_t l = 0; l < W; l++) s0[l] = gess__fma(z[l], w[i], s0[l]);
+        for (size_t l = 0; l < W; l++) s1[l] = gess__fma(z[W + l], w[i + 1], s1[l]);
+        for (size_t l = 0; l < W; l++) s2[l] = gess__fma(z[2 * W + l], w[i + 2], s2[l]);
+        for (size_t l = 0; l < W; l++) s3[l] = gess__fma(z[3 * W + l], w[i + 3], s3[l]);
     }
     for (; i < dim; i++)
-        for (size_t l = 0; l < W; l++) even[l] = gess__fma(tile[i * W + l], w[i], even[l]);
+        for (size_t l = 0; l < W; l++) s0[l] = gess__fma(tile[i * W + l], w[i], s0[l]);
     for (size_t l = 0; l < W; l++) {
-        double u = even[l] + odd[l];
-        even[l] = gess__select(l < count, u * u, 0.0);
+        double u = (s0[l] + s1[l]) + (s2[l] + s3[l]);
+        s0[l] = u * u;
     }
     for (i = 0; i < dim; i++)
-        for (size_t l = 0; l < W; l++) sums[i * W + l] = gess__fma(tile[i * W + l], even[l], sums[i * W + l]);
+        for (size_t l = 0; l < W; l++) sums[i * W + l] = gess__fma(tile[i * W + l], s0[l], sums[i * W + l]);
 }
 
 struct moments {
     size_t dim, count;
-    const double *z, *w;
-    double *lanes; /* of each block, room for a tile and one more for each direction */
+    const double *tiles, *w;
+    double *lanes; /* of each block, a tile for each direction */
 };
 
 static void moments_of_block(void *data, unsigned worker, size_t block, size_t first, size_t points)
@@ -117,31 +141,43 @@ static void moments_of_block(void *data, unsigned worker, size_t block, size_t f
     (void)worker;
     const struct moments *a = data;
     size_t dim = a->dim, end = first + points;
-    double *tile = a->lanes + block * (1 + a->count) * dim * W, *sums = tile + dim * W;
+    double *sums = a->lanes + block * a->count * dim * W;
     memset(sums, 0, a->count * dim * W * sizeof *sums);
-    for (size_t j = first; j < end; j += W) {
-        size_t some = end - j < W ? end - j : W;
-        gess__to_tile(dim, some, a->z + j * dim, tile);
-        for (size_t c = 0; c < a->count; c++) add_third_moments(dim, some, tile, a->w + c * dim, sums + c * dim * W);
-    }
+    for (size_t j = first; j < end; j += W)
+        for (size_t c = 0; c < a->count; c++)
+            add_third_moments(dim, a->tiles + j * dim, a->w + c * dim, sums + c * dim * W);
 }
 
-/* E[z (z·w)²] for each of the directions w: the points are read once for all of them. */
-static void third_moments(gess__learner *l, size_t m, const double *z, size_t count, const double *w, double *next)
+/* E[z (z·w)²] of m points in tiles, for each of the directions w: the points are read once for all of them. */
+static void third_moments(gess__learner *l, size_t m, const double *tiles, size_t count, const double *w, double *next)
 {
-    size_t dim = l->dim, stride = (1 + count) * dim * W, blocks = gess__block_count(m);
-    struct moments a = {dim, count, z, w, l->lanes};
+    size_t dim = l->dim, stride = count * dim * W, blocks = gess__block_count(m);
+    struct moments a = {dim, count, tiles, w, l->lanes};
     gess__blocks(l->team, 4.0 * (double)(m * dim * count), m, moments_of_block, &a);
     for (size_t i = 0; i < count * dim; i++) {
         next[i] = 0.0;
-        for (size_t b = 0; b < blocks; b++) next[i] += gess__lane_sum(l->lanes + b * stride + dim * W + i * W);
+        for (size_t b = 0; b < blocks; b++) next[i] += gess__lane_sum(l->lanes + b * stride + i * W);
         next[i] /= (double)m;
     }
 }
 
-/* The power iteration from `count` directions w side by side, each until it has settled; *skews: |E[(w·z)³]| where they
- * end, 0 for one that leads nowhere. `trial`: as much again twice. */
-static void climb(gess__learner *l, size_t m, const double *z, const double *found, size_t known, size_t count,
+/* Of those that have not settled, the one that is ahead of all, or none. */
+static size_t lead(size_t left, size_t *which, const double *skews, size_t count)
+{
+    size_t best = 0;
+    for (size_t c = 1; c < count; c++)
+        if (skews[c] > skews[best]) best = c;
+    for (size_t k = 0; k < left; k++)
+        if (which[k] == best) {
+            which[0] = best;
+            return 1;
+        }
+    return 0;
+}
+
+/* The power iteration from `count` directions w side by side, each until it has settled, or after ALONE steps the
+ * best only; *skews: |E[(w·z)³]| where they end, 0 for one that leads nowhere. `trial`: as much again twice. */
+static void climb(gess__learner *l, size_t m, const double *tiles, const double *found, size_t known, size_t count,
                   double *w, double *skews, double *trial)
 {
     size_t dim = l->dim, left = 0, which[STARTS];
@@ -153,7 +189,7 @@ static void climb(gess__learner *l, size_t m, const double *z, const double *fou
     for (int iteration = 0; iteration < ITERATIONS && left > 0; iteration++) {
         size_t kept = 0;
         for (size_t k = 0; k < left; k++) memcpy(trial + k * dim, w + which[k] * dim, dim * sizeof *w);
-        third_moments(l, m, z, left, trial, next);
+        third_moments(l, m, tiles, left, trial, next);
         for (size_t k = 0; k < left; k++) {
             size_t c = which[k];
             double old = skews[c];
@@ -166,6 +202,7 @@ static void climb(gess__learner *l, size_t m, const double *z, const double *fou
             if (!(fabs(skews[c] - old) < SETTLED * skews[c])) which[kept++] = c;
         }
         left = kept;
+        if (iteration + 1 == ALONE) left = lead(left, which, skews, count);
     }
 }
 
@@ -179,14 +216,45 @@ static void next_axis(size_t dim, double *axes, double *w)
     for (size_t i = 0; i < dim; i++) w[i] = i == best ? 1.0 : 0.0;
 }
 
-/* E[z_i³] of every axis. */
+/* Adds z |z|² and z³ of the points of a tile, in lanes. */
 GESS__VECTOR
-static void cube_axes(size_t dim, size_t m, const double *restrict z, double *restrict cubes)
+static void add_starts(size_t dim, const double *restrict tile, const double *restrict lengths, double *restrict radial,
+                       double *restrict cubes)
 {
-    for (size_t i = 0; i < dim; i++) cubes[i] = 0.0;
-    for (size_t j = 0; j < m; j++)
-        for (size_t i = 0; i < dim; i++) cubes[i] += z[j * dim + i] * z[j * dim + i] * z[j * dim + i];
-    for (size_t i = 0; i < dim; i++) cubes[i] /= (double)m;
+    for (size_t i = 0; i < dim; i++)
+        for (size_t l = 0; l < W; l++) {
+            double z = tile[i * W + l];
+            radial[i * W + l] = gess__fma(z, lengths[l], radial[i * W + l]);
+            cubes[i * W + l] = gess__fma(z * z, z, cubes[i * W + l]);
+        }
+}
+
+/* Where climbs begin: E[z |z|²], and E[z_i³] of every axis. */
+static void find_starts(gess__learner *l, size_t m, const double *lengths, double *radial, double *cubes)
+{
+    size_t dim = l->dim;
+    double *lanes = l->lanes;
+    memset(lanes, 0, 2 * dim * W * sizeof *lanes);
+    for (size_t j = 0; j < m; j += W) {
+        double some[W] = {0};
+        memcpy(some, lengths + j, (m - j < W ? m - j : W) * sizeof *some);
+        add_starts(dim, l->residuals + j * dim, some, lanes, lanes + dim * W);
+    }
+    for (size_t i = 0; i < dim; i++) {
+        radial[i] = gess__lane_sum(lanes + i * W) / (double)m;
+        cubes[i] = gess__lane_sum(lanes + (dim + i) * W) / (double)m;
+    }
+}
+
+/* Every stride-th tile, until there are so many points. */
+static size_t thin_tiles(const gess__learner *l, size_t m, size_t stride, double *sample)
+{
+    size_t dim = l->dim, few = 0, tiles = (m + W - 1) / W;
+    for (size_t t = 0; t < tiles; t += stride) {
+        memcpy(sample + few * dim, l->residuals + t * W * dim, W * dim * sizeof *sample);
+        few += m - t * W < W ? m - t * W : W;
+    }
+    return few;
 }
 
 /* |E[z_i³]| of every axis of which something is left; −1 of the others. */
@@ -199,24 +267,21 @@ static void axis_skewness(size_t dim, const double *cubes, const double *found, 
     }
 }
 
-/* The next direction into found[count]; returns its skewness. The starts, E[z |z|²] and axes, climb with every few-th
- * point, the best of them goes on with all. */
-static double next_direction(gess__learner *l, size_t m, double *found, size_t count, double *lengths, double *u)
+/* The next direction into found[count]; returns its skewness. The starts climb with the points of every few-th tile,
+ * the best of them goes on with all. */
+static double next_direction(gess__learner *l, size_t m, double *found, size_t count, const double *lengths)
 {
-    size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW, few = m / stride, starts = dim < STARTS ? dim + 1 : STARTS;
+    size_t dim = l->dim, starts = dim < STARTS ? dim + 1 : STARTS;
     double *axes = l->small, *cubes = axes + dim, *radial = cubes + dim, *w = radial + dim, *trial = w + STARTS * dim;
     double *sample = l->pair + l->most * dim, *to = found + count * dim, skews[STARTS];
     if (count == 0) {
-        for (size_t j = 0; j < few; j++)
-            memcpy(sample + j * dim, l->residuals + j * stride * dim, dim * sizeof *sample);
-        for (size_t j = 0; j < m; j++) u[j] = lengths[j] / (double)m;
-        gess__product(false, dim, 1, m, l->residuals, u, radial); /* E[z |z|²] */
-        cube_axes(dim, m, l->residuals, cubes);
+        l->thinned = thin_tiles(l, m, m / FEW < 1 ? 1 : m / FEW, sample);
+        find_starts(l, m, lengths, radial, cubes);
     }
     axis_skewness(dim, cubes, found, count, axes);
     memcpy(w, radial, dim * sizeof *w);
     for (size_t c = 1; c < starts; c++) next_axis(dim, axes, w + c * dim);
-    climb(l, few, sample, found, count, starts, w, skews, trial);
+    climb(l, l->thinned, sample, found, count, starts, w, skews, trial);
     size_t best = 0;
     for (size_t c = 1; c < starts; c++)
         if (skews[c] > skews[best]) best = c;
@@ -242,7 +307,7 @@ static void find_warps(gess__learner *l, size_t n, size_t m, double *found, doub
     double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
     int failures = 0;
     for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
-        double skewness = next_direction(l, m, found, k, lengths, u);
+        double skewness = next_direction(l, m, found, k, lengths);
         if (!(skewness > threshold)) break;
         if (l->checked > 0 && !(check_direction(l, found + k * dim) > LEAST_SHARED * skewness)) {
             failures++;
@@ -258,7 +323,6 @@ static void find_warps(gess__learner *l, size_t n, size_t m, double *found, doub
             continue;
         }
         failures = 0;
-        gess__shape_fit(&s, l->team, few, some, some_weights);
         w->which[w->count] = k;
         w->shapes[w->count++] = s;
     }

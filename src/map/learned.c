@@ -2,6 +2,7 @@
 
 #include "base/lanes.h"
 #include "base/mem.h"
+#include "base/rows.h"
 #include "base/vmath.h"
 
 #include <float.h>
@@ -250,10 +251,10 @@ GESS__INLINE void saturate(const gess__layer *layer, const gess__scale_step *s, 
 {
     double pull[W], share[W];
     for (size_t l = 0; l < W; l++) {
-        double variance = gess__exp(h[l]), over = s->cap * variance;
+        double variance = gess__exp(h[l]), over = s->cap * variance, inverse = 1.0 / (1.0 + over);
         pull[l] = s->pull;
-        share[l] = over / (1.0 + over);
-        h[l] += gess__log1p(s->floor / variance) - gess__log1p(over);
+        share[l] = over * inverse;
+        h[l] = gess__log((variance + s->floor) * inverse);
     }
     for (size_t j = 0; j < s->means; j++)
         add_driver(s->pull_slope[j], layer->centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, pull);
@@ -315,86 +316,77 @@ static void scale_in(const gess__layer *layer, double *restrict tile, double *re
 
 /* ---- skew ---- */
 
-/* out_b = Σ_k matrix_b[k step] x_k for four rows at a time, so that no sum waits for itself; k ascending. */
-GESS__INLINE void four_sums(size_t count, size_t step, const double *restrict m0, const double *restrict m1,
-                            const double *restrict m2, const double *restrict m3, const double *restrict x,
-                            double *restrict out)
+/* out = rows x for a tile. */
+static void tile_product(gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
-    for (size_t l = 0; l < 4 * W; l++) out[l] = 0.0;
-    for (size_t k = 0; k < count; k++) {
-        const double *restrict at = x + k * W;
-        double f0 = m0[k * step], f1 = m1[k * step], f2 = m2[k * step], f3 = m3[k * step];
-        for (size_t l = 0; l < W; l++) {
-            out[l] = gess__fma(f0, at[l], out[l]);
-            out[W + l] = gess__fma(f1, at[l], out[W + l]);
-            out[2 * W + l] = gess__fma(f2, at[l], out[2 * W + l]);
-            out[3 * W + l] = gess__fma(f3, at[l], out[3 * W + l]);
-        }
+    memset(out, 0, count * W * sizeof *out);
+    for (size_t j = 0; j < count; j += 4) {
+        gess__rows here = {rows.numbers + j * rows.apart, rows.apart, rows.step};
+        gess__rows_add(here, count - j < 4 ? count - j : 4, terms, W, x, out + j * W);
     }
 }
 
-/* u_j = row_j · (x − centre) for a tile; `centred` is scratch. The last rows are repeated to make four. */
+/* u_j = row_j · (x − centre) for a tile; `centred` is scratch. */
 GESS__INLINE void directions(const gess__layer *layer, size_t dim, const double *restrict tile,
                              double *restrict centred, double *restrict u)
 {
-    size_t count = layer->count;
     for (size_t i = 0; i < dim; i++)
         for (size_t l = 0; l < W; l++) centred[i * W + l] = tile[i * W + l] - layer->centre[i];
-    for (size_t j = 0; j < count; j += 4) {
-        double sums[4 * W];
-        size_t last = count - 1, j1 = j + 1 < count ? j + 1 : last, j2 = j + 2 < count ? j + 2 : last;
-        size_t j3 = j + 3 < count ? j + 3 : last;
-        four_sums(dim, 1, layer->rows + j * dim, layer->rows + j1 * dim, layer->rows + j2 * dim, layer->rows + j3 * dim,
-                  centred, sums);
-        for (size_t b = 0; b < 4 && j + b < count; b++)
-            for (size_t l = 0; l < W; l++) u[(j + b) * W + l] = sums[b * W + l];
-    }
+    tile_product((gess__rows){layer->rows, dim, 1}, layer->count, dim, centred, u);
 }
 
-/* x += Σ column_j change_j. */
-GESS__INLINE void move(const gess__layer *layer, size_t dim, const double *restrict change, double *restrict tile)
+/* x += Σ column_j change_j; `by` is scratch. */
+GESS__INLINE void move(const gess__layer *layer, size_t dim, const double *restrict change, double *restrict by,
+                       double *restrict tile)
 {
-    for (size_t i = 0; i < dim; i += 4) {
-        double sums[4 * W];
-        size_t last = dim - 1, i1 = i + 1 < dim ? i + 1 : last, i2 = i + 2 < dim ? i + 2 : last;
-        size_t i3 = i + 3 < dim ? i + 3 : last;
-        four_sums(layer->count, dim, layer->columns + i, layer->columns + i1, layer->columns + i2, layer->columns + i3,
-                  change, sums);
-        for (size_t b = 0; b < 4 && i + b < dim; b++)
-            for (size_t l = 0; l < W; l++) tile[(i + b) * W + l] += sums[b * W + l];
-    }
+    tile_product((gess__rows){layer->columns, 1, dim}, dim, layer->count, change, by);
+    for (size_t i = 0; i < dim * W; i++) tile[i] += by[i];
+}
+
+/* sums += log slope, for several slopes at a time: their product. */
+GESS__INLINE void add_logs(size_t j, size_t count, const double *restrict slope, double *restrict product,
+                           double *restrict sums)
+{
+    const size_t together = 4;
+    int first = j % together == 0, last = j % together == together - 1 || j + 1 == count;
+    for (size_t l = 0; l < W; l++) product[l] = first ? slope[l] : product[l] * slope[l];
+    for (size_t l = 0; l < W && last; l++) sums[l] += gess__log(product[l]);
 }
 
 GESS__VECTOR
 static void skew_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                      double *restrict v)
 {
+    double product[W];
     directions(layer, dim, tile, v + layer->count * W, v);
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
+        double slope[W];
         for (size_t l = 0; l < W; l++) {
-            double slope, t = gess__warp_out(v[j * W + l], w.power, w.lean, w.tilt, &slope);
+            double t = gess__warp_out(v[j * W + l], w.power, w.lean, w.tilt, &slope[l]);
             v[j * W + l] = gess__fma(w.spread, t, w.shift) - v[j * W + l];
-            sums[l] += gess__log(slope);
         }
+        add_logs(j, layer->count, slope, product, sums);
     }
-    move(layer, dim, v, tile);
+    move(layer, dim, v, v + layer->count * W, tile);
 }
 
 GESS__VECTOR
 static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                     double *restrict u)
 {
+    double product[W];
     directions(layer, dim, tile, u + layer->count * W, u);
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
+        double slope[W], inverse = 1.0 / w.spread;
         for (size_t l = 0; l < W; l++) {
-            double slope, v = gess__warp_in((u[j * W + l] - w.shift) / w.spread, w.power, w.lean, w.tilt, &slope);
+            double v = gess__warp_in((u[j * W + l] - w.shift) * inverse, w.power, w.lean, w.tilt, &slope[l]);
             u[j * W + l] = v - u[j * W + l];
-            sums[l] += gess__log(slope);
         }
+        add_logs(j, layer->count, slope, product, sums);
     }
-    move(layer, dim, u, tile);
+    move(layer, dim, u, u + layer->count * W, tile);
 }
 
 /* ---- warp ---- */
@@ -402,28 +394,28 @@ static void skew_in(const gess__layer *layer, size_t dim, double *restrict tile,
 GESS__VECTOR
 static void warp_out(const gess__layer *layer, double *restrict tile, double *restrict sums)
 {
+    double product[W];
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
-        double *restrict x = tile + (size_t)layer->at[j] * W;
+        double slope[W], *restrict x = tile + (size_t)layer->at[j] * W;
         for (size_t l = 0; l < W; l++) {
-            double slope, t = gess__warp_out(x[l], w.power, w.lean, w.tilt, &slope);
+            double t = gess__warp_out(x[l], w.power, w.lean, w.tilt, &slope[l]);
             x[l] = gess__fma(w.spread, t, w.shift);
-            sums[l] += gess__log(slope);
         }
+        add_logs(j, layer->count, slope, product, sums);
     }
 }
 
 GESS__VECTOR
 static void warp_in(const gess__layer *layer, double *restrict tile, double *restrict sums)
 {
+    double product[W];
     for (size_t j = 0; j < layer->count; j++) {
         gess__warp w = layer->warps[j];
-        double *restrict x = tile + (size_t)layer->at[j] * W;
-        for (size_t l = 0; l < W; l++) {
-            double slope;
-            x[l] = gess__warp_in((x[l] - w.shift) / w.spread, w.power, w.lean, w.tilt, &slope);
-            sums[l] += gess__log(slope);
-        }
+        double slope[W], inverse = 1.0 / w.spread, *restrict x = tile + (size_t)layer->at[j] * W;
+        for (size_t l = 0; l < W; l++)
+            x[l] = gess__warp_in((x[l] - w.shift) * inverse, w.power, w.lean, w.tilt, &slope[l]);
+        add_logs(j, layer->count, slope, product, sums);
     }
 }
 

@@ -7,10 +7,10 @@
 
 /* ---- the run's cost ---- */
 
-static const char *const stat_names[] = {"evals",     "evals_sampling", "evals_speculative", "updates",
-                                         "failures",  "seconds",        "seconds_sampling",  "nans",
-                                         "warmup",    "warmup_settled", "targets_met",       "stop_ess",
-                                         "stop_rhat", "method"};
+static const char *const stat_names[] =
+    {"evals",          "evals_sampling",   "evals_speculative", "updates",   "failures",
+     "seconds",        "seconds_sampling", "seconds_learning",  "nans",      "warmup",
+     "warmup_settled", "targets_met",      "stop_ess",          "stop_rhat", "method"};
 enum { STATS = sizeof stat_names / sizeof *stat_names };
 
 static json_t *number(double x)
@@ -22,13 +22,14 @@ int gess__summary_set_stats(gess__summary *s, const gess_stats *stats, gess_erro
 {
     json_decref(s->stats);
     s->stats =
-        json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:b, s:b, s:o, s:o, s:s?}", "evals",
+        json_pack("{s:I, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:b, s:b, s:o, s:o, s:s?}", "evals",
                   (json_int_t)stats->evals, "evals_sampling", (json_int_t)stats->evals_sampling, "evals_speculative",
                   (json_int_t)stats->evals_speculative, "updates", (json_int_t)stats->updates, "failures",
                   (json_int_t)stats->failures, "seconds", stats->seconds, "seconds_sampling", stats->seconds_sampling,
-                  "nans", (json_int_t)stats->nans, "warmup", (json_int_t)stats->warmup, "warmup_settled",
-                  stats->warmup_settled, "targets_met", stats->met, "stop_ess", number(stats->least_ess), "stop_rhat",
-                  number(stats->worst_rhat), "method", stats->method[0] != '\0' ? stats->method : NULL);
+                  "seconds_learning", stats->seconds_learning, "nans", (json_int_t)stats->nans, "warmup",
+                  (json_int_t)stats->warmup, "warmup_settled", stats->warmup_settled, "targets_met", stats->met,
+                  "stop_ess", number(stats->least_ess), "stop_rhat", number(stats->worst_rhat), "method",
+                  stats->method[0] != '\0' ? stats->method : NULL);
     if (s->stats == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     return GESS_OK;
 }

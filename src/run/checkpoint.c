@@ -37,6 +37,7 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, &run->evals_warmup);
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);
+    GESS_ARCHIVE(a, &run->learning_before);
     GESS_ARCHIVE(a, &run->stats);
     gess__history_archive(&run->history, a);
     for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__ensemble_archive(run->ensemble[i], a);
@@ -49,12 +50,14 @@ int gess__checkpoint_save(gess_run *run, gess_error *err)
     if (run->directory == NULL) return GESS_OK;
     GESS_TRY(gess__writer_sync(run->writer, err));
     if (has_warmup) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
-    double seconds = run->seconds_before, sampling = run->sampling_before;
+    double seconds = run->seconds_before, sampling = run->sampling_before, learning = run->learning_before;
     run->seconds_before = run->stats.seconds;
     run->sampling_before = run->stats.seconds_sampling;
+    run->learning_before = run->stats.seconds_learning;
     archive_run(run, &a, &has_warmup);
     run->seconds_before = seconds;
     run->sampling_before = sampling;
+    run->learning_before = learning;
     int status = gess__writer_archive(run->writer, &a, err);
     if (status == GESS_OK && has_warmup) status = gess__writer_archive(run->warmup_writer, &a, err);
     if (status == GESS_OK) status = gess__archive_save(&a, run->directory, "checkpoint", err);

@@ -292,11 +292,12 @@ json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__ensem
         memset(tally.by_evals, 0, sizeof tally.by_evals);
     }
     int approximation = ensemble[0]->kernel->needs & GESS__NEEDS_APPROX;
-    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:I, s:I}", "approximation",
+    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:I}", "approximation",
                      approximation != 0, "divergent", (json_int_t)tally.divergent, "warmup", warmup_json(h), "checks",
                      checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
                      counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, ensemble),
                      "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "seconds_warmup",
-                     s->seconds - s->seconds_sampling, "seconds_sampling", s->seconds_sampling, "evals_warmup",
-                     (json_int_t)(s->evals - s->evals_sampling), "evals_sampling", (json_int_t)s->evals_sampling);
+                     s->seconds - s->seconds_sampling, "seconds_learning", s->seconds_learning, "seconds_sampling",
+                     s->seconds_sampling, "evals_warmup", (json_int_t)(s->evals - s->evals_sampling), "evals_sampling",
+                     (json_int_t)s->evals_sampling);
 }

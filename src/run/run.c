@@ -249,6 +249,7 @@ static void update_stats(gess_run *run)
     double now = gess__seconds();
     s->evals = s->updates = s->failures = s->nans = 0;
     s->evals_speculative = run->speculative_before;
+    s->seconds_learning = run->learning_before;
     s->iterations = UINT64_MAX;
     s->warmup_settled = 1;
     for (size_t i = 0; i < run->ensembles; i++) {
@@ -257,6 +258,7 @@ static void update_stats(gess_run *run)
         s->updates += e->tally.updates;
         s->failures += e->tally.failures;
         s->nans += e->tally.nans;
+        s->seconds_learning += e->seconds_learning;
         s->evals_speculative += gess__ensemble_unused(e);
         s->nu = e->schedule->alone ? NAN : e->approx->nu;
         if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);

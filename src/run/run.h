@@ -46,7 +46,7 @@ struct gess_run {
     uint64_t looked; /* draws at the last look of the stop rules */
     uint64_t goal;   /* draws at the next one; 0: not decided */
     uint64_t evals_warmup;
-    double seconds_before, sampling_before; /* of earlier sessions */
+    double seconds_before, sampling_before, learning_before; /* of earlier sessions */
     uint64_t speculative_before;
     gess__history history;
     /* of this session */

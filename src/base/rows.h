@@ -1,0 +1,18 @@
+/* Rows of a matrix times points side by side in a tile (base/lanes.h), spelled out for the vectors of the machine:
+ * compilers make vectors of such loops or do not, by luck. The bits are those of the plain loops. */
+#ifndef GESS_BASE_ROWS_H
+#define GESS_BASE_ROWS_H
+
+#include <stddef.h>
+
+/* A matrix, or the part of one that is meant: from one row to the next, and from one number of a row to the next. */
+typedef struct gess__rows {
+    const double *numbers;
+    size_t apart, step;
+} gess__rows;
+
+/* out_b += Σ_k row_b[k] x_k for rows b < count <= 4 and k = 0, …, terms - 1 in this order, with fused multiply-adds.
+ * x_k and out_b are `lanes` numbers each, LANES or WIDE_LANES, one after the other; out may not overlap x. */
+void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out);
+
+#endif
