@@ -127,14 +127,15 @@ bool gess__learn_standardise(gess__learner *l, size_t n, const double *points, s
 {
     if (!moments(l, n, points, m)) return false;
     size_t dim = l->dim;
+    for (size_t i = 0; i < dim; i++) l->small[i] = 1.0 / l->sd[i];
     for (size_t j = 0; j < m; j++)
         for (size_t i = 0; i < dim; i++)
-            l->z[by_coordinate ? i * m + j : j * dim + i] = (points[j * n / m * dim + i] - l->mean[i]) / l->sd[i];
+            l->z[by_coordinate ? i * m + j : j * dim + i] = (points[j * n / m * dim + i] - l->mean[i]) * l->small[i];
     size_t c = l->others < GESS__CHECKED ? l->others : GESS__CHECKED;
     for (size_t j = 0; j < c; j++)
         for (size_t i = 0; i < dim; i++)
             l->check[by_coordinate ? i * c + j : j * dim + i] =
-                (l->other[j * l->others / c * dim + i] - l->mean[i]) / l->sd[i];
+                (l->other[j * l->others / c * dim + i] - l->mean[i]) * l->small[i];
     l->checked = c;
     return true;
 }

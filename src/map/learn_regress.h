@@ -19,6 +19,9 @@ void gess__predict(const gess__terms *t, size_t begin, size_t end, double *restr
 
 void gess__multiply(size_t n, const double *restrict a, const double *restrict b, double *restrict out);
 
+/* out = log(r² + 1e-12). */
+void gess__log_squares(size_t n, const double *restrict r, double *restrict out);
+
 /* a = Xᵀ diag(weights) X, and Xᵀ diag(weights) y into b where y is given. */
 void gess__normal_equations(const gess__terms *t, const double *weights, const double *y, size_t begin, size_t end,
                             double *work, double *a, double *b);

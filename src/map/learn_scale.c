@@ -91,10 +91,8 @@ static double start_spread(gess__terms *t, const double *r, size_t begin, size_t
     gess__terms flat = *t;
     double a[GESS__MOST_TERMS * GESS__MOST_TERMS];
     for (size_t u = 0; u < t->count; u++) flat.factors[u] = 0.0;
-    for (size_t j = begin; j < end; j++) {
-        h[j] = gess__log(r[j] * r[j] + 1e-12);
-        weights[j] = 1.0;
-    }
+    gess__log_squares(end - begin, r + begin, h + begin);
+    for (size_t j = begin; j < end; j++) weights[j] = 1.0;
     gess__normal_equations(t, weights, h, begin, end, work, a, t->factors);
     gess__learn_solve(t->count, a, t->factors);
     double loss = best_level(t, r, begin, end, h, weights, squares);
@@ -109,16 +107,15 @@ static double fit_spread(gess__terms *t, const double *r, size_t begin, size_t e
                          double *squares, double *work, double loss)
 {
     size_t p = t->count;
+    double totals[GESS__MOST_TERMS] = {0};
+    for (size_t u = 0; u < p; u++)
+        for (size_t j = begin; j < end; j++) totals[u] += t->columns[u][j];
     for (int iteration = 0; iteration < 25; iteration++) {
         double a[GESS__MOST_TERMS * GESS__MOST_TERMS], b[GESS__MOST_TERMS], before[GESS__MOST_TERMS], old = loss,
                                                                                                       step = 1.0;
         memcpy(before, t->factors, sizeof before);
         gess__normal_equations(t, squares, NULL, begin, end, work, a, b);
-        for (size_t u = 0; u < p; u++) {
-            double total = 0.0;
-            for (size_t j = begin; j < end; j++) total += t->columns[u][j];
-            b[u] = a[u] - total; /* a[u]: the first term is 1 */
-        }
+        for (size_t u = 0; u < p; u++) b[u] = a[u] - totals[u]; /* a[u]: the first term is 1 */
         gess__learn_solve(p, a, b);
         for (int halving = 0; halving < 12; halving++, step *= 0.5) {
             for (size_t u = 0; u < p; u++) t->factors[u] = before[u] + step * b[u];
@@ -165,10 +162,8 @@ static void correlate(gess__learner *l, size_t m)
 static void correlate_spreads(gess__learner *l, size_t m)
 {
     double *second = l->pair + l->dim * m;
-    for (size_t j = 0; j < l->dim * m; j++) {
-        l->pair[j] = gess__log(l->residuals[j] * l->residuals[j] + 1e-12);
-        second[j] = cut(l->z[j], 4.0);
-    }
+    gess__log_squares(l->dim * m, l->residuals, l->pair);
+    for (size_t j = 0; j < l->dim * m; j++) second[j] = cut(l->z[j], 4.0);
     correlate(l, m);
 }
 

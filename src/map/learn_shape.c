@@ -26,6 +26,18 @@ enum { FEW = 4000 };
 
 /* ---- tails of all coordinates together ---- */
 
+/* Σ log(1 + factor length) over every step-th of them. */
+GESS__VECTOR
+static double sum_logs(size_t m, size_t step, double factor, const double *restrict lengths)
+{
+    double sums[GESS__LANES] = {0};
+    size_t j = 0;
+    for (; j + GESS__LANES * step <= m; j += GESS__LANES * step)
+        for (size_t l = 0; l < GESS__LANES; l++) sums[l] += gess__log(gess__fma(factor, lengths[j + l * step], 1.0));
+    for (; j < m; j += step) sums[0] += gess__log(gess__fma(factor, lengths[j], 1.0));
+    return gess__lane_sum(sums);
+}
+
 /* ν of a t with covariance I for points of these squared lengths, by every few-th of them, the best of a few; INFINITY:
  * a Gaussian. */
 static double tails(size_t dim, size_t m, const double *lengths)
@@ -40,8 +52,7 @@ static double tails(size_t dim, size_t m, const double *lengths)
             sum -= 0.5 * d * gess__log(2.0) * (double)used;
         } else {
             double norm = gess__log_gamma(0.5 * (nu + d)) - gess__log_gamma(0.5 * nu) - 0.5 * d * gess__log(nu - 2.0);
-            for (size_t j = 0; j < m; j += step) sum -= 0.5 * (nu + d) * gess__log1p(lengths[j] / (nu - 2.0));
-            sum += norm * (double)used;
+            sum = norm * (double)used - 0.5 * (nu + d) * sum_logs(m, step, 1.0 / (nu - 2.0), lengths);
         }
         if (!(sum > most)) continue;
         most = sum;

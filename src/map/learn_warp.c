@@ -35,12 +35,22 @@ static size_t find_coordinates(gess__learner *l, size_t n, size_t m, const doubl
     return count;
 }
 
+GESS__VECTOR
+static void warp_all(size_t n, const gess__warp *warp, double *restrict x)
+{
+    double inverse = 1.0 / warp->spread, slope;
+    for (size_t j = 0; j < n; j++)
+        x[j] = gess__warp_in((x[j] - warp->shift) * inverse, warp->power, warp->lean, warp->tilt, &slope);
+}
+
 /* n values: mean 0 and mean square 1. */
 static void centre_and_scale(size_t n, double *x)
 {
     double mean = 0.0, square = 0.0;
-    for (size_t j = 0; j < n; j++) mean += x[j] / (double)n;
-    for (size_t j = 0; j < n; j++) square += (x[j] - mean) * (x[j] - mean) / (double)n;
+    for (size_t j = 0; j < n; j++) mean += x[j];
+    mean /= (double)n;
+    for (size_t j = 0; j < n; j++) square += (x[j] - mean) * (x[j] - mean);
+    square /= (double)n;
     double factor = square > 0.0 ? 1.0 / sqrt(square) : 1.0;
     for (size_t j = 0; j < n; j++) x[j] = (x[j] - mean) * factor;
 }
@@ -54,9 +64,7 @@ static bool weights_after(gess__learner *l, size_t m, size_t count, const gess__
         memcpy(u, l->z + i * m, m * sizeof *u);
         if (k < count && l->order[k] == i) {
             gess__warp w = gess__shape_warp(&shapes[k++]);
-            double slope;
-            for (size_t j = 0; j < m; j++)
-                u[j] = gess__warp_in((u[j] - w.shift) / w.spread, w.power, w.lean, w.tilt, &slope);
+            warp_all(m, &w, u);
             centre_and_scale(m, u);
         }
         for (size_t j = 0; j < m; j++) l->residuals[j * dim + i] = u[j];
