@@ -2,6 +2,8 @@
 
 #include "base/lanes.h"
 
+#include <stdbool.h>
+
 #ifdef GESS__WIDEST
 #include <immintrin.h>
 #define WIDE __attribute__((target("arch=x86-64-v3")))
@@ -31,22 +33,25 @@ static void add_plain(four f, size_t count, size_t terms, size_t lanes, const do
 }
 
 #ifdef GESS__WIDEST
+/* Eight rows where there are as many, so that no sum waits for itself. */
 GESS__WIDEST
-static void add_eight(four f, size_t terms, const double *restrict x, double *restrict out)
+static void add_eight(four f, four g, bool both, size_t terms, const double *restrict x, double *restrict out)
 {
-    __m512d s0 = _mm512_loadu_pd(out), s1 = _mm512_loadu_pd(out + W), s2 = _mm512_loadu_pd(out + 2 * W),
-            s3 = _mm512_loadu_pd(out + 3 * W);
-    for (size_t k = 0; k < terms; k++) {
+    __m512d s[2 * ROWS];
+    size_t rows = both ? 2 * ROWS : ROWS;
+    for (size_t b = 0; b < 2 * ROWS; b++) s[b] = b < rows ? _mm512_loadu_pd(out + b * W) : _mm512_setzero_pd();
+    for (size_t k = 0; k < terms && both; k++) {
         __m512d at = _mm512_loadu_pd(x + k * W);
-        s0 = _mm512_fmadd_pd(_mm512_set1_pd(f.row[0][k * f.step]), at, s0);
-        s1 = _mm512_fmadd_pd(_mm512_set1_pd(f.row[1][k * f.step]), at, s1);
-        s2 = _mm512_fmadd_pd(_mm512_set1_pd(f.row[2][k * f.step]), at, s2);
-        s3 = _mm512_fmadd_pd(_mm512_set1_pd(f.row[3][k * f.step]), at, s3);
+        for (size_t b = 0; b < ROWS; b++) {
+            s[b] = _mm512_fmadd_pd(_mm512_set1_pd(f.row[b][k * f.step]), at, s[b]);
+            s[ROWS + b] = _mm512_fmadd_pd(_mm512_set1_pd(g.row[b][k * g.step]), at, s[ROWS + b]);
+        }
     }
-    _mm512_storeu_pd(out, s0);
-    _mm512_storeu_pd(out + W, s1);
-    _mm512_storeu_pd(out + 2 * W, s2);
-    _mm512_storeu_pd(out + 3 * W, s3);
+    for (size_t k = 0; k < terms && !both; k++) {
+        __m512d at = _mm512_loadu_pd(x + k * W);
+        for (size_t b = 0; b < ROWS; b++) s[b] = _mm512_fmadd_pd(_mm512_set1_pd(f.row[b][k * f.step]), at, s[b]);
+    }
+    for (size_t b = 0; b < rows; b++) _mm512_storeu_pd(out + b * W, s[b]);
 }
 
 GESS__WIDEST
@@ -92,7 +97,7 @@ static void add_four(four f, size_t terms, size_t lanes, const double *x, double
     if (!gess__has_widest())
         for (size_t l = 0; l < lanes; l += W) add_narrow(f, terms, lanes, x + l, out + l);
     else if (lanes == W)
-        add_eight(f, terms, x, out);
+        add_eight(f, f, false, terms, x, out);
     else
         add_sixteen(f, terms, x, out);
 }
@@ -104,7 +109,8 @@ static int has_vectors(void)
 }
 #endif
 
-void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out)
+/* Rows b < count <= 4. */
+static void add_some(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out)
 {
     four f = four_of(rows, count);
 #ifdef GESS__WIDEST
@@ -121,4 +127,20 @@ void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, c
     }
 #endif
     add_plain(f, count, terms, lanes, x, out);
+}
+
+void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out)
+{
+    size_t b = 0;
+#ifdef GESS__WIDEST
+    for (; b + 2 * ROWS <= count && lanes == W && gess__has_widest(); b += 2 * ROWS) {
+        gess__rows here = {rows.numbers + b * rows.apart, rows.apart, rows.step}, next = here;
+        next.numbers += ROWS * rows.apart;
+        add_eight(four_of(here, ROWS), four_of(next, ROWS), true, terms, x, out + b * lanes);
+    }
+#endif
+    for (; b < count; b += ROWS) {
+        gess__rows here = {rows.numbers + b * rows.apart, rows.apart, rows.step};
+        add_some(here, count - b < ROWS ? count - b : ROWS, terms, lanes, x, out + b * lanes);
+    }
 }

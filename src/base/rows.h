@@ -11,7 +11,7 @@ typedef struct gess__rows {
     size_t apart, step;
 } gess__rows;
 
-/* out_b += Σ_k row_b[k] x_k for rows b < count <= 4 and k = 0, …, terms - 1 in this order, with fused multiply-adds.
+/* out_b += Σ_k row_b[k] x_k for rows b < count and k = 0, …, terms - 1 in this order, with fused multiply-adds.
  * x_k and out_b are `lanes` numbers each, LANES or WIDE_LANES, one after the other; out may not overlap x. */
 void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out);
 

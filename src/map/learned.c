@@ -320,10 +320,7 @@ static void scale_in(const gess__layer *layer, double *restrict tile, double *re
 static void tile_product(gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
     memset(out, 0, count * W * sizeof *out);
-    for (size_t j = 0; j < count; j += 4) {
-        gess__rows here = {rows.numbers + j * rows.apart, rows.apart, rows.step};
-        gess__rows_add(here, count - j < 4 ? count - j : 4, terms, W, x, out + j * W);
-    }
+    gess__rows_add(rows, count, terms, W, x, out);
 }
 
 /* u_j = row_j · (x − centre) for a tile; `centred` is scratch. */
