@@ -175,7 +175,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     run->lock = -1;
     if (comm != NULL && comm->abi != GESS__COMM_ABI)
         return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
-    if (is_guest(run)) {
+    if (comm != NULL && is_guest(run)) {
         comm->runs++;
         int status = body(&m, err);
         if (status != GESS_OK) gess__guest_failed(comm, status, err);
