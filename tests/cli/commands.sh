@@ -73,7 +73,7 @@ expect 1 'has no parameter' "$gess" sample wishart:dims=3 -o bad
 expect 0 'ess_bulk' "$gess" summary run
 "$gess" summary run --json > summary.json || fail "summary --json"
 for key in parameters name mean sd mcse_mean q5 q50 q95 ess_bulk ess_tail ess_coda r_hat geweke evals evals_sampling \
-    evals_speculative seconds seconds_sampling chains draws nans; do
+    evals_speculative seconds seconds_sampling seconds_learning chains draws nans; do
     grep -q "\"$key\"" summary.json || fail "summary --json has no $key"
 done
 [ "$(grep '"name"' summary.json | tail -1 | tr -d ' ,')" = '"name":"lp__"' ] || fail "lp__ comes last"

@@ -7,6 +7,7 @@
 
 #include "base/lanes.h"
 #include "base/rng.h"
+#include "base/rows.h"
 
 #include <float.h>
 #include <math.h>
@@ -237,6 +238,37 @@ static void tiles(void **state)
         }
 }
 
+/* With any vectors, any number of rows, by row or by column: the bits of the plain loops, and nothing beyond. */
+static void rows_of_matrices(void **state)
+{
+    (void)state;
+    static const size_t terms[] = {0, 1, 3, 8, 31};
+    enum { MOST = 21, TERMS = 31 };
+    double *matrix = random_doubles(40, 0, MOST * TERMS), *x = random_doubles(41, 0, TERMS * GESS__WIDE_LANES);
+    double *start = random_doubles(42, 0, (MOST + 1) * GESS__WIDE_LANES), plain[(MOST + 1) * GESS__WIDE_LANES];
+    double out[(MOST + 1) * GESS__WIDE_LANES];
+    for (size_t count = 1; count <= MOST; count++)
+        for (size_t t = 0; t < sizeof terms / sizeof *terms; t++)
+            for (size_t lanes = GESS__LANES; lanes <= GESS__WIDE_LANES; lanes *= 2)
+                for (int by_column = 0; by_column < 2; by_column++) {
+                    gess__rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
+                    memcpy(plain, start, sizeof plain);
+                    for (size_t b = 0; b < count; b++)
+                        for (size_t k = 0; k < terms[t]; k++)
+                            for (size_t l = 0; l < lanes; l++)
+                                plain[b * lanes + l] =
+                                    fma(matrix[b * rows.apart + k * rows.step], x[k * lanes + l], plain[b * lanes + l]);
+                    for (int with = GESS__NO_VECTORS; with <= (int)gess__best_vectors(); with++) {
+                        memcpy(out, start, sizeof out);
+                        gess__rows_add_with((gess__vectors)with, rows, count, terms[t], lanes, x, out);
+                        assert_memory_equal(out, plain, sizeof plain);
+                    }
+                }
+    free(matrix);
+    free(x);
+    free(start);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(ellipses),
         cmocka_unit_test(rows_at_once),
         cmocka_unit_test(tiles),
+        cmocka_unit_test(rows_of_matrices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "base/sort.h"
 #include "base/special.h"
 
 #include <float.h>
@@ -181,11 +182,43 @@ static void roots_at_ends(void **state)
     assert_true(gess__root(watched, &high, high.low, high.high, 1e-12) == high.high);
 }
 
+/* Any order, many alike, infinities: ascending, and the same numbers. */
+static void sorted(void **state)
+{
+    (void)state;
+    enum { MOST = 3000 };
+    static double x[MOST];
+    for (size_t n = 0; n < MOST; n = n < 80 ? n + 1 : n * 3 / 2)
+        for (int kind = 0; kind < 6; kind++) {
+            double sum = 0.0, after = 0.0;
+            for (size_t i = 0; i < n; i++) {
+                double u =
+                    gess__uniform((gess__key){.seed = 5, .iteration = n, .purpose = GESS__FOR_TEST}, (uint32_t)i);
+                x[i] = kind == 0   ? u
+                       : kind == 1 ? (double)i
+                       : kind == 2 ? (double)(n - i)
+                       : kind == 3 ? floor(4.0 * u)
+                       : kind == 4 ? 1.0
+                                   : fabs((double)i - 0.5 * (double)n);
+                sum += floor(1024.0 * x[i]);
+            }
+            if (n > 2 && kind == 0) {
+                x[n / 2] = -HUGE_VAL;
+                x[n - 1] = HUGE_VAL;
+            }
+            gess__sort(n, x);
+            for (size_t i = 1; i < n; i++) assert_true(x[i - 1] <= x[i]);
+            for (size_t i = 0; i < n; i++) after += floor(1024.0 * x[i]);
+            if (kind > 0) assert_true(after == sum);
+            if (n > 2 && kind == 0) assert_true(x[0] == -HUGE_VAL && x[n - 1] == HUGE_VAL);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digamma_known), cmocka_unit_test(digamma_everywhere), cmocka_unit_test(log_gamma),
-        cmocka_unit_test(roots),         cmocka_unit_test(roots_at_ends),
+        cmocka_unit_test(roots),         cmocka_unit_test(roots_at_ends),      cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

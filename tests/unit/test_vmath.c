@@ -122,6 +122,34 @@ static void exponential(void **state)
     assert_true(isnan(gess__exp(NAN)));
 }
 
+static void exponentials_of_both_signs(void **state)
+{
+    (void)state;
+    worst above = {0}, below = {0};
+    double plus, minus;
+    for (uint32_t i = 0; i < POINTS; i++) {
+        double half = (floor(between(33, i, 0.0, 1000.0)) + 0.5) * M_LN2;
+        double x[] = {between(31, i, 0.0, 707.0), between(32, i, 0.0, 1.0), scattered(34, i, -80, 8),
+                      half * (1.0 + between(35, i, -1e-14, 1e-14))};
+        for (size_t j = 0; j < sizeof x / sizeof *x; j++) {
+            if (!(x[j] < 707.0)) continue;
+            gess__exp_both(x[j], &plus, &minus);
+            take(&above, x[j], plus, expl(x[j]));
+            take(&below, x[j], minus, expl(-(long double)x[j]));
+        }
+    }
+    check("exp of x >= 0", above, 4.0);
+    check("exp of -x", below, 4.0);
+    gess__exp_both(0.0, &plus, &minus);
+    assert_true(plus == 1.0 && minus == 1.0);
+    gess__exp_both(1e4, &plus, &minus);
+    assert_true(plus == HUGE_VAL && minus == 0.0);
+    gess__exp_both(HUGE_VAL, &plus, &minus);
+    assert_true(plus == HUGE_VAL && minus == 0.0);
+    gess__exp_both(NAN, &plus, &minus);
+    assert_true(isnan(plus) && isnan(minus));
+}
+
 /* sin and cos of 2π t from the exact remainder, in long double. */
 static void exact_turns(double t, long double *sine, long double *cosine)
 {
@@ -241,8 +269,10 @@ static void vectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(logarithm), cmocka_unit_test(logarithm_plus_one), cmocka_unit_test(exponential),
-        cmocka_unit_test(circle),    cmocka_unit_test(softplus),           cmocka_unit_test(vectors),
+        cmocka_unit_test(logarithm),   cmocka_unit_test(logarithm_plus_one),
+        cmocka_unit_test(exponential), cmocka_unit_test(exponentials_of_both_signs),
+        cmocka_unit_test(circle),      cmocka_unit_test(softplus),
+        cmocka_unit_test(vectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
