@@ -47,8 +47,7 @@ typedef struct unwarped {
     gess__mixture *mixture;
     gess__approx *t;
     gess__fit_report fit;
-    double gain, fitted_nu[GESS__MOST_COMPONENTS];
-    unsigned layers, layer[GESS__MOST_LAYERS];
+    gess__warmup warmup;
 } unwarped;
 
 struct gess__refiner {
@@ -452,33 +451,34 @@ static int same(const recipe *layers, const gess__warmup *u)
 static void remember(gess__ensemble *e)
 {
     unwarped *b = &e->refiner->bare;
-    const gess__warmup *u = &e->warmup;
     gess__learned_copy(b->map, e->target.learned);
     gess__mixture_copy(b->mixture, e->mixture);
     gess__approx_copy(b->t, e->approx);
     b->fit = e->fit;
-    b->gain = u->map_gain;
-    b->layers = u->layers;
-    memcpy(b->layer, u->layer, sizeof b->layer);
-    memcpy(b->fitted_nu, u->fitted_nu, sizeof b->fitted_nu);
+    b->warmup = e->warmup;
 }
 
-/* Back to that; 0 where something has no place there, and then nothing is changed. */
-static int recall(gess__ensemble *e, gess__pool *pool)
+/* What is said of map and mixture, as it was. */
+static void say_again(gess__warmup *u, const gess__warmup *old)
+{
+    u->map_gain = old->map_gain;
+    u->mixture_gain = old->mixture_gain;
+    u->layers = old->layers;
+    memcpy(u->layer, old->layer, sizeof u->layer);
+    memcpy(u->fitted_nu, old->fitted_nu, sizeof u->fitted_nu);
+}
+
+/* Back to what was remembered, if everything has a place there. */
+static void recall(gess__ensemble *e, gess__pool *pool)
 {
     const unwarped *b = &e->refiner->bare;
-    gess__warmup *u = &e->warmup;
     gess__learned_copy(e->refiner->before, e->target.learned);
-    if (!go_to(e, e->refiner->before, b->map)) return 0;
+    if (!go_to(e, e->refiner->before, b->map)) return;
     gess__mixture_copy(e->mixture, b->mixture);
     gess__approx_copy(e->approx, b->t);
     e->fit = b->fit;
-    u->map_gain = b->gain;
-    u->layers = b->layers;
-    memcpy(u->layer, b->layer, sizeof u->layer);
-    memcpy(u->fitted_nu, b->fitted_nu, sizeof u->fitted_nu);
+    say_again(&e->warmup, &b->warmup);
     *pool = gess__pack(e);
-    return 1;
 }
 
 /* A map, and a mixture behind it. Both describe a target that is not a t: warps bend several modes together that a
@@ -500,7 +500,7 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     bare.gain = bare.count > 0 ? all.scale : 0.0;
     if (all.count > bare.count && (apart || u->refines <= 4 || u->refines % 3 == 0)) {
         adopt(e, pool, &bare);
-        without = mix(e, pool, 0);
+        without = u->mixture_gain = mix(e, pool, 0);
         drawn = expect(e);
         remember(e);
     }
@@ -508,9 +508,7 @@ static void choose(gess__ensemble *e, gess__pool *pool)
     u->mixture_gain = mix(e, pool, 0);
     /* a single draw far out can make either look bad: what most draws say must not be much worse */
     int comparable = bare.gain + without > all.gain + u->mixture_gain - COMPARABLE;
-    if (!(without > 0.0 && comparable && drawn > expect(e))) return;
-    if (!recall(e, pool)) return;
-    u->mixture_gain = without;
+    if (without > 0.0 && comparable && drawn > expect(e)) recall(e, pool);
 }
 
 /* Searching costs several times what it costs to learn again what was found, so every search that brings nothing makes
@@ -549,11 +547,7 @@ static int put_back(gess__ensemble *e, gess__pool *pool, const gess__warmup *old
     gess__learned_copy(r->before, e->target.learned);
     if (!(expect(e) < LOSS * had) || !go_to(e, r->before, r->kept)) return 0;
     gess__mixture_copy(e->mixture, r->mixture);
-    u->map_gain = old->map_gain;
-    u->mixture_gain = old->mixture_gain;
-    u->layers = old->layers;
-    memcpy(u->layer, old->layer, sizeof u->layer);
-    memcpy(u->fitted_nu, old->fitted_nu, sizeof u->fitted_nu);
+    say_again(u, old);
     u->acceptance = old->acceptance;
     *pool = gess__pack(e);
     return 1;
