@@ -188,6 +188,47 @@ static void there_and_back(void **state)
         }
 }
 
+/* One step from layers.h, by the formulas there. */
+static double step_by_hand(const gess__layer *layer, const gess__scale_step *s, const double *y)
+{
+    double a = s->shift, h = 0.0, pull = s->pull;
+    for (size_t j = 0; j < s->means; j++) {
+        double t = y[s->mean_from[j]] - layer->centre[s->mean_from[j]];
+        a += s->mean[j] * t;
+        pull += s->pull_slope[j] * t;
+    }
+    for (size_t j = 0; j < s->scales; j++) h += s->scale[j] * (y[s->scale_from[j]] - layer->centre[s->scale_from[j]]);
+    if (s->bends) a += s->bend * pow(y[s->bend_from] - layer->centre[s->bend_from], 2.0);
+    double variance = exp(h);
+    if (s->saturated) {
+        a += s->cap * variance / (1.0 + s->cap * variance) * pull;
+        variance = (s->floor + variance) / (1.0 + s->cap * variance);
+    }
+    return (y[s->at] - a) / (s->spread * sqrt(variance));
+}
+
+static void scale_steps_by_hand(void **state)
+{
+    (void)state;
+    enum { N = 50 };
+    for (size_t dim = 2; dim < 40; dim += 3) {
+        gess__learned *map = random_map(dim, "s", (uint32_t)dim);
+        const gess__layer *layer = &map->layers[0];
+        double *y = doubles(N * dim), *w = doubles(N * dim), *scratch = doubles(gess__learned_scratch(map, N)), jac[N];
+        normals(6, N * dim, y);
+        gess__learned_in(map, N, y, w, jac, scratch);
+        for (size_t j = 0; j < N; j++)
+            for (size_t p = 0; p < layer->count; p++) {
+                double expected = step_by_hand(layer, &layer->steps[p], y + j * dim);
+                assert_true(fabs(w[j * dim + layer->steps[p].at] - expected) <= 1e-11 * (1.0 + fabs(expected)));
+            }
+        free(y);
+        free(w);
+        free(scratch);
+        gess__learned_free(map);
+    }
+}
+
 static double determinant(const double a[9])
 {
     return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6]);
@@ -929,6 +970,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),
+        cmocka_unit_test(scale_steps_by_hand),
         cmocka_unit_test(jacobians),
         cmocka_unit_test(single_warps),
         cmocka_unit_test(powers_of_the_sides),
