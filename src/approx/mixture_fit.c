@@ -14,7 +14,6 @@
 #include "base/lanes.h"
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "base/rows.h"
 #include "base/special.h"
 #include "base/vmath.h"
 
@@ -118,10 +117,12 @@ static void tile_deltas(size_t dim, const double *restrict inverse, const double
             sums[l] = gess__fma(a, a, gess__fma(b, b, gess__fma(c, c, gess__fma(d, d, sums[l]))));
         }
     }
-    double r[3 * W] = {0};
-    if (i < dim) gess__rows_add((gess__rows){inverse + i, 1, dim}, dim - i, dim, W, tile, r);
-    for (const double *row = r; i < dim; i++, row += W)
-        for (size_t l = 0; l < W; l++) sums[l] = gess__fma(row[l] - shift[i], row[l] - shift[i], sums[l]);
+    for (; i < dim; i++) {
+        double r[W] = {0};
+        for (size_t k = 0; k <= i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(inverse[k * dim + i], tile[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) sums[l] = gess__fma(r[l] - shift[i], r[l] - shift[i], sums[l]);
+    }
     for (size_t l = 0; l < W; l++) deltas[l] = sums[l];
 }
 

@@ -1,7 +1,5 @@
 #include "base/lanes.h"
 
-#include "base/rows.h"
-
 #include <string.h>
 
 enum { W = GESS__LANES };
@@ -104,12 +102,12 @@ static void product_tile(size_t dim, const double *restrict chol, const double *
             out[(i + 3) * W + l] = r3[l];
         }
     }
-    if (i == dim) return;
-    for (size_t l = i * W; l < dim * W; l++) out[l] = 0.0;
-    gess__rows_add((gess__rows){chol + i, 1, dim}, dim - i, i, W, in, out + i * W);
-    for (size_t p = i; p < dim; p++)
-        for (size_t k = i; k <= p; k++)
-            for (size_t l = 0; l < W; l++) out[p * W + l] = gess__fma(chol[k * dim + p], in[k * W + l], out[p * W + l]);
+    for (; i < dim; i++) {
+        double r[W] = {0};
+        for (size_t k = 0; k <= i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(chol[k * dim + i], in[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l];
+    }
 }
 
 void gess__triangular_products(size_t dim, const double *chol, size_t count, const double *in, double *out,
@@ -135,22 +133,6 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
         double z = out[k] * inverse_diagonal[k];
         out[k] = z;
         for (size_t i = k + 1; i < dim; i++) out[i] = gess__fma(-column[i], z, out[i]);
-    }
-}
-
-/* The rows from `first` on, fewer than four, of a tile whose others are solved: they hold x − centre. Sums are of the
- * other sign on the way, which changes no bit. */
-GESS__INLINE void solve_last(size_t dim, size_t first, const double *chol, const double *inverse_diagonal, size_t lanes,
-                             double *tile)
-{
-    double *last = tile + first * lanes;
-    for (size_t l = 0; l < (dim - first) * lanes; l++) last[l] = -last[l];
-    gess__rows_add((gess__rows){chol + first, 1, dim}, dim - first, first, lanes, tile, last);
-    for (size_t i = first; i < dim; i++) {
-        double *z = tile + i * lanes;
-        for (size_t k = first; k < i; k++)
-            for (size_t l = 0; l < lanes; l++) z[l] = gess__fma(chol[k * dim + i], tile[k * lanes + l], z[l]);
-        for (size_t l = 0; l < lanes; l++) z[l] = -z[l] * inverse_diagonal[i];
     }
 }
 
@@ -188,10 +170,13 @@ static void solve_tile(size_t dim, const double *restrict chol, const double *re
             out[(i + 3) * W + l] = last * inverse_diagonal[i + 3];
         }
     }
-    if (i == dim) return;
-    for (size_t p = i; p < dim; p++)
-        for (size_t l = 0; l < W; l++) out[p * W + l] = in[p * W + l] - centre[p];
-    solve_last(dim, i, chol, inverse_diagonal, W, out);
+    for (; i < dim; i++) {
+        double r[W];
+        for (size_t l = 0; l < W; l++) r[l] = in[i * W + l] - centre[i];
+        for (size_t k = 0; k < i; k++)
+            for (size_t l = 0; l < W; l++) r[l] = gess__fma(-chol[k * dim + i], out[k * W + l], r[l]);
+        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l] * inverse_diagonal[i];
+    }
 }
 
 void gess__triangular_solves(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
@@ -252,13 +237,17 @@ static void squares_tile(size_t dim, const double *restrict chol, const double *
             s3[l] = gess__fma(z3, z3, s3[l]);
         }
     }
-    if (i < dim) {
-        for (size_t p = i; p < dim; p++)
-            for (size_t l = 0; l < WIDE; l++) tile[p * WIDE + l] -= centre[p];
-        solve_last(dim, i, chol, inverse_diagonal, WIDE, tile);
+    for (; i < dim; i++) {
+        double r[WIDE];
+        for (size_t l = 0; l < WIDE; l++) r[l] = tile[i * WIDE + l] - centre[i];
+        for (size_t k = 0; k < i; k++)
+            for (size_t l = 0; l < WIDE; l++) r[l] = gess__fma(-chol[k * dim + i], tile[k * WIDE + l], r[l]);
+        for (size_t l = 0; l < WIDE; l++) {
+            double z = r[l] * inverse_diagonal[i];
+            tile[i * WIDE + l] = z;
+            s0[l] = gess__fma(z, z, s0[l]);
+        }
     }
-    for (; i < dim; i++)
-        for (size_t l = 0; l < WIDE; l++) s0[l] = gess__fma(tile[i * WIDE + l], tile[i * WIDE + l], s0[l]);
     for (size_t l = 0; l < WIDE; l++) squares[l] = (s0[l] + s1[l]) + (s2[l] + s3[l]);
 }
 

@@ -23,14 +23,12 @@ static four four_of(gess__rows rows, size_t first, size_t count)
     return f;
 }
 
-static void add_plain(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *restrict x,
-                      double *restrict out)
+static void add_plain(gess__rows rows, size_t count, size_t terms, const double *restrict x, double *restrict out)
 {
     for (size_t b = 0; b < count; b++)
         for (size_t k = 0; k < terms; k++)
-            for (size_t l = 0; l < lanes; l++)
-                out[b * lanes + l] =
-                    gess__fma(rows.numbers[b * rows.apart + k * rows.step], x[k * lanes + l], out[b * lanes + l]);
+            for (size_t l = 0; l < W; l++)
+                out[b * W + l] = gess__fma(rows.numbers[b * rows.apart + k * rows.step], x[k * W + l], out[b * W + l]);
 }
 
 #ifdef GESS__WIDEST
@@ -63,68 +61,34 @@ static void add_four(four f, size_t terms, const double *restrict x, double *res
     for (size_t b = 0; b < ROWS; b++) _mm512_storeu_pd(out + b * W, s[b]);
 }
 
-/* Four rows for twice as many points. */
-GESS__WIDEST
-static void add_four_wide(four f, size_t terms, const double *restrict x, double *restrict out)
-{
-    __m512d s[2 * ROWS];
-    for (size_t b = 0; b < 2 * ROWS; b++) s[b] = _mm512_loadu_pd(out + b * W);
-    for (size_t k = 0; k < terms; k++) {
-        __m512d left = _mm512_loadu_pd(x + 2 * k * W), right = _mm512_loadu_pd(x + (2 * k + 1) * W);
-        for (size_t b = 0; b < ROWS; b++) {
-            __m512d factor = _mm512_set1_pd(f.row[b][k * f.step]);
-            s[2 * b] = _mm512_fmadd_pd(factor, left, s[2 * b]);
-            s[2 * b + 1] = _mm512_fmadd_pd(factor, right, s[2 * b + 1]);
-        }
-    }
-    for (size_t b = 0; b < 2 * ROWS; b++) _mm512_storeu_pd(out + b * W, s[b]);
-}
-
-/* Four rows for W of the points of tiles that have `lanes`. */
 NARROW
-static void add_four_narrow(four f, size_t terms, size_t lanes, const double *restrict x, double *restrict out)
+static void add_four_narrow(four f, size_t terms, const double *restrict x, double *restrict out)
 {
     __m256d s[2 * ROWS];
-    for (size_t b = 0; b < ROWS; b++) {
-        s[2 * b] = _mm256_loadu_pd(out + b * lanes);
-        s[2 * b + 1] = _mm256_loadu_pd(out + b * lanes + W / 2);
-    }
+    for (size_t b = 0; b < 2 * ROWS; b++) s[b] = _mm256_loadu_pd(out + b * W / 2);
     for (size_t k = 0; k < terms; k++) {
-        __m256d left = _mm256_loadu_pd(x + k * lanes), right = _mm256_loadu_pd(x + k * lanes + W / 2);
+        __m256d left = _mm256_loadu_pd(x + k * W), right = _mm256_loadu_pd(x + k * W + W / 2);
         for (size_t b = 0; b < ROWS; b++) {
             __m256d factor = _mm256_broadcast_sd(&f.row[b][k * f.step]);
             s[2 * b] = _mm256_fmadd_pd(factor, left, s[2 * b]);
             s[2 * b + 1] = _mm256_fmadd_pd(factor, right, s[2 * b + 1]);
         }
     }
-    for (size_t b = 0; b < ROWS; b++) {
-        _mm256_storeu_pd(out + b * lanes, s[2 * b]);
-        _mm256_storeu_pd(out + b * lanes + W / 2, s[2 * b + 1]);
-    }
+    for (size_t b = 0; b < 2 * ROWS; b++) _mm256_storeu_pd(out + b * W / 2, s[b]);
 }
 
-static void add_group(gess__vectors with, four f, size_t terms, size_t lanes, const double *x, double *out)
+static void add_vectors(gess__vectors with, gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
-    if (with == GESS__NARROW_VECTORS)
-        for (size_t l = 0; l < lanes; l += W) add_four_narrow(f, terms, lanes, x + l, out + l);
-    else if (lanes == W)
-        add_four(f, terms, x, out);
-    else
-        add_four_wide(f, terms, x, out);
-}
-
-static void add_vectors(gess__vectors with, gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x,
-                        double *out)
-{
+    void (*add)(four, size_t, const double *, double *) = with == GESS__WIDEST_VECTORS ? add_four : add_four_narrow;
     size_t b = 0;
-    for (; b + 2 * ROWS <= count && lanes == W && with == GESS__WIDEST_VECTORS; b += 2 * ROWS)
+    for (; b + 2 * ROWS <= count && with == GESS__WIDEST_VECTORS; b += 2 * ROWS)
         add_eight(four_of(rows, b, count), four_of(rows, b + ROWS, count), terms, x, out + b * W);
-    for (; b + ROWS <= count; b += ROWS) add_group(with, four_of(rows, b, count), terms, lanes, x, out + b * lanes);
+    for (; b + ROWS <= count; b += ROWS) add(four_of(rows, b, count), terms, x, out + b * W);
     if (b == count) return;
-    double sums[ROWS * GESS__WIDE_LANES] = {0};
-    memcpy(sums, out + b * lanes, (count - b) * lanes * sizeof *out);
-    add_group(with, four_of(rows, b, count), terms, lanes, x, sums);
-    memcpy(out + b * lanes, sums, (count - b) * lanes * sizeof *out);
+    double sums[ROWS * W] = {0};
+    memcpy(sums, out + b * W, (count - b) * W * sizeof *out);
+    add(four_of(rows, b, count), terms, x, sums);
+    memcpy(out + b * W, sums, (count - b) * W * sizeof *out);
 }
 #endif
 
@@ -137,20 +101,19 @@ gess__vectors gess__best_vectors(void)
     return GESS__NO_VECTORS;
 }
 
-void gess__rows_add_with(gess__vectors with, gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x,
-                         double *out)
+void gess__rows_add_with(gess__vectors with, gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
 #ifdef GESS__WIDEST
     if (with != GESS__NO_VECTORS) {
-        add_vectors(with, rows, count, terms, lanes, x, out);
+        add_vectors(with, rows, count, terms, x, out);
         return;
     }
 #endif
     (void)with;
-    add_plain(rows, count, terms, lanes, x, out);
+    add_plain(rows, count, terms, x, out);
 }
 
-void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out)
+void gess__rows_add(gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
-    gess__rows_add_with(gess__best_vectors(), rows, count, terms, lanes, x, out);
+    gess__rows_add_with(gess__best_vectors(), rows, count, terms, x, out);
 }

@@ -12,14 +12,12 @@ typedef struct gess__rows {
 } gess__rows;
 
 /* out_b += Σ_k row_b[k] x_k for rows b < count, at least one, and k = 0, …, terms - 1 in this order, with fused
- * multiply-adds. x_k and out_b are `lanes` numbers each, LANES or WIDE_LANES, one after the other; out may not overlap
- * x. */
-void gess__rows_add(gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x, double *out);
+ * multiply-adds. x_k and out_b are LANES numbers each, one after the other; out may not overlap x. */
+void gess__rows_add(gess__rows rows, size_t count, size_t terms, const double *x, double *out);
 
 /* The same with these vectors, which the machine must have: what it has is the best and all before it. */
 typedef enum gess__vectors { GESS__NO_VECTORS, GESS__NARROW_VECTORS, GESS__WIDEST_VECTORS } gess__vectors;
 gess__vectors gess__best_vectors(void);
-void gess__rows_add_with(gess__vectors with, gess__rows rows, size_t count, size_t terms, size_t lanes, const double *x,
-                         double *out);
+void gess__rows_add_with(gess__vectors with, gess__rows rows, size_t count, size_t terms, const double *x, double *out);
 
 #endif

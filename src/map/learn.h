@@ -52,7 +52,6 @@ struct gess__learner {
     double *z;            /* standardised; most × dim */
     double *residuals;    /* most × dim, and a tile more */
     double *pair;         /* 2 × most × dim, and a tile more */
-    size_t thinned;       /* points that climbs of learn_skew.c begin with */
     double *square;       /* (2 dim)² */
     double *a, *b;        /* dim² each */
     double *small;        /* GESS__SMALL × dim */

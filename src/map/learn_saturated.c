@@ -192,7 +192,7 @@ static saturation whole_mean(const gess__learner *l, size_t m, const saturation 
 {
     uint32_t i = linear->at;
     double *target = v + TARGET * m, start = l->mean[i] / l->sd[i];
-    saturation f = {.y = target, .x = fitted->x, .slope = fitted->slope, .cap = fitted->cap, .floor = fitted->floor};
+    saturation f = {.y = target, .x = fitted->x, .slope = fitted->slope};
     for (size_t q = 0; q < m; q++) target[q] = l->z[i * m + q] + start;
     for (size_t j = 0; j < linear->means; j++) {
         uint32_t k = linear->mean_from[j];

@@ -33,7 +33,7 @@ enum {
 /* ---- 1. whitening ---- */
 
 /* What a point of this squared length is to be multiplied by. */
-static double pull(size_t dim, double length)
+GESS__INLINE double pull(size_t dim, double length)
 {
     double most = FAR * FAR * (double)dim;
     return length > most ? sqrt(most / length) : 1.0;
@@ -43,11 +43,10 @@ static double pull(size_t dim, double length)
 GESS__VECTOR
 static void pull_tile(size_t dim, size_t some, double *restrict lengths, double *restrict tile)
 {
-    double most = FAR * FAR * (double)dim, factors[W];
-    for (size_t l = 0; l < W; l++) {
-        double length = l < some ? lengths[l] : 0.0, factor = length > most ? sqrt(most / length) : 1.0;
-        factors[l] = l < some ? factor : 0.0;
-        if (l < some) lengths[l] = factor * factor * length;
+    double factors[W] = {0};
+    for (size_t l = 0; l < some; l++) {
+        factors[l] = pull(dim, lengths[l]);
+        lengths[l] *= factors[l] * factors[l];
     }
     for (size_t i = 0; i < dim; i++)
         for (size_t l = 0; l < W; l++) tile[i * W + l] *= factors[l];
@@ -161,12 +160,18 @@ static void third_moments(gess__learner *l, size_t m, const double *tiles, size_
     }
 }
 
-/* Of those that have not settled, the one that is ahead of all, or none. */
-static size_t lead(size_t left, size_t *which, const double *skews, size_t count)
+static size_t most_skewed(size_t count, const double *skews)
 {
     size_t best = 0;
     for (size_t c = 1; c < count; c++)
         if (skews[c] > skews[best]) best = c;
+    return best;
+}
+
+/* Of those that have not settled, the one that is ahead of all, or none. */
+static size_t lead(size_t left, size_t *which, const double *skews, size_t count)
+{
+    size_t best = most_skewed(count, skews);
     for (size_t k = 0; k < left; k++)
         if (which[k] == best) {
             which[0] = best;
@@ -246,7 +251,7 @@ static void find_starts(gess__learner *l, size_t m, const double *lengths, doubl
     }
 }
 
-/* Every stride-th tile, until there are so many points. */
+/* Every stride-th tile into `sample`; returns how many points these have. */
 static size_t thin_tiles(const gess__learner *l, size_t m, size_t stride, double *sample)
 {
     size_t dim = l->dim, few = 0, tiles = (m + W - 1) / W;
@@ -267,27 +272,41 @@ static void axis_skewness(size_t dim, const double *cubes, const double *found, 
     }
 }
 
+/* What all searches for a direction use: the points that climbs begin with, and where climbs begin. */
+typedef struct search {
+    size_t m, few;            /* points, and those of `sample` */
+    double *sample;           /* tiles */
+    double *radial, *cubes;   /* E[z |z|²]; E[z_i³] of every axis */
+    double *axes, *w, *trial; /* scratch */
+} search;
+
+static search begin_search(gess__learner *l, size_t m, const double *lengths)
+{
+    size_t dim = l->dim, stride = m / FEW < 1 ? 1 : m / FEW;
+    search s = {.m = m, .sample = l->pair + l->most * dim, .axes = l->small};
+    s.cubes = s.axes + dim;
+    s.radial = s.cubes + dim;
+    s.w = s.radial + dim;
+    s.trial = s.w + STARTS * dim;
+    s.few = thin_tiles(l, m, stride, s.sample);
+    find_starts(l, m, lengths, s.radial, s.cubes);
+    return s;
+}
+
 /* The next direction into found[count]; returns its skewness. The starts climb with the points of every few-th tile,
  * the best of them goes on with all. */
-static double next_direction(gess__learner *l, size_t m, double *found, size_t count, const double *lengths)
+static double next_direction(gess__learner *l, const search *s, double *found, size_t count)
 {
     size_t dim = l->dim, starts = dim < STARTS ? dim + 1 : STARTS;
-    double *axes = l->small, *cubes = axes + dim, *radial = cubes + dim, *w = radial + dim, *trial = w + STARTS * dim;
-    double *sample = l->pair + l->most * dim, *to = found + count * dim, skews[STARTS];
-    if (count == 0) {
-        l->thinned = thin_tiles(l, m, m / FEW < 1 ? 1 : m / FEW, sample);
-        find_starts(l, m, lengths, radial, cubes);
-    }
-    axis_skewness(dim, cubes, found, count, axes);
-    memcpy(w, radial, dim * sizeof *w);
-    for (size_t c = 1; c < starts; c++) next_axis(dim, axes, w + c * dim);
-    climb(l, l->thinned, sample, found, count, starts, w, skews, trial);
-    size_t best = 0;
-    for (size_t c = 1; c < starts; c++)
-        if (skews[c] > skews[best]) best = c;
+    double *to = found + count * dim, skews[STARTS];
+    axis_skewness(dim, s->cubes, found, count, s->axes);
+    memcpy(s->w, s->radial, dim * sizeof *s->w);
+    for (size_t c = 1; c < starts; c++) next_axis(dim, s->axes, s->w + c * dim);
+    climb(l, s->few, s->sample, found, count, starts, s->w, skews, s->trial);
+    size_t best = most_skewed(starts, skews);
     if (!(skews[best] > 0.0)) return 0.0;
-    memcpy(to, w + best * dim, dim * sizeof *w);
-    climb(l, m, l->residuals, found, count, 1, to, skews, trial);
+    memcpy(to, s->w + best * dim, dim * sizeof *to);
+    climb(l, s->m, l->residuals, found, count, 1, to, skews, s->trial);
     return skews[0];
 }
 
@@ -299,32 +318,33 @@ typedef struct warps {
     gess__shape shapes[GESS__MOST_DIRECTIONS];
 } warps;
 
-static void find_warps(gess__learner *l, size_t n, size_t m, double *found, double *lengths, double *weights, double *u,
-                       warps *w)
+static void find_warps(gess__learner *l, size_t n, size_t m, double *found, const double *lengths, double *weights,
+                       double *u, warps *w)
 {
     size_t dim = l->dim, most = gess__most_directions(dim);
     double *some = l->vectors + 3 * m, *some_weights = l->vectors + 4 * m;
     double threshold = LEAST_SKEWNESS * sqrt(6.0 / gess__learn_effective(n));
+    const search s = begin_search(l, m, lengths);
     int failures = 0;
     for (size_t k = 0; k < most && failures < MOST_FAILURES; k++) {
-        double skewness = next_direction(l, m, found, k, lengths);
+        double skewness = next_direction(l, &s, found, k);
         if (!(skewness > threshold)) break;
         if (l->checked > 0 && !(check_direction(l, found + k * dim) > LEAST_SHARED * skewness)) {
             failures++;
             continue;
         }
-        gess__shape s = {.tilts = true, .powers = n >= FREE_POWER, .leans = n >= FREE_POWER};
+        gess__shape shape = {.tilts = true, .powers = n >= FREE_POWER, .leans = n >= FREE_POWER};
         gess__product(true, m, 1, dim, l->z, found + k * dim, u);
         size_t few = gess__shape_thin(m, u, some);
         gess__shape_thin(m, weights, some_weights);
         gess__checked checked = {l->checked, l->checks + 2 * (size_t)GESS__CHECKED, l->checks};
-        if (!(gess__shape_gain(&s, l->team, few, some, some_weights, checked) > LEAST_GAIN)) {
+        if (!(gess__shape_gain(&shape, l->team, few, some, some_weights, checked) > LEAST_GAIN)) {
             failures++;
             continue;
         }
         failures = 0;
         w->which[w->count] = k;
-        w->shapes[w->count++] = s;
+        w->shapes[w->count++] = shape;
     }
 }
 

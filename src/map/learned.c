@@ -320,7 +320,7 @@ static void scale_in(const gess__layer *layer, double *restrict tile, double *re
 static void tile_product(gess__rows rows, size_t count, size_t terms, const double *x, double *out)
 {
     memset(out, 0, count * W * sizeof *out);
-    gess__rows_add(rows, count, terms, W, x, out);
+    gess__rows_add(rows, count, terms, x, out);
 }
 
 /* u_j = row_j · (x − centre) for a tile; `centred` is scratch. */

@@ -243,27 +243,25 @@ static void rows_of_matrices(void **state)
 {
     (void)state;
     static const size_t terms[] = {0, 1, 3, 8, 31};
-    enum { MOST = 21, TERMS = 31 };
-    double *matrix = random_doubles(40, 0, MOST * TERMS), *x = random_doubles(41, 0, TERMS * GESS__WIDE_LANES);
-    double *start = random_doubles(42, 0, (MOST + 1) * GESS__WIDE_LANES), plain[(MOST + 1) * GESS__WIDE_LANES];
-    double out[(MOST + 1) * GESS__WIDE_LANES];
+    enum { MOST = 21, TERMS = 31, W = GESS__LANES };
+    double *matrix = random_doubles(40, 0, MOST * TERMS), *x = random_doubles(41, 0, TERMS * W);
+    double *start = random_doubles(42, 0, (MOST + 1) * W), plain[(MOST + 1) * W], out[(MOST + 1) * W];
     for (size_t count = 1; count <= MOST; count++)
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++)
-            for (size_t lanes = GESS__LANES; lanes <= GESS__WIDE_LANES; lanes *= 2)
-                for (int by_column = 0; by_column < 2; by_column++) {
-                    gess__rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
-                    memcpy(plain, start, sizeof plain);
-                    for (size_t b = 0; b < count; b++)
-                        for (size_t k = 0; k < terms[t]; k++)
-                            for (size_t l = 0; l < lanes; l++)
-                                plain[b * lanes + l] =
-                                    fma(matrix[b * rows.apart + k * rows.step], x[k * lanes + l], plain[b * lanes + l]);
-                    for (int with = GESS__NO_VECTORS; with <= (int)gess__best_vectors(); with++) {
-                        memcpy(out, start, sizeof out);
-                        gess__rows_add_with((gess__vectors)with, rows, count, terms[t], lanes, x, out);
-                        assert_memory_equal(out, plain, sizeof plain);
-                    }
+            for (int by_column = 0; by_column < 2; by_column++) {
+                gess__rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
+                memcpy(plain, start, sizeof plain);
+                for (size_t b = 0; b < count; b++)
+                    for (size_t k = 0; k < terms[t]; k++)
+                        for (size_t l = 0; l < W; l++)
+                            plain[b * W + l] =
+                                fma(matrix[b * rows.apart + k * rows.step], x[k * W + l], plain[b * W + l]);
+                for (int with = GESS__NO_VECTORS; with <= (int)gess__best_vectors(); with++) {
+                    memcpy(out, start, sizeof out);
+                    gess__rows_add_with((gess__vectors)with, rows, count, terms[t], x, out);
+                    assert_memory_equal(out, plain, sizeof plain);
                 }
+            }
     free(matrix);
     free(x);
     free(start);
