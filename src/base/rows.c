@@ -7,7 +7,19 @@
 #define NARROW __attribute__((target("arch=x86-64-v3")))
 #endif
 
-enum { ROWS = 4, W = GESS__LANES };
+enum { W = GESS__LANES };
+
+static void add_plain(gess__rows rows, size_t count, size_t terms, const double *restrict x, double *restrict out)
+{
+    for (size_t b = 0; b < count; b++)
+        for (size_t k = 0; k < terms; k++)
+            for (size_t l = 0; l < W; l++)
+                out[b * W + l] = gess__fma(rows.numbers[b * rows.apart + k * rows.step], x[k * W + l], out[b * W + l]);
+}
+
+#ifdef GESS__WIDEST
+
+enum { ROWS = 4 };
 
 /* ROWS rows; those beyond the last repeat it, and their sums are nobody's. */
 typedef struct four {
@@ -22,16 +34,6 @@ static four four_of(gess__rows rows, size_t first, size_t count)
         f.row[b] = rows.numbers + (first + b < count ? first + b : count - 1) * rows.apart;
     return f;
 }
-
-static void add_plain(gess__rows rows, size_t count, size_t terms, const double *restrict x, double *restrict out)
-{
-    for (size_t b = 0; b < count; b++)
-        for (size_t k = 0; k < terms; k++)
-            for (size_t l = 0; l < W; l++)
-                out[b * W + l] = gess__fma(rows.numbers[b * rows.apart + k * rows.step], x[k * W + l], out[b * W + l]);
-}
-
-#ifdef GESS__WIDEST
 
 /* Eight rows at a time, so that no sum waits for itself. */
 GESS__WIDEST
