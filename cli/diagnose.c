@@ -46,7 +46,7 @@ int command_diagnose(int argc, char **argv, gess_error *err)
         gess__verdict_print(&verdict, &summary, stdout);
         status = finish_output(err);
     }
-    if (status == GESS_OK && !verdict.pass) status = GESS_ERR_DOUBT;
+    if (status == GESS_OK && !verdict.pass) status = GESS_ERR_NOT_CONVERGED;
     gess__verdict_free(&verdict);
     gess__summary_free(&summary);
     return status;

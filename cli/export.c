@@ -1,4 +1,4 @@
-#include "draws/export.h"
+#include "export/export.h"
 #include "base/mem.h"
 #include "command.h"
 #include "run/run.h"
@@ -23,7 +23,7 @@ typedef struct exporter {
 #define WRITE(built, identifier) WRITE_IF(built, identifier)
 static const exporter exporters[] = {
 #define GESS_EXPORTER(identifier, built, path, needs, help) {#identifier, path, needs, help, WRITE(built, identifier)},
-#include "draws/exporters.def"
+#include "export/exporters.def"
 #undef GESS_EXPORTER
 };
 enum { EXPORTERS = sizeof exporters / sizeof *exporters };

@@ -1,7 +1,7 @@
 /* libgess_mpi.so is loaded here, under a launcher only: the command itself does not need MPI. */
 #include "launch.h"
 
-#include "ensemble/ranks.h"
+#include "cluster/coordinator.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 static gess_comm *comm;
-static gess__ranks *ranks;
+static gess__coordinator *ranks;
 static int idle, other_rank;
 
 /* Commands that several processes do together. */
@@ -142,7 +142,7 @@ int launch_open(const char *command, gess_error *err)
     }
     if (comm == NULL) return GESS_OK;
     other_rank = comm->rank;
-    if (comm->rank == 0) GESS_TRY(gess__ranks_of(comm, &ranks, err));
+    if (comm->rank == 0) GESS_TRY(gess__coordinator_of(comm, &ranks, err));
     on_exit(at_exit, NULL);
     return GESS_OK;
 }
@@ -164,7 +164,7 @@ int launch_idle(void)
 
 int launch_cover(int (*body)(void *data, gess_error *err), void *data, gess_error *err)
 {
-    return gess__ranks_cover(ranks, body, data, err);
+    return gess__with_comm_thread(ranks, body, data, err);
 }
 
 int launch_close(int status, const gess_error *err)
@@ -174,13 +174,13 @@ int launch_close(int status, const gess_error *err)
     comm = NULL;
     fflush(NULL);
     if (c->rank == 0) {
-        if (gess__ranks_broken(ranks)) c->abort(c, status, NULL);
-        gess__ranks_leave(ranks, status);
+        if (gess__coordinator_broken(ranks)) c->abort(c, status, NULL);
+        gess__coordinator_leave(ranks, status);
         c->close(c);
         return status;
     }
-    if (c->runs == 0 && status != GESS_OK && err != NULL) gess__guest_failed(c, status, err);
-    gess__guest_wait(c);
+    if (c->runs == 0 && status != GESS_OK && err != NULL) gess__helper_rank_failed(c, status, err);
+    gess__helper_rank_wait(c);
     c->close(c);
     /* Rank 0 tells the status: launchers end everything at the first that is not 0, and messages may be lost in that.
      * A density that does not come back keeps its rank from getting here: rank 0 ends all then. */

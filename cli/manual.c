@@ -1,7 +1,7 @@
 /* The manual page, made from the tables, so that it cannot lag behind them. */
 #include "base/options.h"
 #include "command.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "kernel/kernel.h"
 #include "model/model.h"
 

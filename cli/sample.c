@@ -1,7 +1,7 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "command.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "launch.h"
 #include "report/verdict.h"
 #include "run/run.h"

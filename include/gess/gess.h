@@ -36,7 +36,7 @@ enum gess_status {
 #define GESS_ERR_STOPPED GESS_STATUS_STOPPED
 #define GESS_ERR_INTERNAL GESS_STATUS_INTERNAL
 #define GESS_ERR_FILE GESS_STATUS_FILE
-#define GESS_ERR_DOUBT GESS_STATUS_DOUBT
+#define GESS_ERR_NOT_CONVERGED GESS_STATUS_NOT_CONVERGED
 
 /* A message in the caller's memory: what was wrong, where, and what to do. */
 typedef struct gess_error {
@@ -120,14 +120,14 @@ typedef struct gess_comm gess_comm;
 /* One field for each row of <gess/options.def>. Text fields are borrowed. */
 typedef struct gess_options {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
-#define GESS_CHOSEN(name, flag, low, high, unit, help) uint64_t name;
+#define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) uint64_t name;
 #define GESS_REAL(name, flag, value, low, high, unit, help) double name;
 #define GESS_TIME(name, flag, unit, help) double name;
 #define GESS_TEXT(name, flag, value, unit, help) const char *name;
 #define GESS_FLAG(name, flag, help) int name;
 #include <gess/options.def>
 #undef GESS_COUNT
-#undef GESS_CHOSEN
+#undef GESS_COUNT_OR_AUTO
 #undef GESS_REAL
 #undef GESS_TIME
 #undef GESS_TEXT

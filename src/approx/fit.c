@@ -20,7 +20,7 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, int blo
     GESS_ALLOC(&f->weights, points, err);
     GESS_ALLOC(&f->deltas, points, err);
     GESS_ALLOC(&f->centred, points * dim, err);
-    GESS_TRY(gess__hands_open(&f->hands, team, dim, blocks ? points : 0, err));
+    GESS_TRY(gess__fit_blocks_open(&f->hands, team, dim, blocks ? points : 0, err));
     GESS_ALLOC(&f->solved, dim * (points < dim ? points : dim), err);
     GESS_ALLOC(&f->square, dim * dim, err);
     GESS_ALLOC(&f->mean, dim, err);
@@ -63,7 +63,7 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter->weights);
     free(fitter->deltas);
     free(fitter->centred);
-    gess__hands_close(&fitter->hands);
+    gess__fit_blocks_close(&fitter->hands);
     free(fitter->solved);
     free(fitter->square);
     free(fitter->mean);

@@ -11,7 +11,7 @@
 #ifndef GESS_APPROX_FIT_H
 #define GESS_APPROX_FIT_H
 
-#include "approx/hands.h"
+#include "approx/fit_blocks.h"
 
 typedef struct gess__fitter gess__fitter;
 
@@ -21,7 +21,7 @@ void gess__fitter_free(gess__fitter *fitter);
 
 typedef struct gess__fit_settings {
     double tolerance; /* of the log-likelihood for each point, and of every parameter */
-    unsigned most_iterations;
+    unsigned max_iterations;
     int warm;     /* start from what is in the approximation */
     int thorough; /* a second cold start, from the Gaussian; the better one counts */
 } gess__fit_settings;
@@ -89,7 +89,7 @@ struct gess__fitter {
     double *weights; /* points */
     double *deltas;  /* points */
     double *centred; /* points × dim */
-    gess__hands hands;
+    gess__fit_blocks hands;
     double *solved;                      /* dim × rank */
     double *square;                      /* dim × dim */
     double *mean;                        /* dim */

@@ -11,8 +11,8 @@ enum { CHUNK = 64 };
 
 size_t gess__mixture_room(size_t dim)
 {
-    enum { MOST_DIMENSIONS = 250 };
-    return dim <= MOST_DIMENSIONS ? GESS__MOST_COMPONENTS : 1;
+    enum { MAX_DIMENSIONS = 250 };
+    return dim <= MAX_DIMENSIONS ? GESS__MAX_COMPONENTS : 1;
 }
 
 int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err)
@@ -28,7 +28,7 @@ int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err)
 void gess__mixture_free(gess__mixture *mixture)
 {
     if (mixture == NULL) return;
-    for (size_t j = 0; j < GESS__MOST_COMPONENTS; j++) gess__approx_free(mixture->component[j]);
+    for (size_t j = 0; j < GESS__MAX_COMPONENTS; j++) gess__approx_free(mixture->component[j]);
     free(mixture);
 }
 
@@ -78,7 +78,7 @@ double gess__log_sum(size_t count, const double *terms)
 size_t gess__mixture_scratch(size_t dim, size_t n)
 {
     size_t most = n < CHUNK ? n : CHUNK;
-    return gess__triangular_scratch(dim) + most * dim + (size_t)GESS__MOST_COMPONENTS * CHUNK;
+    return gess__triangular_scratch(dim) + most * dim + (size_t)GESS__MAX_COMPONENTS * CHUNK;
 }
 
 /* log w_j + log t_j of up to CHUNK points. */
@@ -96,7 +96,7 @@ static void one_component(const gess__approx *t, double constant, size_t n, cons
 void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch)
 {
     size_t dim = mixture->dim, count = mixture->count;
-    double constants[GESS__MOST_COMPONENTS], *terms = scratch, *triangular = terms + GESS__MOST_COMPONENTS * CHUNK,
+    double constants[GESS__MAX_COMPONENTS], *terms = scratch, *triangular = terms + GESS__MAX_COMPONENTS * CHUNK,
                                              *solved = triangular + gess__triangular_scratch(dim);
     for (size_t j = 0; j < count; j++)
         constants[j] = mixture->log_weight[j] + gess__approx_log_norm(mixture->component[j]);

@@ -7,12 +7,12 @@
 
 #include "approx/fit.h"
 
-enum { GESS__MOST_COMPONENTS = 16 };
+enum { GESS__MAX_COMPONENTS = 16 };
 
 typedef struct gess__mixture {
     size_t dim, count; /* 1 ≤ count ≤ gess__mixture_room(dim) */
-    double log_weight[GESS__MOST_COMPONENTS];
-    gess__approx *component[GESS__MOST_COMPONENTS];
+    double log_weight[GESS__MAX_COMPONENTS];
+    gess__approx *component[GESS__MAX_COMPONENTS];
 } gess__mixture;
 
 /* How many components there may be: in many dimensions one, since each takes dim² numbers, and none could be fitted. */

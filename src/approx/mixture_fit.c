@@ -36,8 +36,8 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     f->pseudo = (double)dim + 2.0;
     GESS_ALLOC(&f->white, points * dim, err);
     GESS_ALLOC(&f->rows, points * dim, err);
-    GESS_ALLOC(&f->deltas, points * GESS__MOST_COMPONENTS, err);
-    GESS_ALLOC(&f->shares, points * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->deltas, points * GESS__MAX_COMPONENTS, err);
+    GESS_ALLOC(&f->shares, points * GESS__MAX_COMPONENTS, err);
     GESS_ALLOC(&f->logs, points, err);
     GESS_ALLOC(&f->best_logs, points, err);
     GESS_ALLOC(&f->factors, points, err);
@@ -48,11 +48,11 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     GESS_ALLOC(&f->scales, dim, err);
     GESS_ALLOC(&f->mean, dim, err);
     GESS_ALLOC(&f->within, dim * dim, err);
-    GESS_ALLOC(&f->inverses, dim * dim * GESS__MOST_COMPONENTS, err);
-    GESS_ALLOC(&f->shifts, dim * GESS__MOST_COMPONENTS, err);
-    GESS_TRY(gess__hands_open(&f->hands, team, dim, points, err));
-    GESS_ALLOC(&f->centres, dim * GESS__MOST_COMPONENTS, err);
-    GESS_ALLOC(&f->best_centres, dim * GESS__MOST_COMPONENTS, err);
+    GESS_ALLOC(&f->inverses, dim * dim * GESS__MAX_COMPONENTS, err);
+    GESS_ALLOC(&f->shifts, dim * GESS__MAX_COMPONENTS, err);
+    GESS_TRY(gess__fit_blocks_open(&f->hands, team, dim, points, err));
+    GESS_ALLOC(&f->centres, dim * GESS__MAX_COMPONENTS, err);
+    GESS_ALLOC(&f->best_centres, dim * GESS__MAX_COMPONENTS, err);
     GESS_TRY(gess__approx_new(&f->prior, dim, err));
     GESS_TRY(gess__approx_new(&f->metric, dim, err));
     GESS_TRY(gess__approx_new(&f->standard, dim, err));
@@ -81,7 +81,7 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
     free(f->within);
     free(f->inverses);
     free(f->shifts);
-    gess__hands_close(&f->hands);
+    gess__fit_blocks_close(&f->hands);
     free(f->centres);
     free(f->best_centres);
     gess__approx_free(f->prior);
@@ -153,7 +153,7 @@ static void deltas_of_block(void *data, unsigned worker, size_t block, size_t fi
     const struct deltas *d = data;
     gess__mixture_fitter *f = d->f;
     size_t dim = f->dim, end = first + count;
-    double deltas[W], *tile = gess__hands_tile(&f->hands, worker);
+    double deltas[W], *tile = gess__fit_blocks_tile(&f->hands, worker);
     for (size_t k = first; k < end; k += W) {
         size_t some = end - k < W ? end - k : W;
         gess__to_wide_tile(dim, some, d->white + k * dim, tile);
@@ -269,7 +269,7 @@ double gess__mixture_scatter(gess__mixture_fitter *f, size_t j, size_t n, const 
     double total = weighted_mean(f->dim, n, white, f->factors, f->mean);
     size_t packed = pack_rows(f->dim, n, white, f->factors, f->mean, f->rows);
     memcpy(t->mu, f->mean, f->dim * sizeof *t->mu);
-    gess__hands_self_product(&f->hands, f->dim, packed, 1.0, f->rows, f->square);
+    gess__fit_blocks_self_product(&f->hands, f->dim, packed, 1.0, f->rows, f->square);
     return total;
 }
 
@@ -425,14 +425,14 @@ static double log_prior(gess__mixture_fitter *f)
     return sum;
 }
 
-unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings)
+unsigned gess__mixture_em(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings)
 {
     unsigned iteration = 0;
     bool settled = false;
     f->recorded = 0;
     gess__mixture_set_deltas(f, n, white);
     double objective = gess__mixture_expect(f, n, f->distance) + log_prior(f);
-    for (; iteration < settings.most_iterations && !settled; iteration++) {
+    for (; iteration < settings.max_iterations && !settled; iteration++) {
         size_t count = f->trial->count;
         double before = objective;
         if (f->recorded < GESS__MIXTURE_HISTORY) f->history[f->recorded++] = objective;

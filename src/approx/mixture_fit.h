@@ -6,14 +6,14 @@
 #ifndef GESS_APPROX_MIXTURE_FIT_H
 #define GESS_APPROX_MIXTURE_FIT_H
 
-#include "approx/hands.h"
+#include "approx/fit_blocks.h"
 #include "approx/mixture.h"
 
 #include <stdint.h>
 
 enum { GESS__MIXTURE_HISTORY = 64 };
 
-/* Sizes in doubles; M is GESS__MOST_COMPONENTS. */
+/* Sizes in doubles; M is GESS__MAX_COMPONENTS. */
 struct gess__mixture_fitter {
     size_t dim, points;
     double pseudo;                       /* points that the prior of every Σ_j counts for */
@@ -22,7 +22,7 @@ struct gess__mixture_fitter {
     double *logs, *best_logs;            /* points: log T of every point under the fit to the other half */
     double *factors, *packed, *distance; /* points: scratch */
     double *square, *scales, *mean;      /* dim × dim, dim, dim: scratch */
-    gess__hands hands;
+    gess__fit_blocks hands;
     double *inverses, *shifts;      /* M × dim × dim, M × dim: for deltas */
     double *within;                 /* dim × dim, lower: Σ within components, the prior's centre */
     gess__approx *metric;           /* its factor is that of distances between seeds */
@@ -36,7 +36,7 @@ struct gess__mixture_fitter {
 };
 
 typedef struct gess__mixture_settings {
-    unsigned most_iterations;
+    unsigned max_iterations;
     double tolerance; /* of the objective for each point */
 } gess__mixture_settings;
 
@@ -49,7 +49,7 @@ double gess__mixture_expect(gess__mixture_fitter *f, size_t n, double *logs);
 /* EM from f->trial to n whitened points: the sum of log T, plus the log prior of every Σ_j where f->pseudo is not 0,
  * rises until it moves by less than the tolerance. Components that collapse are dropped; with none left
  * f->trial->count is 0. Returns the number of iterations. (Between gess__blas_begin() and gess__blas_end().) */
-unsigned gess__mixture_climb(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings);
+unsigned gess__mixture_em(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings);
 
 /* Makes f->trial a mixture of up to `count` components to start from: k-means of the points, the outer ones drawn in
  * by the weights of a t with `nu` degrees of freedom; and sets the prior. Returns false where that cannot be. */

@@ -124,7 +124,7 @@ static void nearest(size_t count, size_t stride, size_t n, const double *restric
 static double assign(gess__mixture_fitter *f, size_t count, size_t n, size_t *changed)
 {
     enum { CHUNK = 64 };
-    double norms[GESS__MOST_COMPONENTS], least[CHUNK], which[CHUNK], sum = 0.0;
+    double norms[GESS__MAX_COMPONENTS], least[CHUNK], which[CHUNK], sum = 0.0;
     *changed = 0;
     for (size_t j = 0; j < count; j++) norms[j] = gess__dot(f->dim, f->centres + j * f->dim, f->centres + j * f->dim);
     gess__product(true, n, count, f->dim, f->rows, f->centres, f->shares);
@@ -144,7 +144,7 @@ static double assign(gess__mixture_fitter *f, size_t count, size_t n, size_t *ch
 /* Every centre becomes the mean of its rows; one without rows stays. */
 static void recentre(gess__mixture_fitter *f, size_t count, size_t n)
 {
-    size_t dim = f->dim, sizes[GESS__MOST_COMPONENTS] = {0};
+    size_t dim = f->dim, sizes[GESS__MAX_COMPONENTS] = {0};
     for (size_t k = 0; k < n; k++) {
         double *centre = f->centres + f->labels[k] * dim;
         if (sizes[f->labels[k]]++ == 0) memset(centre, 0, dim * sizeof *centre);

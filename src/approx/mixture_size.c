@@ -121,7 +121,7 @@ static void swap_metrics(gess__mixture_fitter *f)
 static double few_steps(gess__mixture_fitter *f, size_t n, const double *white, choice *c)
 {
     const gess__mixture_settings settings = {2, 0.0};
-    c->report->iterations += gess__mixture_climb(f, n, white, settings);
+    c->report->iterations += gess__mixture_em(f, n, white, settings);
     double mean = f->trial->count > 0 ? mean_of(n, f->distance) : -HUGE_VAL;
     return isfinite(mean) ? mean : -HUGE_VAL;
 }
@@ -187,7 +187,7 @@ static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
             single(f, c->nu);
         else if (!start(f, count, n, sides[side], c, side) || hopeless(f, c, side))
             return false;
-        c->report->iterations += gess__mixture_climb(f, n, sides[side], settings);
+        c->report->iterations += gess__mixture_em(f, n, sides[side], settings);
         if (f->trial->count == 0) return false;
         c->fitted[side] = mean_of(n, f->distance);
         double more, mean = score(f, c, side, &more), up = rise(c, side, more);
@@ -291,7 +291,7 @@ static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *rep
     gess__mixture_copy(f->trial, f->best);
     set_within(f, f->trial);
     if (!gess__mixture_set_prior(f)) return false;
-    report->iterations += gess__mixture_climb(f, n, f->white, settings);
+    report->iterations += gess__mixture_em(f, n, f->white, settings);
     return f->trial->count > 1;
 }
 

@@ -120,7 +120,7 @@ double gess__fit_allowance(size_t dim)
 void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__approx *towards, gess__approx *approx,
                       gess__approx *spare, gess__pool_report *report)
 {
-    const gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
+    const gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
     size_t dim = f->dim;
     const double *sides[2] = {pool->points, pool->points + pool->half * dim};
     const size_t counts[2] = {pool->half, pool->rest}, new[2] = {pool->half_new, pool->rest_new};

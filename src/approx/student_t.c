@@ -33,7 +33,7 @@ static void centre(size_t dim, size_t count, const double *restrict points, cons
 /* δ_k = |L⁻¹(y_k − μ)|² for all points. */
 static void set_deltas(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
-    gess__hands_squares(&f->hands, t, count, points, f->deltas);
+    gess__fit_blocks_squares(&f->hands, t, count, points, f->deltas);
 }
 
 /* Σ log(1 + factor δ_k), in LANES interleaved sums. */
@@ -93,7 +93,7 @@ static int set_moments(gess__fitter *f, size_t dim, size_t count, const double *
     double total = weighted_mean(dim, count, points, f->weights, t->mu);
     for (size_t k = 0; k < count; k++) f->weights[k] = sqrt(f->weights[k]);
     centre(dim, count, points, t->mu, f->weights, f->centred);
-    gess__hands_self_product(&f->hands, dim, count, 1.0 / total, f->centred, f->square);
+    gess__fit_blocks_self_product(&f->hands, dim, count, 1.0 / total, f->centred, f->square);
     return gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
 }
 
@@ -174,7 +174,7 @@ static void climb(gess__fitter *f, size_t dim, size_t count, const double *point
     set_deltas(f, count, points, t);
     report->loglik = log_likelihood(f, count, t);
     report->converged = 0;
-    for (unsigned i = 0; i < settings.most_iterations && !report->converged; i++) {
+    for (unsigned i = 0; i < settings.max_iterations && !report->converged; i++) {
         double old_nu = t->nu, old_loglik = report->loglik;
         memcpy(f->previous_mu, t->mu, dim * sizeof *t->mu);
         memcpy(f->previous_chol, t->chol, dim * dim * sizeof *t->chol);

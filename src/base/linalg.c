@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { MOST_IN_TILES = 128 };
+enum { MAX_IN_TILES = 128 };
 
 /* OpenBLAS's thread count belongs to the process, and so must the count of its users. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -47,8 +47,8 @@ bool gess__cholesky(size_t n, double *a)
 /* Many points of a moderate dimension, in tiles: several times as fast as the BLAS, whose strength is large n. */
 static void solve_in_tiles(size_t n, const double *chol, size_t columns, double *b)
 {
-    double inverse[MOST_IN_TILES], centre[MOST_IN_TILES] = {0}, some[MOST_IN_TILES * GESS__LANES];
-    double scratch[2 * MOST_IN_TILES * GESS__LANES];
+    double inverse[MAX_IN_TILES], centre[MAX_IN_TILES] = {0}, some[MAX_IN_TILES * GESS__LANES];
+    double scratch[2 * MAX_IN_TILES * GESS__LANES];
     for (size_t i = 0; i < n; i++) inverse[i] = 1.0 / chol[i + i * n];
     for (size_t j = 0; j < columns; j += GESS__LANES) {
         size_t count = columns - j < GESS__LANES ? columns - j : GESS__LANES;
@@ -59,7 +59,7 @@ static void solve_in_tiles(size_t n, const double *chol, size_t columns, double 
 
 void gess__solve_lower(size_t n, const double *chol, size_t columns, double *b)
 {
-    if (n <= MOST_IN_TILES && columns >= GESS__LANES) {
+    if (n <= MAX_IN_TILES && columns >= GESS__LANES) {
         solve_in_tiles(n, chol, columns, b);
         return;
     }

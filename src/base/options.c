@@ -15,8 +15,8 @@
 static const gess__option table[] = {
 #define GESS_COUNT(field, option, value, lowest, highest, argument, words) \
     {ROW(COUNT, field, option, argument, words), .count = (value), .low = (lowest), .high = (highest)},
-#define GESS_CHOSEN(field, option, lowest, highest, argument, words) \
-    {ROW(CHOSEN, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
+#define GESS_COUNT_OR_AUTO(field, option, lowest, highest, argument, words) \
+    {ROW(COUNT_OR_AUTO, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
 #define GESS_REAL(field, option, value, lowest, highest, argument, words) \
     {ROW(REAL, field, option, argument, words), .real = (value), .least = (lowest), .most = (highest)},
 #define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},
@@ -24,7 +24,7 @@ static const gess__option table[] = {
 #define GESS_FLAG(field, option, words) {ROW(FLAG, field, option, NULL, words)},
 #include <gess/options.def>
 #undef GESS_COUNT
-#undef GESS_CHOSEN
+#undef GESS_COUNT_OR_AUTO
 #undef GESS_REAL
 #undef GESS_TIME
 #undef GESS_TEXT
@@ -43,7 +43,7 @@ void gess_options_init(gess_options *options)
         void *field = (char *)options + table[i].offset;
         switch (table[i].type) {
         case GESS__OPTION_COUNT:
-        case GESS__OPTION_CHOSEN: *(uint64_t *)field = table[i].count; break;
+        case GESS__OPTION_COUNT_OR_AUTO: *(uint64_t *)field = table[i].count; break;
         case GESS__OPTION_REAL: *(double *)field = table[i].real; break;
         case GESS__OPTION_TEXT: *(const char **)field = table[i].text; break;
         case GESS__OPTION_TIME:
@@ -112,7 +112,7 @@ bool gess__parse_time(const char *text, double *out)
 
 static int check_count(const gess__option *row, uint64_t count, gess_error *err)
 {
-    if (count == GESS_AUTO && row->type == GESS__OPTION_CHOSEN) return GESS_OK;
+    if (count == GESS_AUTO && row->type == GESS__OPTION_COUNT_OR_AUTO) return GESS_OK;
     if (count >= row->low && count <= row->high) return GESS_OK;
     return gess__fail(err, GESS_ERR_USAGE, "--%s %llu: out of range; it must be from %llu to %llu", row->name,
                       (unsigned long long)count, (unsigned long long)row->low, (unsigned long long)row->high);
@@ -132,7 +132,7 @@ int gess__options_check(const gess_options *options, gess_error *err)
         const void *field = (const char *)options + row->offset;
         switch (row->type) {
         case GESS__OPTION_COUNT:
-        case GESS__OPTION_CHOSEN: GESS_TRY(check_count(row, *(const uint64_t *)field, err)); break;
+        case GESS__OPTION_COUNT_OR_AUTO: GESS_TRY(check_count(row, *(const uint64_t *)field, err)); break;
         case GESS__OPTION_REAL: GESS_TRY(check_real(row, *(const double *)field, err)); break;
         case GESS__OPTION_TIME:
             if (!(*(const double *)field >= 0.0))
@@ -151,13 +151,13 @@ int gess__options_check(const gess_options *options, gess_error *err)
 static int set_count(const gess__option *row, const char *value, uint64_t *field, gess_error *err)
 {
     uint64_t count;
-    if (row->type == GESS__OPTION_CHOSEN && strcmp(value, "auto") == 0) {
+    if (row->type == GESS__OPTION_COUNT_OR_AUTO && strcmp(value, "auto") == 0) {
         *field = GESS_AUTO;
         return GESS_OK;
     }
     if (!gess__parse_count(value, &count))
         return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a whole number%s; write it as 1000 or 1e3", row->name,
-                          value, row->type == GESS__OPTION_CHOSEN ? " or `auto`" : "");
+                          value, row->type == GESS__OPTION_COUNT_OR_AUTO ? " or `auto`" : "");
     GESS_TRY(check_count(row, count, err));
     *field = count;
     return GESS_OK;
@@ -189,7 +189,7 @@ int gess_options_set(gess_options *options, const char *name, const char *value,
             return gess__fail(err, GESS_ERR_USAGE, "--%s needs a value", name);
         switch (table[i].type) {
         case GESS__OPTION_COUNT:
-        case GESS__OPTION_CHOSEN: return set_count(&table[i], value, field, err);
+        case GESS__OPTION_COUNT_OR_AUTO: return set_count(&table[i], value, field, err);
         case GESS__OPTION_REAL: return set_real(&table[i], value, field, err);
         case GESS__OPTION_TIME: return set_time(&table[i], value, field, err);
         case GESS__OPTION_TEXT: *(const char **)field = value; return GESS_OK;
@@ -204,7 +204,7 @@ void gess__option_show(const gess_options *options, const gess__option *option, 
     const void *field = (const char *)options + option->offset;
     const char *word = "";
     switch (option->type) {
-    case GESS__OPTION_CHOSEN:
+    case GESS__OPTION_COUNT_OR_AUTO:
         if (*(const uint64_t *)field == GESS_AUTO) {
             word = "auto";
             break;

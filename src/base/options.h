@@ -6,7 +6,7 @@
 
 enum gess__option_type {
     GESS__OPTION_COUNT,
-    GESS__OPTION_CHOSEN,
+    GESS__OPTION_COUNT_OR_AUTO,
     GESS__OPTION_REAL,
     GESS__OPTION_TIME,
     GESS__OPTION_TEXT,

@@ -17,7 +17,7 @@
 
 /* docs/file-formats.md */
 static const char file_magic[8] = {'g', 'e', 's', 's', 'd', 'r', 'a', 'w'};
-enum { VERSION = 1, BLOCK_MAGIC = 0x314b4c42, MOST_HEADER = 1 << 28, BUFFER = 1 << 18 };
+enum { VERSION = 1, BLOCK_MAGIC = 0x314b4c42, MAX_HEADER = 1 << 28, BUFFER = 1 << 18 };
 
 typedef struct block_header {
     uint32_t magic, checksum;
@@ -89,7 +89,7 @@ static int read_header(gess__reader *r, uint64_t *at, gess_error *err)
     if (lengths[0] != VERSION)
         return gess__fail(err, GESS_ERR_FILE, "%s has format version %u; this gess reads version %d", r->path,
                           lengths[0], VERSION);
-    if (lengths[1] > MOST_HEADER || lengths[1] > r->size) return damaged(r, "header length", *at, err);
+    if (lengths[1] > MAX_HEADER || lengths[1] > r->size) return damaged(r, "header length", *at, err);
     GESS_ALLOC(&text, lengths[1], err);
     int status = read_at(r, *at, text, lengths[1], err);
     if (status == GESS_OK) status = read_at(r, *at + lengths[1], &crc, sizeof crc, err);

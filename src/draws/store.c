@@ -18,7 +18,7 @@
 #endif
 
 static const char file_magic[8] = {'g', 'e', 's', 's', 'd', 'r', 'a', 'w'};
-enum { VERSION = 1, BLOCK_MAGIC = 0x314b4c42 /* "BLK1" */, MOST_HEADER = 1 << 28 };
+enum { VERSION = 1, BLOCK_MAGIC = 0x314b4c42 /* "BLK1" */, MAX_HEADER = 1 << 28 };
 
 /* In front of every block's rows. */
 typedef struct block_header {
@@ -385,7 +385,7 @@ static int read_header(gess__draws *d, reader *r, gess_error *err)
     if (lengths[0] != VERSION)
         return gess__fail(err, GESS_ERR_FILE, "%s has format version %u; this gess reads version %d", r->path,
                           lengths[0], VERSION);
-    if (lengths[1] > MOST_HEADER || lengths[1] > r->size) return damaged(r, "header length", err);
+    if (lengths[1] > MAX_HEADER || lengths[1] > r->size) return damaged(r, "header length", err);
     GESS_ALLOC(&text, lengths[1], err);
     int status = read_bytes(r, text, lengths[1], err);
     if (status == GESS_OK) status = read_bytes(r, &crc, sizeof crc, err);

@@ -4,8 +4,8 @@
  * N(x, 0.1² I / D), afterwards 0.95 N(x, 2.38² Σ_n / D) + 0.05 N(x, 0.1² I / D), Σ_n being the history's covariance.
  * Steps that depend on the past leave nothing invariant, but Σ_n changes less and less: averages converge. */
 #include "kernel/metropolis.h"
-#include "kernel/scatter.h"
-#include "kernel/single.h"
+#include "kernel/running_cov.h"
+#include "kernel/tempered.h"
 
 #define SMALL_SHARE 0.05
 
@@ -17,7 +17,7 @@ static uint64_t warmup(size_t dim)
 static void draw_step(const gess__update *u, size_t j, double *step)
 {
     size_t dim = u->target->dim;
-    double *history = gess__single_own(u, j), *normals = u->scratch + dim, count = gess__scatter_count(history);
+    double *history = gess__tempered_state(u, j), *normals = u->scratch + dim, count = gess__running_cov_count(history);
     double root = sqrt((double)dim);
     gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, normals);
     double uniform = gess__uniform(gess__update_key(u, j, GESS__FOR_COMPONENT), 0);
@@ -25,7 +25,7 @@ static void draw_step(const gess__update *u, size_t j, double *step)
         for (size_t i = 0; i < dim; i++) step[i] = 0.1 / root * normals[i];
         return;
     }
-    gess__packed_product(dim, gess__scatter_chol(dim, history), normals, step);
+    gess__packed_product(dim, gess__running_cov_chol(dim, history), normals, step);
     double size = 2.38 / root / sqrt(count - 1.0);
     for (size_t i = 0; i < dim; i++) step[i] *= size;
     /* around the history's mean */
@@ -38,7 +38,7 @@ static void remember(const gess__update *u, size_t j, double chance)
     (void)chance;
     if (u->phase == GESS__FROZEN) return;
     size_t dim = u->target->dim;
-    gess__scatter_add(dim, gess__single_own(u, j), u->chains->x + (u->first + j) * dim, u->scratch);
+    gess__running_cov_add(dim, gess__tempered_state(u, j), u->chains->x + (u->first + j) * dim, u->scratch);
 }
 
 static const gess__walk walk = {.step = draw_step, .learn = remember};
@@ -57,7 +57,7 @@ const gess__kernel gess__kernel_amh = {
     .name = "amh",
     .help = "adaptive Metropolis: steps with the covariance of the chain's own past",
     .warmup = warmup,
-    .own_size = gess__scatter_size,
+    .state_size = gess__running_cov_size,
     .scratch_size = gess__walk_scratch_size,
     .begin = gess__walk_begin,
     .propose = propose,

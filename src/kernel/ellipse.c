@@ -49,7 +49,7 @@ static inline work carve(const gess__update *u)
                   .kept = (uint32_t *)(void *)(at + 12 * n)};
 }
 
-size_t gess__ellipse_own_size(size_t dim)
+size_t gess__ellipse_state_size(size_t dim)
 {
     return dim; /* z */
 }
@@ -73,7 +73,7 @@ void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, doubl
     }
 }
 
-gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead)
+gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead)
 {
     gess__key key = gess__update_key(u, lane, GESS__FOR_SLICE);
     for (uint32_t i = 1; i <= ahead; i++) {
@@ -174,14 +174,14 @@ void gess__ellipse_propose(gess__update *u)
                          w.sines, w.roots, u->points);
 }
 
-int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+int gess__ellipse_predict(const gess__update *u, size_t p, size_t ahead, double *point)
 {
     size_t dim = u->target->dim, j = u->lane[p];
     work w = carve(u);
     double sine, cosine;
-    if (*w.tries + (double)ahead >= GESS__MOST_ANGLES) return 0;
+    if (*w.tries + (double)ahead >= GESS__MAX_ANGLES) return 0;
     gess__bracket b = {w.low[p], w.high[p], w.angle[p]};
-    b = gess__bracket_ahead(u, j, b, (uint32_t)*w.tries, ahead);
+    b = gess__bracket_predict(u, j, b, (uint32_t)*w.tries, ahead);
     gess__turn(1, &b.angle, &sine, &cosine);
     gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, cosine,
                         sine * w.roots[p], point);
@@ -256,7 +256,7 @@ int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, g
     u->proposals = left;
     if (left == 0) return GESS_OK;
     *w.tries += 1.0;
-    if (*w.tries >= GESS__MOST_ANGLES) {
+    if (*w.tries >= GESS__MAX_ANGLES) {
         u->tally.failures += left;
         gess__count_ended(u, left);
         u->proposals = 0;

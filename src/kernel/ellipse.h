@@ -11,7 +11,7 @@
  * never on densities.
  *
  * Invariants: the present point always belongs to the slice; an update that finds no other point
- * in GESS__MOST_ANGLES angles keeps its state and is counted as a failure. */
+ * in GESS__MAX_ANGLES angles keeps its state and is counted as a failure. */
 #ifndef GESS_KERNEL_ELLIPSE_H
 #define GESS_KERNEL_ELLIPSE_H
 
@@ -21,7 +21,7 @@
 
 /* A bracket shrinks to about e^-0.9 of its width an angle: 128 angles reach 1e-50 of a turn, below
  * any slice that doubles can resolve. */
-enum { GESS__MOST_ANGLES = 128 };
+enum { GESS__MAX_ANGLES = 128 };
 
 /* z is recomputed from x so often (in iterations), lest rounding part the two. */
 enum { GESS__REBIND_EVERY = 64 };
@@ -50,7 +50,7 @@ GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
 void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second);
 
 /* A lane's bracket after `tries` angles, once it and `ahead` - 1 more are rejected. */
-gess__bracket gess__bracket_ahead(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead);
+gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead);
 
 /* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
 static inline size_t gess__angle_bin(double angle)
@@ -67,11 +67,11 @@ typedef struct gess__ellipse_family {
     void (*root_scales)(const gess__update *u, const double *deltas, double *roots);
 } gess__ellipse_family;
 
-size_t gess__ellipse_own_size(size_t dim);
+size_t gess__ellipse_state_size(size_t dim);
 size_t gess__ellipse_scratch_size(size_t dim, size_t block);
 void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family);
 void gess__ellipse_propose(gess__update *u);
-int gess__ellipse_foresee(const gess__update *u, size_t p, size_t ahead, double *point);
+int gess__ellipse_predict(const gess__update *u, size_t p, size_t ahead, double *point);
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err);
 
 #endif

@@ -28,10 +28,10 @@ const gess__kernel gess__kernel_ess = {
     .help = "elliptical slice sampling around a Gaussian",
     .needs = GESS__NEEDS_APPROX | GESS__IGNORES_TAILS,
     .exact = 1,
-    .own_size = gess__ellipse_own_size,
+    .state_size = gess__ellipse_state_size,
     .scratch_size = gess__ellipse_scratch_size,
     .begin = begin,
     .propose = gess__ellipse_propose,
     .consume = consume,
-    .foresee = gess__ellipse_foresee,
+    .predict = gess__ellipse_predict,
 };

@@ -9,10 +9,10 @@
  * sets aside for it are independence moves instead (global.c), and some of warm-up go along a coordinate (axis.c). */
 #include "base/mutant.h"
 #include "base/vmath.h"
-#include "kernel/around.h"
-#include "kernel/axis.h"
+#include "kernel/ellipse_mixture.h"
+#include "kernel/coordinate_slice.h"
 #include "kernel/ellipse.h"
-#include "kernel/global.h"
+#include "kernel/independence.h"
 
 static void root_scales(const gess__update *u, const double *deltas, double *roots)
 {
@@ -37,8 +37,8 @@ static const gess__ellipse_family family = {.gaussian = 0, .root_scales = root_s
 
 static size_t scratch_size(size_t dim, size_t block)
 {
-    size_t sizes[] = {gess__ellipse_scratch_size(dim, block), gess__around_scratch_size(dim, block),
-                      gess__global_scratch_size(dim, block), gess__slice_scratch_size(dim, block)};
+    size_t sizes[] = {gess__ellipse_scratch_size(dim, block), gess__ellipse_mixture_scratch_size(dim, block),
+                      gess__independence_scratch_size(dim, block), gess__slice_scratch_size(dim, block)};
     size_t most = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] > most) most = sizes[i];
@@ -47,40 +47,40 @@ static size_t scratch_size(size_t dim, size_t block)
 
 static void begin(gess__update *u)
 {
-    if (gess__axis_before(u)) u->rebind = 1;
-    if (gess__axis_turn(u))
-        gess__axis_begin(u);
-    else if (gess__global_turn(u))
-        gess__global_begin(u);
+    if (gess__coordinate_slice_before(u)) u->rebind = 1;
+    if (gess__coordinate_slice_turn(u))
+        gess__coordinate_slice_begin(u);
+    else if (gess__independence_turn(u))
+        gess__independence_begin(u);
     else if (u->mixture != NULL)
-        gess__around_begin(u);
+        gess__ellipse_mixture_begin(u);
     else
         gess__ellipse_begin(u, &family);
 }
 
 static void propose(gess__update *u)
 {
-    if (gess__axis_turn(u))
+    if (gess__coordinate_slice_turn(u))
         gess__slice_propose(u);
-    else if (gess__global_turn(u))
+    else if (gess__independence_turn(u))
         return; /* it was drawn to begin with */
     else if (u->mixture != NULL)
-        gess__around_propose(u);
+        gess__ellipse_mixture_propose(u);
     else
         gess__ellipse_propose(u);
 }
 
 static int consume(gess__update *u, gess_error *err)
 {
-    if (gess__axis_turn(u)) return gess__axis_consume(u, err);
-    if (gess__global_turn(u)) return gess__global_consume(u, err);
-    return u->mixture != NULL ? gess__around_consume(u, err) : gess__ellipse_consume(u, &family, err);
+    if (gess__coordinate_slice_turn(u)) return gess__coordinate_slice_consume(u, err);
+    if (gess__independence_turn(u)) return gess__independence_consume(u, err);
+    return u->mixture != NULL ? gess__ellipse_mixture_consume(u, err) : gess__ellipse_consume(u, &family, err);
 }
 
-static int foresee(const gess__update *u, size_t p, size_t ahead, double *point)
+static int predict(const gess__update *u, size_t p, size_t ahead, double *point)
 {
-    if (gess__axis_turn(u) || gess__global_turn(u)) return 0; /* its points depend on densities, or there is one */
-    return u->mixture != NULL ? gess__around_foresee(u, p, ahead, point) : gess__ellipse_foresee(u, p, ahead, point);
+    if (gess__coordinate_slice_turn(u) || gess__independence_turn(u)) return 0; /* its points depend on densities, or there is one */
+    return u->mixture != NULL ? gess__ellipse_mixture_predict(u, p, ahead, point) : gess__ellipse_predict(u, p, ahead, point);
 }
 
 const gess__kernel gess__kernel_gess = {
@@ -88,10 +88,10 @@ const gess__kernel gess__kernel_gess = {
     .help = "generalized elliptical slice sampling around a multivariate t, or a mixture of them",
     .needs = GESS__NEEDS_APPROX,
     .exact = 1,
-    .own_size = gess__ellipse_own_size,
+    .state_size = gess__ellipse_state_size,
     .scratch_size = scratch_size,
     .begin = begin,
     .propose = propose,
     .consume = consume,
-    .foresee = foresee,
+    .predict = predict,
 };

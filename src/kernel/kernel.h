@@ -17,14 +17,14 @@
 
 #include "approx/mixture.h"
 #include "base/rng.h"
-#include "map/target.h"
+#include "transform/target.h"
 
 /* States of chains, in the sampling space. */
 typedef struct gess__chains {
-    size_t count, dim, own_size;
+    size_t count, dim, state_size;
     double *x;      /* count × dim */
     double *value;  /* count: log density in the sampling space */
-    double *own;    /* count × own_size: the kernel's */
+    double *own;    /* count × state_size: the kernel's */
     double *deltas; /* count, or NULL: δ under T, summed over updates since warm-up */
     double *log_ts; /* count, or NULL: log T without its constants, likewise */
     double *powers; /* count, or NULL: a chain samples the density raised to its power (single.h) */
@@ -38,7 +38,7 @@ enum { GESS__BINS = 32 };
 typedef struct gess__tally {
     uint64_t evals, updates, failures, nans;
     uint64_t globals, accepted;    /* independence moves proposed and accepted */
-    uint64_t axes, axis_evals;     /* updates along coordinates, and their evaluations */
+    uint64_t axes, coordinate_evals;     /* updates along coordinates, and their evaluations */
     uint64_t tried, taken;         /* Metropolis proposals, and those accepted */
     uint64_t divergent;            /* trajectories ended because their energy ran away */
     uint64_t swaps, swapped;       /* exchanges between temperatures proposed and accepted */
@@ -67,10 +67,19 @@ void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t 
 /* What a kernel may adapt. Frozen, nothing, whatever the kernel: for tests of invariance. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
 
-typedef struct gess__desk gess__desk;
+typedef struct gess__kernel gess__kernel;
+typedef struct gess__update gess__update;
+
+/* Another way to get the values of all proposals than one call of the density (execute/speculation.h). */
+typedef struct gess__evaluator {
+    int (*evaluate)(const gess__kernel *kernel, gess__update *u, gess_error *err);
+    void (*finish)(gess__update *u); /* the update is over */
+} gess__evaluator;
+
+typedef struct gess__speculation_queue gess__speculation_queue;
 
 /* One update of a block of chains: what is given, what is asked for, and the kernel's scratch. */
-typedef struct gess__update {
+struct gess__update {
     /* given */
     _Alignas(128) const gess__target *target; /* workers' own lie side by side: none writes to a line of another's */
     const gess__approx *approx;
@@ -97,28 +106,29 @@ typedef struct gess__update {
     double *mapped;   /* scratch of the target */
     int measure;      /* the next call of the density is to be timed: */
     double each;      /* seconds of an evaluation */
-    gess__desk *desk; /* where angles are laid out for idle workers (ahead.h), or NULL */
-    size_t ahead;     /* how many of a lane, at most */
+    const gess__evaluator *evaluator; /* NULL: the density is called for all proposals at once */
+    gess__speculation_queue *queue;   /* the evaluator's */
+    size_t depth;                     /* angles per lane that it may predict, at most */
     gess__tally tally;
     gess__nans nans;
-} gess__update;
+};
 
 enum { GESS__NEEDS_GRADIENT = 1, GESS__NEEDS_APPROX = 2, GESS__IGNORES_TAILS = 4 /* takes T for a Gaussian */ };
 
-typedef struct gess__kernel {
+struct gess__kernel {
     const char *name, *help;
     unsigned needs;
     int exact;                                        /* leaves the target invariant while it adapts */
     uint64_t (*warmup)(size_t dim);                   /* iterations it adapts in at least, or NULL: none */
-    size_t (*own_size)(size_t dim);                   /* doubles kept for a chain, zeros to begin with */
+    size_t (*state_size)(size_t dim);                   /* doubles kept for a chain, zeros to begin with */
     size_t (*scratch_size)(size_t dim, size_t block); /* doubles for a block, lasting one update */
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);
     int (*consume)(gess__update *u, gess_error *err);
     /* Where not NULL: the point that proposal number p leads to when it and `ahead` - 1 more are rejected; called
      * between propose and consume. False where that is not known. Lanes of proposals are in ascending order then. */
-    int (*foresee)(const gess__update *u, size_t p, size_t ahead, double *point);
-} gess__kernel;
+    int (*predict)(const gess__update *u, size_t p, size_t ahead, double *point);
+};
 
 /* Row i of the table, NULL past the end; and by name, NULL where there is none. */
 const gess__kernel *gess__kernel_row(size_t i);

@@ -1,7 +1,7 @@
 #include "kernel/metric.h"
 
 #include "base/vmath.h"
-#include "kernel/scatter.h"
+#include "kernel/running_cov.h"
 
 /* ---- shrinkage of an estimate towards a small multiple of the identity, as in Stan ---- */
 
@@ -92,11 +92,11 @@ static void dense_close(size_t dim, const double *window, double *metric, double
 
 const gess__metric gess__metric_dense = {
     .size = gess__packed_size,
-    .window_size = gess__scatter_size,
+    .window_size = gess__running_cov_size,
     .reset = dense_reset,
     .product = gess__packed_product,
     .transposed = gess__packed_transposed,
-    .add = gess__scatter_add,
+    .add = gess__running_cov_add,
     .close = dense_close,
 };
 

@@ -1,6 +1,6 @@
 #include "kernel/metropolis.h"
 
-#include "kernel/single.h"
+#include "kernel/tempered.h"
 
 size_t gess__walk_scratch_size(size_t dim, size_t block)
 {
@@ -28,10 +28,10 @@ int gess__walk_consume(gess__update *u, const gess__walk *walk, gess_error *err)
 {
     for (size_t j = 0; j < u->count; j++) {
         double value;
-        GESS_TRY(gess__single_there(u, j, &value, err));
-        double ratio = value - gess__single_here(u, j);
+        GESS_TRY(gess__tempered_there(u, j, &value, err));
+        double ratio = value - gess__tempered_here(u, j);
         if (ratio > gess__log(gess__uniform(gess__update_key(u, j, GESS__FOR_SLICE), 0))) {
-            gess__single_move(u, j);
+            gess__tempered_move(u, j);
             u->tally.taken++;
         }
         walk->learn(u, j, ratio < 0.0 ? gess__exp(ratio) : 1.0);

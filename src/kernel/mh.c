@@ -4,7 +4,7 @@
  * 0.234 that is best in many dimensions (G. O. Roberts, A. Gelman & W. R. Gilks, Ann. Appl. Prob. 7 (1997)); after it
  * the step stays as it is, so that sampling is exact. own[0] is log(step √D / 2.38). */
 #include "kernel/metropolis.h"
-#include "kernel/single.h"
+#include "kernel/tempered.h"
 
 #define BEST_ACCEPTANCE 0.234
 /* The gain of iteration n is GAIN n^-0.6: 1 / (0.234 · 0.766), the inverse of acceptance's slope, in round figures. */
@@ -16,7 +16,7 @@ static uint64_t warmup(size_t dim)
     return 2000;
 }
 
-static size_t own_size(size_t dim)
+static size_t state_size(size_t dim)
 {
     (void)dim;
     return 1;
@@ -25,7 +25,7 @@ static size_t own_size(size_t dim)
 static void draw_step(const gess__update *u, size_t j, double *step)
 {
     size_t dim = u->target->dim;
-    double size = 2.38 / sqrt((double)dim) * gess__exp(*gess__single_own(u, j));
+    double size = 2.38 / sqrt((double)dim) * gess__exp(*gess__tempered_state(u, j));
     gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, step);
     for (size_t i = 0; i < dim; i++) step[i] *= size;
     if (GESS__MUTANT(WALK_DRIFT)) step[0] += 0.05 * size;
@@ -35,7 +35,7 @@ static void tune(const gess__update *u, size_t j, double chance)
 {
     if (u->phase != GESS__WARMING) return;
     double gain = GAIN * gess__exp(-0.6 * gess__log((double)u->iteration + 1.0));
-    *gess__single_own(u, j) += (gain < 1.0 ? gain : 1.0) * (chance - BEST_ACCEPTANCE);
+    *gess__tempered_state(u, j) += (gain < 1.0 ? gain : 1.0) * (chance - BEST_ACCEPTANCE);
 }
 
 static const gess__walk walk = {.step = draw_step, .learn = tune};
@@ -54,7 +54,7 @@ const gess__kernel gess__kernel_mh = {
     .name = "mh",
     .help = "random-walk Metropolis with spherical steps, tuned in warm-up",
     .warmup = warmup,
-    .own_size = own_size,
+    .state_size = state_size,
     .scratch_size = gess__walk_scratch_size,
     .begin = gess__walk_begin,
     .propose = propose,

@@ -15,10 +15,10 @@
  * Step and metric are learned in warm-up (metric.h) and then fixed: sampling is exact. */
 #include "base/lanes.h"
 #include "kernel/metric.h"
-#include "kernel/single.h"
+#include "kernel/tempered.h"
 
-enum { MOST_DEPTH = 10 };
-#define MOST_ENERGY 1000.0
+enum { MAX_DEPTH = 10 };
+#define MAX_ENERGY 1000.0
 
 /* ---- what a chain keeps: stepper, gradient at its point, metric, window ---- */
 
@@ -32,14 +32,14 @@ enum { STEPPER = sizeof(gess__stepper) / sizeof(double) };
 static own own_of(const gess__update *u, const gess__metric *m, size_t j)
 {
     size_t dim = u->target->dim;
-    double *at = gess__single_own(u, j);
+    double *at = gess__tempered_state(u, j);
     return (own){.stepper = (gess__stepper *)(void *)at,
                  .gradient = at + STEPPER,
                  .metric = at + STEPPER + dim,
                  .window = at + STEPPER + dim + m->size(dim)};
 }
 
-static size_t own_size(const gess__metric *m, size_t dim)
+static size_t state_size(const gess__metric *m, size_t dim)
 {
     return STEPPER + dim + m->size(dim) + m->window_size(dim);
 }
@@ -67,14 +67,14 @@ typedef struct lane {
     int opening; /* the gradient at the chain's point is being asked for */
 } lane;
 
-enum { ROWS = 14 + 2 * MOST_DEPTH };
+enum { ROWS = 14 + 2 * MAX_DEPTH };
 
 typedef struct work {
     lane *l;
     end ends[2]; /* backwards, forwards */
     candidate whole, half;
     double *sum, *half_sum;      /* of momenta */
-    double *starts, *starts_sum; /* MOST_DEPTH × dim each: momenta where open parts begin, and half_sum there */
+    double *starts, *starts_sum; /* MAX_DEPTH × dim each: momenta where open parts begin, and half_sum there */
     double *row, *other;         /* scratch */
 } work;
 
@@ -102,7 +102,7 @@ static work carve(const gess__update *u, size_t j)
                   .row = at + 12 * dim,
                   .other = at + 13 * dim,
                   .starts = at + 14 * dim,
-                  .starts_sum = at + (14 + MOST_DEPTH) * dim};
+                  .starts_sum = at + (14 + MAX_DEPTH) * dim};
 }
 
 static void copy(size_t dim, double *to, const double *from)
@@ -150,7 +150,7 @@ static void open_trajectory(const gess__update *u, const gess__metric *m, size_t
     const double *x = u->chains->x + chain * dim, *gradient = own_of(u, m, j).gradient;
     work w = carve(u, j);
     gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w.sum);
-    *w.l = (lane){.joint = gess__single_here(u, j) - 0.5 * gess__dot(dim, w.sum, w.sum)};
+    *w.l = (lane){.joint = gess__tempered_here(u, j) - 0.5 * gess__dot(dim, w.sum, w.sum)};
     for (int side = 0; side < 2; side++) {
         copy(dim, w.ends[side].x, x);
         copy(dim, w.ends[side].p, w.sum);
@@ -165,7 +165,7 @@ static void half_kick(const gess__update *u, const gess__metric *m, size_t j, wo
 {
     size_t dim = u->target->dim;
     end *e = moving(w);
-    double factor = 0.5 * w->l->step * gess__single_power(u, j);
+    double factor = 0.5 * w->l->step * gess__tempered_power(u, j);
     m->transposed(dim, own_of(u, m, j).metric, e->gradient, w->row);
     for (size_t i = 0; i < dim; i++) e->p[i] = gess__fma(factor, w->row[i], e->p[i]);
 }
@@ -222,7 +222,7 @@ static int close_half(const gess__update *u, size_t j, work *w)
     l->weight = log_sum(l->weight, l->half_weight);
     for (size_t i = 0; i < dim; i++) w->sum[i] += w->half_sum[i];
     l->depth++;
-    return l->depth == MOST_DEPTH || turns(dim, w->ends[0].p, w->ends[1].p, w->sum);
+    return l->depth == MAX_DEPTH || turns(dim, w->ends[0].p, w->ends[1].p, w->sum);
 }
 
 /* A leapfrog step has been made, to a point of log density `value` (raw) and weight e^gain. Returns whether the
@@ -313,7 +313,7 @@ static int arrive(gess__update *u, const gess__metric *m, size_t p, int *done, g
     work w = carve(u, j);
     end *e = moving(&w);
     double value;
-    GESS_TRY(gess__single_there(u, p, &value, err));
+    GESS_TRY(gess__tempered_there(u, p, &value, err));
     w.l->points++;
     double gain = -INFINITY;
     if (value > -INFINITY) { /* outside there is no gradient */
@@ -321,12 +321,12 @@ static int arrive(gess__update *u, const gess__metric *m, size_t p, int *done, g
         half_kick(u, m, j, &w);
         gain = value - 0.5 * gess__dot(dim, e->p, e->p) - w.l->joint;
     }
-    if (!(gain > -MOST_ENERGY)) {
+    if (!(gain > -MAX_ENERGY)) {
         u->tally.divergent++;
         *done = 1;
         return GESS_OK;
     }
-    if (GESS__MUTANT(NUTS_KINETIC)) gain = value - gess__single_here(u, j);
+    if (GESS__MUTANT(NUTS_KINETIC)) gain = value - gess__tempered_here(u, j);
     w.l->acceptance += gain < 0.0 ? gess__exp(gain) : 1.0;
     *done = add_leaf(u, m, j, &w, u->values[p], gain);
     return GESS_OK;
@@ -365,7 +365,7 @@ static uint64_t warmup(size_t dim)
 #define NUTS(name, metric)                                      \
     static size_t name##_own(size_t dim)                        \
     {                                                           \
-        return own_size(&(metric), dim);                        \
+        return state_size(&(metric), dim);                        \
     }                                                           \
     static void name##_begin(gess__update *u)                   \
     {                                                           \
@@ -387,7 +387,7 @@ const gess__kernel gess__kernel_nuts = {
     .help = "no-U-turn sampler with a diagonal metric; needs a gradient",
     .needs = GESS__NEEDS_GRADIENT,
     .warmup = warmup,
-    .own_size = diagonal_own,
+    .state_size = diagonal_own,
     .scratch_size = scratch_size,
     .begin = diagonal_begin,
     .propose = diagonal_propose,
@@ -399,7 +399,7 @@ const gess__kernel gess__kernel_nuts_dense = {
     .help = "no-U-turn sampler with a dense metric; needs a gradient",
     .needs = GESS__NEEDS_GRADIENT,
     .warmup = warmup,
-    .own_size = dense_own,
+    .state_size = dense_own,
     .scratch_size = scratch_size,
     .begin = dense_begin,
     .propose = dense_propose,

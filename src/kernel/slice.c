@@ -1,6 +1,6 @@
 #include "kernel/slice.h"
 
-#include "kernel/single.h"
+#include "kernel/tempered.h"
 
 enum stage { LEFT, RIGHT, SHRINKING };
 
@@ -29,7 +29,7 @@ static work carve(const gess__update *u)
     return (work){.lanes = (lane *)(void *)u->scratch, .directions = u->scratch + lanes_size(u->count)};
 }
 
-size_t gess__slice_own_size(size_t dim)
+size_t gess__slice_state_size(size_t dim)
 {
     (void)dim;
     return 0;
@@ -61,7 +61,7 @@ static void open_lane(const gess__update *u, size_t j, lane *l)
     if (GESS__MUTANT(SLICE_OFFSET)) offset = 0.0;
     int left = (int)(GESS__SLICE_STEPS * gess__uniform(key, 1)), right = GESS__SLICE_STEPS - 1 - left;
     if (GESS__MUTANT(SLICE_SPLIT)) left = right = GESS__SLICE_STEPS - 1;
-    *l = (lane){.height = gess__single_here(u, j) + gess__log(height),
+    *l = (lane){.height = gess__tempered_here(u, j) + gess__log(height),
                 .low = -offset * GESS__SLICE_WIDTH,
                 .high = (1.0 - offset) * GESS__SLICE_WIDTH,
                 .left = left,
@@ -124,17 +124,17 @@ int gess__slice_consume(gess__update *u, gess_error *err)
         uint32_t j = u->lane[p];
         lane *l = &w.lanes[j];
         double value;
-        GESS_TRY(gess__single_there(u, p, &value, err));
+        GESS_TRY(gess__tempered_there(u, p, &value, err));
         int inside = value > l->height;
         if (l->stage == SHRINKING && inside) {
-            gess__single_move(u, p);
+            gess__tempered_move(u, p);
             continue;
         }
         if (l->stage == SHRINKING)
             shrink(l);
         else
             step_out(l, inside);
-        if (l->shrinks >= GESS__MOST_SHRINKS) {
+        if (l->shrinks >= GESS__MAX_SHRINKS) {
             u->tally.failures++;
             continue;
         }

@@ -5,7 +5,7 @@
  * these are outside the slice, GESS__SLICE_STEPS steps at most, divided between the ends at random; then points of it
  * are drawn, and it is shrunk to those that are outside, until one is inside.
  *
- * Invariants: t = 0 is inside the interval; an update that finds no other point in GESS__MOST_SHRINKS draws keeps its
+ * Invariants: t = 0 is inside the interval; an update that finds no other point in GESS__MAX_SHRINKS draws keeps its
  * state and is counted as a failure. */
 #ifndef GESS_KERNEL_SLICE_H
 #define GESS_KERNEL_SLICE_H
@@ -14,12 +14,12 @@
 
 #define GESS__SLICE_WIDTH 1.0
 
-enum { GESS__SLICE_STEPS = 100, GESS__MOST_SHRINKS = 128 };
+enum { GESS__SLICE_STEPS = 100, GESS__MAX_SHRINKS = 128 };
 
 /* The direction of lane j's line. */
 typedef void gess__slice_direction(const gess__update *u, size_t j, double *direction);
 
-size_t gess__slice_own_size(size_t dim);
+size_t gess__slice_state_size(size_t dim);
 size_t gess__slice_scratch_size(size_t dim, size_t block);
 void gess__slice_begin(gess__update *u, gess__slice_direction *direction);
 void gess__slice_propose(gess__update *u);

@@ -1,7 +1,7 @@
 /* The driver of every kernel, and the kernels' table. */
 #include "base/clock.h"
 #include "base/mem.h"
-#include "kernel/ahead.h"
+#include "kernel/kernel.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ void gess__tally_add(gess__tally *to, const gess__tally *from)
     to->nans += from->nans;
     to->globals += from->globals;
     to->axes += from->axes;
-    to->axis_evals += from->axis_evals;
+    to->coordinate_evals += from->coordinate_evals;
     to->accepted += from->accepted;
     to->tried += from->tried;
     to->taken += from->taken;
@@ -111,11 +111,12 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
     u->round = 0;
     for (kernel->begin(u); u->proposals > 0; u->round++) {
         kernel->propose(u);
-        GESS_TRY(u->desk == NULL ? gess__update_ask(u, 0, u->proposals, err) : gess__ahead_evaluate(kernel, u, err));
+        GESS_TRY(u->evaluator == NULL ? gess__update_ask(u, 0, u->proposals, err)
+                                      : u->evaluator->evaluate(kernel, u, err));
         u->tally.evals += u->proposals;
         GESS_TRY(kernel->consume(u, err));
     }
-    if (u->desk != NULL) gess__ahead_withdraw(u->desk);
+    if (u->evaluator != NULL) u->evaluator->finish(u);
     u->tally.updates += u->count;
     return GESS_OK;
 }

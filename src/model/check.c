@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIM = 1000000 };
+enum { MAX_DIM = 1000000 };
 
 /* ---- names ---- */
 
@@ -138,9 +138,9 @@ static int check_all_bounds(const gess_model *model, gess_error *err)
 static int check_derived(const gess_model *model, gess_error *err)
 {
     if (model->derived == 0) return GESS_OK;
-    if (model->derived > MOST_DIM)
+    if (model->derived > MAX_DIM)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities; gess takes at most %d",
-                          model->derived, MOST_DIM);
+                          model->derived, MAX_DIM);
     if (model->derived_names == NULL || model->derive == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities but no %s", model->derived,
                           model->derive == NULL ? "function `derive`" : "derived_names");
@@ -154,9 +154,9 @@ int gess__model_check(const gess_model *model, gess_error *err)
                           "the model was built for interface version %u, this gess has %u; rebuild it", model->abi,
                           GESS_ABI);
     if (model->dim < 1) return gess__fail(err, GESS_ERR_MODEL, "the model has no parameters: dim is 0");
-    if (model->dim > MOST_DIM)
+    if (model->dim > MAX_DIM)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,
-                          MOST_DIM);
+                          MAX_DIM);
     if (model->logp == NULL) return gess__fail(err, GESS_ERR_MODEL, "the model has no log density: logp is NULL");
     if (model->name != NULL && !is_utf8(model->name))
         return gess__fail(err, GESS_ERR_MODEL, "the name of the model is not valid UTF-8");

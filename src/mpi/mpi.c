@@ -24,7 +24,7 @@ typedef struct queue {
     size_t length;
 } queue;
 
-enum { MOST_INCOMING = 16, MOST_TESTED = 16 };
+enum { MAX_INCOMING = 16, MAX_TESTED = 16 };
 
 #define CLOSE_SECONDS 2.0
 
@@ -139,7 +139,7 @@ static int send_parcel(gess_comm *comm, int to, int tag, const void *bytes, size
 static int reap(wire *w, gess_error *err)
 {
     queue *q = &w->outgoing;
-    size_t count = q->length < MOST_TESTED ? q->length : MOST_TESTED;
+    size_t count = q->length < MAX_TESTED ? q->length : MAX_TESTED;
     for (size_t i = 0; i < count; i++) {
         int through = 0;
         TRY_MPI(MPI_Test(&q->first->request, &through, MPI_STATUS_IGNORE), "cannot send", err);
@@ -155,7 +155,7 @@ static int reap(wire *w, gess_error *err)
 /* Begins to receive whatever has been announced. */
 static int find_incoming(wire *w, gess_error *err)
 {
-    while (w->incoming.length < MOST_INCOMING) {
+    while (w->incoming.length < MAX_INCOMING) {
         int found = 0, words = 0;
         MPI_Status status;
         parcel *p = NULL;

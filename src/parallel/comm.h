@@ -31,7 +31,7 @@ struct gess_comm {
     void *own;
     uint64_t runs;                   /* begun so far, the same on all ranks */
     int left, left_status;           /* of a guest: rank 0 has left, and with what */
-    void *ranks;                     /* of rank 0: gess__ranks, once there was a run */
+    void *ranks;                     /* of rank 0: gess__coordinator, once there was a run */
     void (*free_ranks)(void *ranks); /* `close` calls it */
     int (*send)(gess_comm *comm, int to, int tag, const void *bytes, size_t count, gess_error *err);
     /* *got: there was one */

@@ -9,11 +9,11 @@
 #include <string.h>
 
 enum {
-    MOST_PLOTTED = 250, /* columns */
-    MOST_ROWS = 1000,   /* of the table */
-    MOST_TEXT = 100,    /* bytes of a name */
+    MAX_PLOTTED = 250, /* columns */
+    MAX_ROWS = 1000,   /* of the table */
+    MAX_TEXT = 100,    /* bytes of a name */
     SHOWN = 12,         /* figures of the table, up to tau */
-    MOST_LIST = 1000,   /* entries of a list from a file */
+    MAX_LIST = 1000,   /* entries of a list from a file */
     PIECE = 1 << 20,    /* numbers read at a time */
     HELD = 1 << 26,     /* numbers of columns held: 512 MiB */
     AT_WORK = 1 << 27   /* numbers that threads may work with beside these: 1 GiB */
@@ -141,8 +141,8 @@ static size_t choose(size_t *rows, size_t count, size_t most, const gess__figure
 int gess__report_plots(gess__report *report, gess_error *err)
 {
     GESS_ALLOC(&report->rows, report->summary.count, err);
-    GESS_ALLOC(&report->plots, MOST_PLOTTED, err);
-    report->plotted = choose(report->rows, report->summary.count, MOST_PLOTTED, report->summary.figures);
+    GESS_ALLOC(&report->plots, MAX_PLOTTED, err);
+    report->plotted = choose(report->rows, report->summary.count, MAX_PLOTTED, report->summary.figures);
     return each_column(report, report->rows, report->plotted, take_plots, err);
 }
 
@@ -181,7 +181,7 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
 {
     size_t *rows = NULL;
     GESS_ALLOC(&rows, s->count, err);
-    size_t count = choose(rows, s->count, MOST_ROWS, s->figures);
+    size_t count = choose(rows, s->count, MAX_ROWS, s->figures);
     const struct {
         const char *key;
         size_t offset;
@@ -193,7 +193,7 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
     json_t *table = json_object(), *names = json_array(), *index = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(index, json_integer((json_int_t)rows[i]));
-        json_array_append_new(names, text_of(s->names[rows[i]], MOST_TEXT));
+        json_array_append_new(names, text_of(s->names[rows[i]], MAX_TEXT));
     }
     json_object_set_new(table, "row", index);
     json_object_set_new(table, "name", names);
@@ -216,7 +216,7 @@ static json_t *plots_of(const gess__report *report)
     json_t *list = json_array();
     for (size_t i = 0; i < report->plotted; i++) {
         json_object_set_new(report->plots[i], "row", json_integer((json_int_t)report->rows[i]));
-        json_object_set_new(report->plots[i], "name", text_of(report->summary.names[report->rows[i]], MOST_TEXT));
+        json_object_set_new(report->plots[i], "name", text_of(report->summary.names[report->rows[i]], MAX_TEXT));
         json_array_append(list, report->plots[i]);
     }
     return list;
@@ -232,7 +232,7 @@ static json_t *plain_copy(const json_t *value, int depth)
     if (depth == 0) return json_null();
     if (json_is_array(value)) {
         copy = json_array();
-        json_array_foreach(value, i, item) if (i < MOST_LIST) json_array_append_new(copy, plain_copy(item, depth - 1));
+        json_array_foreach(value, i, item) if (i < MAX_LIST) json_array_append_new(copy, plain_copy(item, depth - 1));
         return copy;
     }
     if (!json_is_object(value)) return json_null();

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MOST_BYTES ((size_t)3 << 29)
+#define MAX_BYTES ((size_t)3 << 29)
 
 /* ---- figures of one column ---- */
 
@@ -194,7 +194,7 @@ static int summarise_columns(gess__summary *s, const source *from, const gess__s
 {
     group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles}};
     size_t column = s->chains * (size_t)s->draws * sizeof(double), desk_size = column * (s->ensembles > 1 ? 10 : 5);
-    size_t budget = o->most_bytes > 0 ? o->most_bytes : MOST_BYTES, most = budget / 2 / desk_size;
+    size_t budget = o->most_bytes > 0 ? o->most_bytes : MAX_BYTES, most = budget / 2 / desk_size;
     gess__team *team = NULL;
     double **buffers = NULL;
     int status = gess__team_new(&team, o->threads, err);

@@ -10,7 +10,7 @@
 
 /* ---- thresholds; docs/statistics.md gives the reasons ---- */
 
-#define FEWEST_DRAWS 50     /* of each chain */
+#define MIN_DRAWS 50     /* of each chain */
 #define RHAT_GOOD 1.01      /* above it: a warning */
 #define RHAT_BAD 1.05       /* above it: a failure */
 #define ESS_NEEDED 400.0    /* bulk and tail */
@@ -19,7 +19,7 @@
 #define DRIFT_SHIFT 0.1     /* in normal scores: a failure */
 #define CHAIN_SHIFT_Z 8.0   /* of one chain's shift among those of the others */
 #define CHAIN_SHIFT 1.0     /* in normal scores: a warning; twice that: a failure */
-#define FEWEST_CHAINS 8     /* that differences between chains are judged by */
+#define MIN_CHAINS 8     /* that differences between chains are judged by */
 #define GEWEKE_Z 6.0        /* where there are fewer chains */
 #define GEWEKE_DRAWS 200    /* of each chain */
 #define FAILURES_BAD 1e-3   /* share of updates */
@@ -99,10 +99,10 @@ static double widened(double z, size_t chains)
 static void judge_draws(judge *j)
 {
     const gess__summary *s = j->s;
-    if (s->draws < FEWEST_DRAWS)
+    if (s->draws < MIN_DRAWS)
         say(j, GESS__FAILURE, "draws", "Draw more: `gess resume DIR --draws 1000`, or leave --draws to gess.",
             "There are %llu draws of each chain; with fewer than %d nothing can be said about whether chains mix.",
-            (unsigned long long)s->draws, FEWEST_DRAWS);
+            (unsigned long long)s->draws, MIN_DRAWS);
     size_t bad = 0, first = 0;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
@@ -217,7 +217,7 @@ static void judge_modes(judge *j)
 static double drift_of(const judge *j, const gess__figures *f)
 {
     const gess__summary *s = j->s;
-    if (s->chains < FEWEST_CHAINS) return s->draws >= GEWEKE_DRAWS ? f->geweke * DRIFT_Z / GEWEKE_Z : NAN;
+    if (s->chains < MIN_CHAINS) return s->draws >= GEWEKE_DRAWS ? f->geweke * DRIFT_Z / GEWEKE_Z : NAN;
     double error = f->chains.shift_error;
     if (is_two_group(j)) error = fmax(error, 2.0 * f->mcse_series / f->sd); /* chains that interact drift together */
     return f->chains.shift / error * DRIFT_Z / widened(DRIFT_Z, s->chains);
@@ -244,7 +244,7 @@ static void judge_drift(judge *j)
             "deviations, %.1f times what chance gives.",
             s->names[worst], c->shift, most);
     }
-    if (s->chains < FEWEST_CHAINS) return;
+    if (s->chains < MIN_CHAINS) return;
     worst = s->count;
     for (size_t i = 0; i < s->count; i++) {
         const gess__column_chains *c = &s->figures[i].chains;
@@ -336,7 +336,7 @@ static void judge_window(judge *j)
     const json_t *window = json_object_get(j->history, "window");
     size_t worst = s->count, other = s->count;
     double most = 0.0, widest = 1.0;
-    if (s->chains < FEWEST_CHAINS) return;
+    if (s->chains < MIN_CHAINS) return;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
         double error = hypot(f->mcse_mean, element(window, "error", s->column[i]));
@@ -369,7 +369,7 @@ static void judge_window(judge *j)
 static void judge_log_t(judge *j)
 {
     const json_t *delta = json_object_get(j->history, "delta"), *rows = json_object_get(j->history, "warmup");
-    if (json_array_size(rows) == 0 || j->s->chains < FEWEST_CHAINS) return;
+    if (json_array_size(rows) == 0 || j->s->chains < MIN_CHAINS) return;
     double gap = number_of(json_array_get(rows, json_array_size(rows) - 1), "gap");
     double away = number_of(delta, "log_t_window") - number_of(delta, "log_t_sampling");
     double error = hypot(number_of(delta, "log_t_window_error"), number_of(delta, "log_t_sampling_error"));

@@ -87,7 +87,7 @@ static void refill(void *user, size_t first_chain, size_t chains, uint64_t first
                              .first_draw = first_draw,
                              .draws = draws,
                              .rows = rows};
-    gess__watch_take(run->watch, 0, &segment);
+    gess__stop_rule_take(run->watch, 0, &segment);
 }
 
 static int refill_watch(gess_run *run, gess_error *err)
@@ -95,7 +95,7 @@ static int refill_watch(gess_run *run, gess_error *err)
     char path[4096];
     if (run->watch == NULL || !run->sampling) return GESS_OK;
     GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
-    GESS_TRY(gess__watch_expect(run->watch, run->goal > run->looked ? run->goal : run->looked, err));
+    GESS_TRY(gess__stop_rule_expect(run->watch, run->goal > run->looked ? run->goal : run->looked, err));
     /* the stores end with whole blocks now; what waits goes back into the file for this */
     GESS_TRY(gess__writer_sync(run->writer, err));
     return gess__draws_visit(path, refill, run, err);

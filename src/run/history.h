@@ -6,7 +6,7 @@
 #ifndef GESS_RUN_HISTORY_H
 #define GESS_RUN_HISTORY_H
 
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 
 #include <jansson.h>
 

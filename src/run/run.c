@@ -103,7 +103,7 @@ static int make_run(gess_run *run, const char *directory, ensemble_maker *make, 
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, make, err));
     if (options->draws == GESS_AUTO)
-        GESS_TRY(gess__watch_new(&run->watch, kept_chains(run), run->ensembles, run->ensemble[0]->target.columns, err));
+        GESS_TRY(gess__stop_rule_new(&run->watch, kept_chains(run), run->ensembles, run->ensemble[0]->target.columns, err));
     run->stats.dim = model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = NAN;
@@ -122,14 +122,14 @@ static int dismiss(void *data, gess_error *err)
 {
     const ending *e = data;
     (void)err;
-    gess__ranks_dismiss(e->run->ranks, e->status, e->error, &e->run->stats, sizeof e->run->stats);
+    gess__coordinator_dismiss(e->run->ranks, e->status, e->error, &e->run->stats, sizeof e->run->stats);
     return GESS_OK;
 }
 
 static void end_for_guests(gess_run *run, int status, const gess_error *error)
 {
     ending e = {run, status, error};
-    gess__ranks_cover(run->ranks, dismiss, &e, NULL);
+    gess__with_comm_thread(run->ranks, dismiss, &e, NULL);
 }
 
 /* How a run is made, for the thread that makes it while the calling thread carries messages. */
@@ -178,12 +178,12 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     if (comm != NULL && is_guest(run)) {
         comm->runs++;
         int status = body(&m, err);
-        if (status != GESS_OK) gess__guest_failed(comm, status, err);
+        if (status != GESS_OK) gess__helper_rank_failed(comm, status, err);
         return status;
     }
-    GESS_TRY(gess__ranks_of(comm, &run->ranks, err));
-    if (run->ranks != NULL) gess__ranks_next_run(run->ranks);
-    int status = gess__ranks_cover(run->ranks, body, &m, err);
+    GESS_TRY(gess__coordinator_of(comm, &run->ranks, err));
+    if (run->ranks != NULL) gess__coordinator_next_run(run->ranks);
+    int status = gess__with_comm_thread(run->ranks, body, &m, err);
     /* the others are waiting in gess_run_go() */
     if (status != GESS_OK && run->ranks != NULL) end_for_guests(run, status, err);
     return status;
@@ -206,8 +206,8 @@ void gess_run_free(gess_run *run)
     if (run == NULL) return;
     gess__writer_free(run->writer);
     gess__writer_free(run->warmup_writer);
-    gess__watch_free(run->watch);
-    gess__watch_free(run->live.watch);
+    gess__stop_rule_free(run->watch);
+    gess__stop_rule_free(run->live.watch);
     gess__team_free(run->live.alone);
     gess__history_free(&run->history);
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
@@ -295,10 +295,10 @@ enum { LIVE_DOUBLES = 1 << 22, LIVE_FEWEST = 50 };
 
 static int open_live(gess_run *run, gess_error *err)
 {
-    gess__live *l = &run->live;
+    gess__progress_monitor *l = &run->live;
     if (!l->wanted || l->watch != NULL || run->watch != NULL || run->stats.draws > 0) return GESS_OK;
     GESS_TRY(gess__team_new(&l->alone, 1, err));
-    GESS_TRY(gess__watch_new(&l->watch, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns, err));
+    GESS_TRY(gess__stop_rule_new(&l->watch, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns, err));
     l->watch->most = LIVE_DOUBLES;
     return GESS_OK;
 }
@@ -306,13 +306,13 @@ static int open_live(gess_run *run, gess_error *err)
 /* A look where it costs little of the time so far, at half as many draws again each time or later. */
 static int look_live(gess_run *run, gess_error *err)
 {
-    gess__live *l = &run->live;
+    gess__progress_monitor *l = &run->live;
     gess_stats *s = &run->stats;
     double before = gess__seconds(), spent = before - run->started;
     if (s->draws < LIVE_FEWEST || s->draws < l->looked + l->looked / 2 || 2.0 * l->cost > LIVE_SHARE * spent)
         return GESS_OK;
     int met;
-    GESS_TRY(gess__watch_check(l->watch, s->draws, l->alone, 1, (double)run->options.target_ess,
+    GESS_TRY(gess__stop_rule_check(l->watch, s->draws, l->alone, 1, (double)run->options.target_ess,
                                run->options.target_rhat, &met, &s->least_ess, &s->worst_rhat, err));
     name_column(run, l->watch->worst, s->slowest, sizeof s->slowest);
     l->looked = s->draws;
@@ -323,13 +323,13 @@ static int look_live(gess_run *run, gess_error *err)
 /* Room first: draws that there is no room for would be lost. */
 static int take_live(gess_run *run, const gess__ensemble *e, const gess__segment *segment, gess_error *err)
 {
-    gess__live *l = &run->live;
+    gess__progress_monitor *l = &run->live;
     uint64_t end = segment->first_draw + segment->draws;
     if (end > l->room) {
-        GESS_TRY(gess__watch_expect(l->watch, 2 * end, err));
+        GESS_TRY(gess__stop_rule_expect(l->watch, 2 * end, err));
         l->room = 2 * end;
     }
-    gess__watch_take(l->watch, e->kept_first, segment);
+    gess__stop_rule_take(l->watch, e->kept_first, segment);
     return GESS_OK;
 }
 
@@ -362,7 +362,7 @@ static int take_segment(void *user, const gess__segment *segment, gess_error *er
         GESS_TRY(gess__writer_append(writer, first, segment->count, segment->first_draw, segment->draws, segment->rows,
                                      err));
     if (segment->draws > 0 && run->sampling) {
-        if (run->watch != NULL) gess__watch_take(run->watch, e->kept_first, segment);
+        if (run->watch != NULL) gess__stop_rule_take(run->watch, e->kept_first, segment);
         if (run->live.watch != NULL) GESS_TRY(take_live(run, e, segment, err));
         if (run->on_draw != NULL)
             run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws,
@@ -470,7 +470,7 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
 {
     uint64_t thin = run->options.thin, first = UINT64_MAX;
     uint64_t unit = run->writer != NULL ? gess__writer_unit(run->writer) : draws;
-    if (run->watch != NULL) GESS_TRY(gess__watch_expect(run->watch, draws, err));
+    if (run->watch != NULL) GESS_TRY(gess__stop_rule_expect(run->watch, draws, err));
     for (size_t i = 0; i < run->ensembles; i++) {
         const gess__ensemble *e = run->ensemble[i];
         uint64_t have = (gess__ensemble_done(e) - e->warmup.iterations) / thin;
@@ -510,7 +510,7 @@ static int check(gess_run *run, uint64_t draws, int all, gess_error *err)
 {
     const gess_options *o = &run->options;
     gess_stats *s = &run->stats;
-    GESS_TRY(gess__watch_check(run->watch, draws, run->team, all, (double)o->target_ess, o->target_rhat, &s->met,
+    GESS_TRY(gess__stop_rule_check(run->watch, draws, run->team, all, (double)o->target_ess, o->target_rhat, &s->met,
                                &s->least_ess, &s->worst_rhat, err));
     name_column(run, run->watch->worst, s->slowest, sizeof s->slowest);
     gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
@@ -570,7 +570,7 @@ static void stop_run(void *run)
 static void log_ranks(const gess_run *run)
 {
     char text[512];
-    for (size_t i = 0; i < 1000 && gess__ranks_describe(run->ranks, i, text, sizeof text); i++)
+    for (size_t i = 0; i < 1000 && gess__coordinator_describe(run->ranks, i, text, sizeof text); i++)
         gess__run_log(run, "%s", text);
 }
 
@@ -578,7 +578,7 @@ static int go_here(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
     if (run->finished) return write_history(run, err); /* it may have been killed before that */
-    GESS_TRY(gess__ranks_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
+    GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
     run->started = run->sampling_started = gess__seconds();
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(open_live(run, err));
@@ -609,16 +609,16 @@ static int go_with_guests(void *data, gess_error *err)
     gess_run *run = data;
     gess_error none = {0};
     int status = go_here(run, err != NULL ? err : &none);
-    gess__ranks_dismiss(run->ranks, status, err != NULL ? err : &none, &run->stats, sizeof run->stats);
+    gess__coordinator_dismiss(run->ranks, status, err != NULL ? err : &none, &run->stats, sizeof run->stats);
     return status;
 }
 
 int gess_run_go(gess_run *run, gess_error *err)
 {
     if (is_guest(run))
-        return gess__guest_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
+        return gess__helper_rank_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
                                  sizeof run->stats, err);
-    return run->ranks != NULL ? gess__ranks_cover(run->ranks, go_with_guests, run, err) : go_here(run, err);
+    return run->ranks != NULL ? gess__with_comm_thread(run->ranks, go_with_guests, run, err) : go_here(run, err);
 }
 
 int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err)

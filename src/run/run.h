@@ -4,36 +4,36 @@
 
 #include "base/archive.h"
 #include "draws/store.h"
-#include "ensemble/ensemble.h"
-#include "ensemble/ranks.h"
+#include "execute/ensemble.h"
+#include "cluster/coordinator.h"
 #include "run/history.h"
-#include "run/watch.h"
+#include "run/stop_rule.h"
 
 #include <jansson.h>
 #include <stdatomic.h>
 
 /* Figures of the draws so far for people who watch. Nothing of the run depends on them. */
-typedef struct gess__live {
+typedef struct gess__progress_monitor {
     int wanted;
-    gess__watch *watch;
+    gess__stop_rule *watch;
     gess__team *alone; /* the calling thread only: the others are at work */
     uint64_t room;     /* draws of each chain that were made room for */
     uint64_t looked;   /* draws at the last look */
     double cost;       /* seconds that it took */
-} gess__live;
+} gess__progress_monitor;
 
 struct gess_run {
     const gess_model *model; /* the caller's */
     gess_options options;    /* texts are the caller's */
     gess__team *team;
-    gess__ranks *ranks; /* the communicator's; NULL: this process alone, or not rank 0 */
+    gess__coordinator *ranks; /* the communicator's; NULL: this process alone, or not rank 0 */
     size_t ensembles;
     gess__ensemble **ensemble;
     char *directory; /* NULL: no files */
     int lock;        /* descriptor of the directory's lock, -1: none */
     gess__writer *writer, *warmup_writer;
-    gess__watch *watch; /* NULL where the number of draws is given */
-    gess__live live;    /* what the live view looks at, where the number of draws is given */
+    gess__stop_rule *watch; /* NULL where the number of draws is given */
+    gess__progress_monitor live;    /* what the live view looks at, where the number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;
     gess_progress_fn *on_progress;

@@ -3,7 +3,7 @@
 #define GESS_TESTS_TARGETS_H
 
 #include "base/rng.h"
-#include "map/bounds.h"
+#include "transform/bounds.h"
 
 #include <gess/gess.h>
 

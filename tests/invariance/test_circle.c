@@ -45,7 +45,7 @@ int main(void)
         double present = point_at(total * gess__uniform(key, 0)), length = -1.0;
         gess__bracket bracket = gess__bracket_open(gess__uniform(key, 1));
         uint32_t tries = 0;
-        for (; tries < GESS__MOST_ANGLES; tries++) {
+        for (; tries < GESS__MAX_ANGLES; tries++) {
             length = length_at(present + bracket.angle);
             if (length >= 0.0) break;
             bracket = gess__bracket_shrink(bracket, gess__uniform(key, 2 + tries));

@@ -6,10 +6,10 @@
  * `cases`; the quality of maps and T may not matter, so half of them are poor on purpose. */
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
-#include "map/layers.h"
+#include "transform/layers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 /* Iterations START .. START + UPDATES - 1: the whitened states are computed anew in the second of them, and every
  * pattern of moves below has both kinds of update in them. */
-enum { START = 63, UPDATES = 3, BASELINE = 4, LEARN_POINTS = 2000, MOST_DIM = 16 };
+enum { START = 63, UPDATES = 3, BASELINE = 4, LEARN_POINTS = 2000, MAX_DIM = 16 };
 
 enum quality { NONE, LEARNED, POOR };
 
@@ -136,7 +136,7 @@ static void poor_mixture(gess__mixture *m)
     m->count = 3;
     for (size_t j = m->count; j-- > 0;) {
         gess__approx *c = m->component[j];
-        double shift[MOST_DIM];
+        double shift[MAX_DIM];
         gess__approx_copy(c, t);
         for (size_t i = 0; i < dim; i++) shift[i] = shifts[j] * (t->chol[i] + (dim > 1 ? t->chol[i + dim] : 0.0));
         for (size_t i = 0; i < dim; i++) c->mu[i] += shift[i];
@@ -229,7 +229,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     gess__ensemble *e = NULL;
     size_t baseline = BASELINE * replicates, count = 0;
     double *before = doubles(EXACT_STATISTICS * baseline), *after = doubles(EXACT_STATISTICS * replicates);
-    double x[MOST_DIM], y[MOST_DIM], scratch[MOST_DIM + 1];
+    double x[MAX_DIM], y[MAX_DIM], scratch[MAX_DIM + 1];
     (void)most;
     for (size_t i = 0; i < baseline; i++) {
         exact_draw(t, s->seed + 1000 + stage, i, x, scratch);

@@ -6,7 +6,7 @@
  * three times, it must be an exact draw again. Runs over the table of kernels, so a new kernel is
  * tested without anyone remembering to. */
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
 

@@ -5,7 +5,7 @@
  * the program passes where the ensemble test says "not invariant". Sampling after the freeze is the
  * business of test_kernels. */
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
 

@@ -4,7 +4,7 @@
  * be a set of independent exact draws. The chains of a replicate share fits, so a replicate gives
  * ONE number for each statistic: pooled over the chains, or of chain 0. */
 #include "base/mem.h"
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SWEEPS = 3, STATISTICS = 6, BASELINE = 4, MOST_CHAINS = 64 };
+enum { SWEEPS = 3, STATISTICS = 6, BASELINE = 4, MAX_CHAINS = 64 };
 
 struct setting {
     const exact_target *target;
@@ -81,7 +81,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
 {
     struct setting *s = data;
     gess_error err = {0};
-    double *before = NULL, x[MOST_CHAINS * 16];
+    double *before = NULL, x[MAX_CHAINS * 16];
     size_t baseline = BASELINE * replicates, count = 0;
     (void)most;
     s->stage = stage;

@@ -93,7 +93,7 @@ static void assert_near(double value, double expected, double tolerance, const c
         fail_msg("%s: %.17g, expected %.17g, difference %.2g", what, value, expected, value - expected);
 }
 
-enum { MOST_DIM = 65 }; /* of the models whose points are kept on the stack */
+enum { MAX_DIM = 65 }; /* of the models whose points are kept on the stack */
 
 /* A start from normals, as the sampler makes it: the model's own, or reflected into the bounds at 0. */
 static void start_from(const gess_model *model, const double *normals, double *x)
@@ -258,11 +258,11 @@ static void check_values(const gess__table *table, const char *column, const cha
 {
     static const double scales[] = {0.1, 1.0, 3.0, 10.0};
     const gess_model *model = open_model(specification);
-    double normals[MOST_DIM], x[MOST_DIM], gradient[MOST_DIM];
+    double normals[MAX_DIM], x[MAX_DIM], gradient[MAX_DIM];
     char what[160];
     size_t c = 0, dim = model->dim;
     while (c < table->columns && strcmp(table->names[c], column) != 0) c++;
-    assert_true(c + 1 < table->columns && dim <= MOST_DIM);
+    assert_true(c + 1 < table->columns && dim <= MAX_DIM);
     for (size_t j = 0; j < table->rows; j += EVERY) {
         const double *known = table->values + j * table->columns + c;
         for (size_t i = 0; i < dim; i++) {
@@ -453,7 +453,7 @@ static void supports(void **state)
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, -1e-300, -1.0};
     for (size_t s = 0; s < sizeof rows / sizeof *rows; s++) {
         const gess_model *model = open_model(rows[s].specification);
-        double x[8 * MOST_DIM], gradient[8 * MOST_DIM], good[8], out[8];
+        double x[8 * MAX_DIM], gradient[8 * MAX_DIM], good[8], out[8];
         size_t dim = model->dim;
         random_points(model, 8, 1.0, x);
         assert_int_equal(model->logp(model->user, 0, 8, dim, x, good), 0);

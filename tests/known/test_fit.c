@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DIM = 5, MOST_POINTS = 400, MOST_PARAMETERS = 1 + MOST_DIM + MOST_DIM * (MOST_DIM + 1) / 2 };
+enum { MAX_DIM = 5, MAX_POINTS = 400, MAX_PARAMETERS = 1 + MAX_DIM + MAX_DIM * (MAX_DIM + 1) / 2 };
 
 static double *new_doubles(size_t n)
 {
@@ -62,14 +62,14 @@ typedef struct problem {
 static long double objective(const problem *p, const long double *at)
 {
     size_t d = p->dim;
-    long double l[MOST_DIM][MOST_DIM], log_det = 0.0L, sum = 0.0L;
+    long double l[MAX_DIM][MAX_DIM], log_det = 0.0L, sum = 0.0L;
     const long double *next = at + d;
     for (size_t i = 0; i < d; i++)
         for (size_t k = 0; k <= i; k++)
             l[i][k] = i == k ? expl(*next) : *next, log_det += i == k ? *next : 0.0L, next++;
     long double nu = expl(*next), n = (long double)p->count, dim = (long double)d;
     for (size_t j = 0; j < p->count; j++) {
-        long double z[MOST_DIM], delta = 0.0L;
+        long double z[MAX_DIM], delta = 0.0L;
         for (size_t i = 0; i < d; i++) {
             z[i] = (long double)p->points[j * d + i] - at[i];
             for (size_t k = 0; k < i; k++) z[i] -= l[i][k] * z[k];
@@ -84,7 +84,7 @@ static long double objective(const problem *p, const long double *at)
 
 static void gradient(const problem *p, const long double *at, long double *g)
 {
-    long double x[MOST_PARAMETERS];
+    long double x[MAX_PARAMETERS];
     memcpy(x, at, p->parameters * sizeof *x);
     for (size_t i = 0; i < p->parameters; i++) {
         long double h = 2e-4L * fmaxl(1.0L, fabsl(at[i])), f[4];
@@ -102,7 +102,7 @@ static void gradient(const problem *p, const long double *at, long double *g)
 static long double climb(const problem *p, long double *at)
 {
     size_t n = p->parameters;
-    long double inverse[MOST_PARAMETERS][MOST_PARAMETERS], g[MOST_PARAMETERS], step[MOST_PARAMETERS];
+    long double inverse[MAX_PARAMETERS][MAX_PARAMETERS], g[MAX_PARAMETERS], step[MAX_PARAMETERS];
     long double value = objective(p, at);
     gradient(p, at, g);
     for (int iteration = 0; iteration < 400; iteration++) {
@@ -116,7 +116,7 @@ static long double climb(const problem *p, long double *at)
             slope += step[i] * g[i];
         }
         if (slope < 1e-18L) break;
-        long double length = 1.0L, tried[MOST_PARAMETERS], reached = -INFINITY, most = 0.0L;
+        long double length = 1.0L, tried[MAX_PARAMETERS], reached = -INFINITY, most = 0.0L;
         for (size_t i = 0; i < n; i++) most = fmaxl(most, fabsl(step[i]));
         if (most > 1.0L) length = 1.0L / most;
         for (int halving = 0; halving < 60; halving++, length *= 0.5L) {
@@ -125,7 +125,7 @@ static long double climb(const problem *p, long double *at)
             if (reached >= value + 1e-4L * length * slope) break;
         }
         if (!(reached > value)) break;
-        long double fresh[MOST_PARAMETERS], s[MOST_PARAMETERS], y[MOST_PARAMETERS], hy[MOST_PARAMETERS], sy = 0,
+        long double fresh[MAX_PARAMETERS], s[MAX_PARAMETERS], y[MAX_PARAMETERS], hy[MAX_PARAMETERS], sy = 0,
                                                                                                          yhy = 0;
         gradient(p, tried, fresh);
         for (size_t i = 0; i < n; i++) {
@@ -216,7 +216,7 @@ static const struct {
              {1, 100, INFINITY}, {2, 150, INFINITY}, {3, 200, INFINITY}, {5, 200, INFINITY}, {5, 11, 3}};
 enum { CASES = sizeof cases / sizeof *cases };
 
-static double points[MOST_DIM * MOST_POINTS], moved[MOST_DIM * MOST_POINTS];
+static double points[MAX_DIM * MAX_POINTS], moved[MAX_DIM * MAX_POINTS];
 
 static void independent_maximiser(void **state)
 {
@@ -229,10 +229,10 @@ static void independent_maximiser(void **state)
         gess__fit_report report = fit_once(d, n, points, GESS__FIT_EXACT, t);
         assert_true(report.converged && !report.ridged && report.rank == d);
         problem p = {.dim = d, .count = n, .parameters = 1 + d + d * (d + 1) / 2, .points = points};
-        long double best[MOST_PARAMETERS], value = -INFINITY;
+        long double best[MAX_PARAMETERS], value = -INFINITY;
         static const long double starts[] = {0.8L, 5.0L, 60.0L};
         for (size_t s = 0; s < 3; s++) {
-            long double at[MOST_PARAMETERS];
+            long double at[MAX_PARAMETERS];
             begin_at(&p, starts[s], at);
             long double reached = climb(&p, at);
             if (reached > value) {
@@ -247,7 +247,7 @@ static void independent_maximiser(void **state)
                      t->nu, value, expl(best[p.parameters - 1]));
         /* the reported log-likelihood is that of the reported parameters */
         if (!isinf(t->nu)) {
-            long double own[MOST_PARAMETERS], *next = own + d;
+            long double own[MAX_PARAMETERS], *next = own + d;
             for (size_t i = 0; i < d; i++) {
                 own[i] = t->mu[i];
                 for (size_t k = 0; k <= i; k++)
@@ -323,10 +323,10 @@ static void stationary(void **state)
         draw_points(300 + (uint32_t)c, d, n, cases[c].nu, points);
         gess__approx *t = new_approx(d);
         fit_once(d, n, points, GESS__FIT_EXACT, t);
-        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MOST_DIM] = {0},
-               sigma[MOST_DIM * MOST_DIM] = {0};
+        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MAX_DIM] = {0},
+               sigma[MAX_DIM * MAX_DIM] = {0};
         for (size_t j = 0; j < n; j++) {
-            double z[MOST_DIM], delta = 0.0;
+            double z[MAX_DIM], delta = 0.0;
             for (size_t i = 0; i < d; i++) {
                 z[i] = points[j * d + i] - t->mu[i];
                 for (size_t k = 0; k < i; k++) z[i] -= t->chol[i + k * d] * z[k];
@@ -369,7 +369,7 @@ static void affine(void **state)
     for (size_t c = 0; c < CASES; c++)
         for (size_t s = 0; s < 3; s++) {
             size_t d = cases[c].dim, n = cases[c].count;
-            double b[MOST_DIM][MOST_DIM], shift[MOST_DIM], mixing[MOST_DIM * MOST_DIM];
+            double b[MAX_DIM][MAX_DIM], shift[MAX_DIM], mixing[MAX_DIM * MAX_DIM];
             draw_points(400 + (uint32_t)c, d, n, cases[c].nu, points);
             fill_normals(7, 7, d * d, mixing);
             for (size_t i = 0; i < d; i++) {
@@ -465,7 +465,7 @@ static void check_usable(const char *what, size_t dim, size_t count, const doubl
         gess__approx *t = new_approx(dim);
         gess__fit_report report = fit_once(dim, count, x, settings[s], t);
         int good = t->nu >= GESS__NU_FLOOR && (t->nu <= GESS__NU_CAP || isinf(t->nu)) && isfinite(t->log_det) &&
-                   report.iterations <= settings[s].most_iterations && isfinite(report.loglik);
+                   report.iterations <= settings[s].max_iterations && isfinite(report.loglik);
         for (size_t i = 0; i < dim; i++) {
             good = good && isfinite(t->mu[i]) && t->chol[i + i * dim] > 0.0 && isfinite(t->inverse_diagonal[i]);
             for (size_t k = 0; k < dim; k++) good = good && isfinite(t->chol[i + k * dim]);

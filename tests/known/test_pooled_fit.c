@@ -73,7 +73,7 @@ static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, do
     gess__pool_report report = {0};
     gess__fit_pooled(f, &pool, NULL, t, spare, &report);
 
-    gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
+    gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
     gess__fit_report unused;
     const double *second = points + half * DIM;
     gess__blas_begin();
@@ -181,7 +181,7 @@ static void leaning(void **state)
         draw(2, half, 0.8, 0.3, points + half * DIM);
         gess__approx *t = make(), *spare = make(), *a = make(), *b = make(), *all = make(), *trial = make(),
                      *shape = make();
-        gess__fit_settings settings = {.tolerance = 1e-4, .most_iterations = 30, .warm = 1};
+        gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
         gess__fit_report unused;
         gess__blas_begin();
         if (which < 2) { /* the right shape, and four times the width: widths are the draws' own */

@@ -6,7 +6,7 @@
  *   - a tuned ladder is refused equally often everywhere. */
 #include "statistical/support.h"
 
-#include "ensemble/ensemble.h"
+#include "execute/ensemble.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { MOST_DIM = 64 };
+enum { MAX_DIM = 64 };
 
 static void adaptive_walk_converges(void **state)
 {
@@ -24,8 +24,8 @@ static void adaptive_walk_converges(void **state)
     static const char model[] = "wishart:dim=10,seed=1";
     gess_options o;
     kept k;
-    double sd[MOST_DIM], worst, least;
-    gess__posterior_figures figures[MOST_DIM];
+    double sd[MAX_DIM], worst, least;
+    gess__posterior_figures figures[MAX_DIM];
     gess_options_init(&o);
     o.kernel = "amh";
     o.chains = 8;
@@ -73,7 +73,7 @@ static void tempering_finds_the_modes(void **state)
     gess_options o;
     kept truth, k;
     double worst, least;
-    gess__posterior_figures figures[MOST_DIM], wanted[MOST_DIM];
+    gess__posterior_figures figures[MAX_DIM], wanted[MAX_DIM];
     gess_options_init(&o);
     o.draws = 2000;
     sample(&truth, "mixture", &o); /* as test_modes shows it to be right */

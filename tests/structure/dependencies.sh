@@ -4,7 +4,7 @@
 #   dependencies.sh SOURCE_FOLDER
 set -eu
 src=$1/src
-order="base diagnose parallel mpi model map approx kernel ensemble draws netcdf hdf5 run report bench reproduce"
+order="base diagnose parallel mpi model transform approx chains kernel frozen execute cluster adapt schedule draws export run report"
 export order
 bad=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$src" --include='*.c' --include='*.h' --include='*.def' |
     sed "s|^$src/||" |

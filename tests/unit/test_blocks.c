@@ -5,7 +5,7 @@
 #include "approx/mixture.h"
 #include "base/linalg.h"
 #include "base/rng.h"
-#include "map/learned.h"
+#include "transform/learned.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -98,7 +98,7 @@ static learned learn(gess__team *team, const double *x)
     assert_int_equal(gess__approx_new(&all.single, DIM, &err), GESS_OK);
     assert_int_equal(gess__approx_new(&spare, DIM, &err), GESS_OK);
     gess__blas_begin();
-    gess__fit_student_t(fitter, DIM, N, x, (gess__fit_settings){.tolerance = 1e-3, .most_iterations = 30}, all.single,
+    gess__fit_student_t(fitter, DIM, N, x, (gess__fit_settings){.tolerance = 1e-3, .max_iterations = 30}, all.single,
                         &report.fit);
     gess__fit_pooled(fitter, &pool, NULL, all.single, spare, &report);
     gess__approx_copy(all.mixture->component[0], all.single);
@@ -163,17 +163,17 @@ static void products_of_many_points(void **state)
     gess__blas_begin();
     gess__self_product(SMALL, MANY, 0.5, x, whole);
     for (unsigned size = 0; size <= 2; size++) {
-        gess__hands hands = {0};
+        gess__fit_blocks hands = {0};
         gess__team *team = size > 0 ? new_team(size) : NULL;
         double square[SMALL * SMALL] = {0};
-        assert_int_equal(gess__hands_open(&hands, team, SMALL, MANY, &err), GESS_OK);
-        gess__hands_self_product(&hands, SMALL, MANY, 0.5, x, square);
+        assert_int_equal(gess__fit_blocks_open(&hands, team, SMALL, MANY, &err), GESS_OK);
+        gess__fit_blocks_self_product(&hands, SMALL, MANY, 0.5, x, square);
         if (size == 0) memcpy(first, square, sizeof first);
         assert_memory_equal(first, square, sizeof first);
         for (size_t k = 0; k < SMALL; k++)
             for (size_t i = k; i < SMALL; i++)
                 assert_true(fabs(square[i + k * SMALL] - whole[i + k * SMALL]) < 1e-12 * MANY);
-        gess__hands_close(&hands);
+        gess__fit_blocks_close(&hands);
         gess__team_free(team);
     }
     gess__blas_end();

@@ -1,6 +1,6 @@
 /* The map between a user's parameters and the coordinates that are sampled. */
-#include "map/bounds.h"
-#include "map/target.h"
+#include "transform/bounds.h"
+#include "transform/target.h"
 
 #include <math.h>
 #include <setjmp.h>

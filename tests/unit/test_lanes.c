@@ -7,7 +7,7 @@
 
 #include "base/lanes.h"
 #include "base/rng.h"
-#include "base/rows.h"
+#include "base/tile_matmul.h"
 
 #include <float.h>
 #include <math.h>
@@ -249,7 +249,7 @@ static void rows_of_matrices(void **state)
     for (size_t count = 1; count <= MOST; count++)
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++)
             for (int by_column = 0; by_column < 2; by_column++) {
-                gess__rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
+                gess__matrix_rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
                 memcpy(plain, start, sizeof plain);
                 for (size_t b = 0; b < count; b++)
                     for (size_t k = 0; k < terms[t]; k++)
@@ -258,7 +258,7 @@ static void rows_of_matrices(void **state)
                                 fma(matrix[b * rows.apart + k * rows.step], x[k * W + l], plain[b * W + l]);
                 for (int with = GESS__NO_VECTORS; with <= (int)gess__best_vectors(); with++) {
                     memcpy(out, start, sizeof out);
-                    gess__rows_add_with((gess__vectors)with, rows, count, terms[t], x, out);
+                    gess__tile_matmul_with((gess__vectors)with, rows, count, terms[t], x, out);
                     assert_memory_equal(out, plain, sizeof plain);
                 }
             }

@@ -2,7 +2,7 @@
  * finds what is there and nothing else. */
 #include "base/linalg.h"
 #include "base/rng.h"
-#include "map/layers.h"
+#include "transform/layers.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -523,7 +523,7 @@ static void numbers_of_layers_are_refused(void **state)
     (void)state;
     gess__learned *map = random_map(4, "s", 600), *read = new_map(4);
     gess__archive archive = {0};
-    uint64_t many = GESS__MOST_LAYERS + 1;
+    uint64_t many = GESS__MAX_LAYERS + 1;
     gess__learned_archive(map, &archive);
     memcpy(archive.bytes + sizeof many, &many, sizeof many);
     archive.reading = 1;
@@ -948,7 +948,7 @@ static void learning_is_deterministic(void **state)
         (void)gess__learn_skew(learner, N, w, maps[k]);
         gess__learned_archive(maps[k], &archives[k]);
     }
-    maps[0]->count = GESS__MOST_LAYERS;
+    maps[0]->count = GESS__MAX_LAYERS;
     assert_int_equal(gess__learn_scale(learner, N, x, maps[0]), 0);
     assert_int_equal(gess__learn_warp(learner, N, x, maps[0]), 0);
     assert_int_equal(gess__learn_skew(learner, N, x, maps[0]), 0);

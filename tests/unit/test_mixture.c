@@ -115,7 +115,7 @@ static void assert_sound(const fitted *f, size_t n, const double *points)
 {
     const gess__mixture *m = f->mixture;
     double sum = 0.0;
-    assert_in_range(m->count, 1, GESS__MOST_COMPONENTS);
+    assert_in_range(m->count, 1, GESS__MAX_COMPONENTS);
     for (size_t j = 0; j < m->count; j++) {
         const gess__approx *t = m->component[j];
         sum += exp(m->log_weight[j]);
@@ -161,7 +161,7 @@ static gess__mixture *strange(size_t dim, size_t count)
 static long double plain_log_t(const gess__mixture *m, const double *x)
 {
     enum { MOST = 8 };
-    long double terms[GESS__MOST_COMPONENTS], largest = -HUGE_VALL, sum = 0.0L, pi = acosl(-1.0L);
+    long double terms[GESS__MAX_COMPONENTS], largest = -HUGE_VALL, sum = 0.0L, pi = acosl(-1.0L);
     size_t dim = m->dim;
     assert_in_range(dim, 1, MOST);
     for (size_t j = 0; j < m->count; j++) {
@@ -498,7 +498,7 @@ static double climb(size_t dim, size_t n, const double *points, gess__mixture *o
     f->pseudo = 0.0;
     gess__blas_begin();
     assert_true(gess__mixture_seed(f, 2, n, points, 4.0, 0));
-    gess__mixture_climb(f, n, points, (gess__mixture_settings){20000, 1e-13});
+    gess__mixture_em(f, n, points, (gess__mixture_settings){20000, 1e-13});
     gess__blas_end();
     gess__mixture_copy(out, f->trial);
     gess__mixture_fitter_free(f);

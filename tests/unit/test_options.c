@@ -105,14 +105,14 @@ static void defaults(void **state)
     memset(&o, 0xff, sizeof o);
     gess_options_init(&o);
 #define GESS_COUNT(name, flag, value, low, high, unit, help) assert_true(o.name == (uint64_t)(value));
-#define GESS_CHOSEN(name, flag, low, high, unit, help) assert_true(o.name == GESS_AUTO);
+#define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) assert_true(o.name == GESS_AUTO);
 #define GESS_REAL(name, flag, value, low, high, unit, help) assert_true(o.name == (value));
 #define GESS_TIME(name, flag, unit, help) assert_true(o.name == 0.0);
 #define GESS_TEXT(name, flag, value, unit, help) assert_texts(o.name, value);
 #define GESS_FLAG(name, flag, help) assert_int_equal(o.name, 0);
 #include <gess/options.def>
 #undef GESS_COUNT
-#undef GESS_CHOSEN
+#undef GESS_COUNT_OR_AUTO
 #undef GESS_REAL
 #undef GESS_TIME
 #undef GESS_TEXT
@@ -122,7 +122,7 @@ static void defaults(void **state)
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         if (row->type == GESS__OPTION_COUNT) assert_true(row->count >= row->low && row->count <= row->high);
         if (row->type == GESS__OPTION_REAL) assert_true(row->real >= row->least && row->real <= row->most);
-        if (row->type == GESS__OPTION_CHOSEN) assert_true(row->high < GESS_AUTO);
+        if (row->type == GESS__OPTION_COUNT_OR_AUTO) assert_true(row->high < GESS_AUTO);
     }
 }
 
@@ -167,7 +167,7 @@ static void ranges(void **state)
             set_bad(row->name, "much", row->name, "not a number");
         }
         if (row->type == GESS__OPTION_TIME) set_bad(row->name, "soon", row->name, "not a time");
-        if (row->type != GESS__OPTION_COUNT && row->type != GESS__OPTION_CHOSEN) continue;
+        if (row->type != GESS__OPTION_COUNT && row->type != GESS__OPTION_COUNT_OR_AUTO) continue;
         if (row->type == GESS__OPTION_COUNT) set_bad(row->name, "auto", row->name, "whole number");
         const uint64_t ends[] = {row->low, row->high};
         for (size_t j = 0; j < 2; j++) {
@@ -236,19 +236,19 @@ static void other_kinds(void **state)
     const gess__option *row;
     size_t seen = 0;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
-        if (row->type != GESS__OPTION_REAL && row->type != GESS__OPTION_TIME && row->type != GESS__OPTION_CHOSEN)
+        if (row->type != GESS__OPTION_REAL && row->type != GESS__OPTION_TIME && row->type != GESS__OPTION_COUNT_OR_AUTO)
             continue;
         gess_options o, again;
         gess_error err = {0};
         char text[64], shown[64];
         gess_options_init(&o);
         gess_options_init(&again);
-        if (row->type == GESS__OPTION_CHOSEN)
+        if (row->type == GESS__OPTION_COUNT_OR_AUTO)
             snprintf(text, sizeof text, "auto");
         else
             snprintf(text, sizeof text, "%.17g",
                      row->type == GESS__OPTION_REAL ? row->least + (row->most - row->least) / 3.0 : 1.0 / 3.0);
-        if (row->type == GESS__OPTION_CHOSEN) assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
+        if (row->type == GESS__OPTION_COUNT_OR_AUTO) assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
         if (gess_options_set(&o, row->name, text, &err) != GESS_OK) fail_msg("%s", err.text);
         gess__option_show(&o, row, shown, sizeof shown);
         assert_int_equal(gess_options_set(&again, row->name, shown, &err), GESS_OK);

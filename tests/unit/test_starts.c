@@ -41,7 +41,7 @@ static void write_text(const char *text)
 
 enum { DIM = 3 };
 
-enum { MOST_KEPT = 100 };
+enum { MAX_KEPT = 100 };
 
 /* What the density does: its support is x1 > low; below it it is `outside`. */
 typedef struct density {
@@ -49,7 +49,7 @@ typedef struct density {
     int code; /* returned */
     uint64_t calls;
     size_t inside; /* points of the support that were asked for, and the first of them */
-    double points[MOST_KEPT][DIM];
+    double points[MAX_KEPT][DIM];
 } density;
 
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
@@ -61,7 +61,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
         double sum = 0.0;
         for (size_t j = 0; j < dim; j++) sum -= 0.5 * x[i * dim + j] * x[i * dim + j];
         values[i] = x[i * dim] > d->low ? sum : d->outside;
-        if (x[i * dim] > d->low && dim == DIM && d->inside < MOST_KEPT)
+        if (x[i * dim] > d->low && dim == DIM && d->inside < MAX_KEPT)
             memcpy(d->points[d->inside++], x + i * dim, DIM * sizeof *x);
     }
     return d->code;

@@ -97,7 +97,7 @@ static void numbers(void **state)
 {
     (void)state;
     const int expected[] = {GESS_OK,           GESS_ERR_USAGE, GESS_ERR_MODEL, GESS_ERR_STOPPED,
-                            GESS_ERR_INTERNAL, GESS_ERR_FILE,  GESS_ERR_DOUBT};
+                            GESS_ERR_INTERNAL, GESS_ERR_FILE,  GESS_ERR_NOT_CONVERGED};
     for (int i = 0; i < 7; i++) {
         assert_int_equal(expected[i], i);
         assert_true(strlen(gess_status_text(i)) > 0);

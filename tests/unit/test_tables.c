@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "draws/export.h"
+#include "export/export.h"
 #include "draws/tables.h"
 #include "readers/draws_file.h"
 

@@ -36,7 +36,7 @@ int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *
 /* Points that share each load of a panel's row. */
 enum { GESS__GROUP = 8 };
 
-#define GESS__EACH(l) for (size_t l = 0; l < GESS__LANES; l++)
+#define GESS__FOR_LANES(l) for (size_t l = 0; l < GESS__LANES; l++)
 
 /* z_p[l] = Σ_k panel[k][l] x_p[k] for GROUP points, rows of x `stride` apart. Each point has an
  * array of its own so that the compiler keeps the eight sums in registers. */
@@ -47,23 +47,23 @@ GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, 
     double z4[GESS__LANES] = {0}, z5[GESS__LANES] = {0}, z6[GESS__LANES] = {0}, z7[GESS__LANES] = {0};
     for (size_t k = 0; k < depth; k++) {
         const double *row = panel + k * GESS__LANES, *c = x + k;
-        GESS__EACH(l) z0[l] = gess__fma(row[l], c[0], z0[l]);
-        GESS__EACH(l) z1[l] = gess__fma(row[l], c[stride], z1[l]);
-        GESS__EACH(l) z2[l] = gess__fma(row[l], c[2 * stride], z2[l]);
-        GESS__EACH(l) z3[l] = gess__fma(row[l], c[3 * stride], z3[l]);
-        GESS__EACH(l) z4[l] = gess__fma(row[l], c[4 * stride], z4[l]);
-        GESS__EACH(l) z5[l] = gess__fma(row[l], c[5 * stride], z5[l]);
-        GESS__EACH(l) z6[l] = gess__fma(row[l], c[6 * stride], z6[l]);
-        GESS__EACH(l) z7[l] = gess__fma(row[l], c[7 * stride], z7[l]);
+        GESS__FOR_LANES(l) z0[l] = gess__fma(row[l], c[0], z0[l]);
+        GESS__FOR_LANES(l) z1[l] = gess__fma(row[l], c[stride], z1[l]);
+        GESS__FOR_LANES(l) z2[l] = gess__fma(row[l], c[2 * stride], z2[l]);
+        GESS__FOR_LANES(l) z3[l] = gess__fma(row[l], c[3 * stride], z3[l]);
+        GESS__FOR_LANES(l) z4[l] = gess__fma(row[l], c[4 * stride], z4[l]);
+        GESS__FOR_LANES(l) z5[l] = gess__fma(row[l], c[5 * stride], z5[l]);
+        GESS__FOR_LANES(l) z6[l] = gess__fma(row[l], c[6 * stride], z6[l]);
+        GESS__FOR_LANES(l) z7[l] = gess__fma(row[l], c[7 * stride], z7[l]);
     }
-    GESS__EACH(l) z[0][l] = z0[l];
-    GESS__EACH(l) z[1][l] = z1[l];
-    GESS__EACH(l) z[2][l] = z2[l];
-    GESS__EACH(l) z[3][l] = z3[l];
-    GESS__EACH(l) z[4][l] = z4[l];
-    GESS__EACH(l) z[5][l] = z5[l];
-    GESS__EACH(l) z[6][l] = z6[l];
-    GESS__EACH(l) z[7][l] = z7[l];
+    GESS__FOR_LANES(l) z[0][l] = z0[l];
+    GESS__FOR_LANES(l) z[1][l] = z1[l];
+    GESS__FOR_LANES(l) z[2][l] = z2[l];
+    GESS__FOR_LANES(l) z[3][l] = z3[l];
+    GESS__FOR_LANES(l) z[4][l] = z4[l];
+    GESS__FOR_LANES(l) z[5][l] = z5[l];
+    GESS__FOR_LANES(l) z[6][l] = z6[l];
+    GESS__FOR_LANES(l) z[7][l] = z7[l];
 }
 
 /* The same sums of one point, added to those in z: for one panel, and for four panels at a time. */
@@ -71,10 +71,10 @@ GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, co
                                   double z[GESS__LANES])
 {
     double sum[GESS__LANES];
-    GESS__EACH(l) sum[l] = z[l];
+    GESS__FOR_LANES(l) sum[l] = z[l];
     for (size_t k = 0; k < depth; k++)
-        GESS__EACH(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
-    GESS__EACH(l) z[l] = sum[l];
+        GESS__FOR_LANES(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
+    GESS__FOR_LANES(l) z[l] = sum[l];
 }
 
 GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4], const double *restrict x,
@@ -83,21 +83,21 @@ GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4
     const double *restrict p0 = panel[0], *restrict p1 = panel[1];
     const double *restrict p2 = panel[2], *restrict p3 = panel[3];
     double z0[GESS__LANES], z1[GESS__LANES], z2[GESS__LANES], z3[GESS__LANES];
-    GESS__EACH(l) z0[l] = z[0][l];
-    GESS__EACH(l) z1[l] = z[1][l];
-    GESS__EACH(l) z2[l] = z[2][l];
-    GESS__EACH(l) z3[l] = z[3][l];
+    GESS__FOR_LANES(l) z0[l] = z[0][l];
+    GESS__FOR_LANES(l) z1[l] = z[1][l];
+    GESS__FOR_LANES(l) z2[l] = z[2][l];
+    GESS__FOR_LANES(l) z3[l] = z[3][l];
     for (size_t k = 0; k < depth; k++) {
         size_t row = k * GESS__LANES;
-        GESS__EACH(l) z0[l] = gess__fma(p0[row + l], x[k], z0[l]);
-        GESS__EACH(l) z1[l] = gess__fma(p1[row + l], x[k], z1[l]);
-        GESS__EACH(l) z2[l] = gess__fma(p2[row + l], x[k], z2[l]);
-        GESS__EACH(l) z3[l] = gess__fma(p3[row + l], x[k], z3[l]);
+        GESS__FOR_LANES(l) z0[l] = gess__fma(p0[row + l], x[k], z0[l]);
+        GESS__FOR_LANES(l) z1[l] = gess__fma(p1[row + l], x[k], z1[l]);
+        GESS__FOR_LANES(l) z2[l] = gess__fma(p2[row + l], x[k], z2[l]);
+        GESS__FOR_LANES(l) z3[l] = gess__fma(p3[row + l], x[k], z3[l]);
     }
-    GESS__EACH(l) z[0][l] = z0[l];
-    GESS__EACH(l) z[1][l] = z1[l];
-    GESS__EACH(l) z[2][l] = z2[l];
-    GESS__EACH(l) z[3][l] = z3[l];
+    GESS__FOR_LANES(l) z[0][l] = z0[l];
+    GESS__FOR_LANES(l) z[1][l] = z1[l];
+    GESS__FOR_LANES(l) z[2][l] = z2[l];
+    GESS__FOR_LANES(l) z[3][l] = z3[l];
 }
 
 /* z_jp of two points, rows of x `stride` apart, for four panels: each load of a row serves both. */
@@ -111,23 +111,23 @@ GESS__INLINE void gess__panel_pair_four(size_t depth, const double *const panel[
     for (size_t k = 0; k < depth; k++) {
         size_t row = k * GESS__LANES;
         double a = x[k], b = x[k + stride];
-        GESS__EACH(l) a0[l] = gess__fma(p0[row + l], a, a0[l]);
-        GESS__EACH(l) b0[l] = gess__fma(p0[row + l], b, b0[l]);
-        GESS__EACH(l) a1[l] = gess__fma(p1[row + l], a, a1[l]);
-        GESS__EACH(l) b1[l] = gess__fma(p1[row + l], b, b1[l]);
-        GESS__EACH(l) a2[l] = gess__fma(p2[row + l], a, a2[l]);
-        GESS__EACH(l) b2[l] = gess__fma(p2[row + l], b, b2[l]);
-        GESS__EACH(l) a3[l] = gess__fma(p3[row + l], a, a3[l]);
-        GESS__EACH(l) b3[l] = gess__fma(p3[row + l], b, b3[l]);
+        GESS__FOR_LANES(l) a0[l] = gess__fma(p0[row + l], a, a0[l]);
+        GESS__FOR_LANES(l) b0[l] = gess__fma(p0[row + l], b, b0[l]);
+        GESS__FOR_LANES(l) a1[l] = gess__fma(p1[row + l], a, a1[l]);
+        GESS__FOR_LANES(l) b1[l] = gess__fma(p1[row + l], b, b1[l]);
+        GESS__FOR_LANES(l) a2[l] = gess__fma(p2[row + l], a, a2[l]);
+        GESS__FOR_LANES(l) b2[l] = gess__fma(p2[row + l], b, b2[l]);
+        GESS__FOR_LANES(l) a3[l] = gess__fma(p3[row + l], a, a3[l]);
+        GESS__FOR_LANES(l) b3[l] = gess__fma(p3[row + l], b, b3[l]);
     }
-    GESS__EACH(l) z[0][0][l] = a0[l];
-    GESS__EACH(l) z[0][1][l] = b0[l];
-    GESS__EACH(l) z[1][0][l] = a1[l];
-    GESS__EACH(l) z[1][1][l] = b1[l];
-    GESS__EACH(l) z[2][0][l] = a2[l];
-    GESS__EACH(l) z[2][1][l] = b2[l];
-    GESS__EACH(l) z[3][0][l] = a3[l];
-    GESS__EACH(l) z[3][1][l] = b3[l];
+    GESS__FOR_LANES(l) z[0][0][l] = a0[l];
+    GESS__FOR_LANES(l) z[0][1][l] = b0[l];
+    GESS__FOR_LANES(l) z[1][0][l] = a1[l];
+    GESS__FOR_LANES(l) z[1][1][l] = b1[l];
+    GESS__FOR_LANES(l) z[2][0][l] = a2[l];
+    GESS__FOR_LANES(l) z[2][1][l] = b2[l];
+    GESS__FOR_LANES(l) z[3][0][l] = a3[l];
+    GESS__FOR_LANES(l) z[3][1][l] = b3[l];
 }
 
 /* e^x for |x| <= 700, NaN for NaN: without the division and the extremes of gess__exp. */

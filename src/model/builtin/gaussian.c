@@ -18,8 +18,8 @@ static void moments(size_t dim, const double *x, double *square, double *sum)
     double squares[W] = {0}, sums[W] = {0};
     size_t whole = dim - dim % W;
     for (size_t i = 0; i < whole; i += W) {
-        GESS__EACH(l) squares[l] = gess__fma(x[i + l], x[i + l], squares[l]);
-        GESS__EACH(l) sums[l] += x[i + l];
+        GESS__FOR_LANES(l) squares[l] = gess__fma(x[i + l], x[i + l], squares[l]);
+        GESS__FOR_LANES(l) sums[l] += x[i + l];
     }
     for (size_t l = 0; l < dim % W; l++) {
         squares[l] = gess__fma(x[whole + l], x[whole + l], squares[l]);

@@ -71,26 +71,26 @@ GESS__INLINE void multiply(size_t count, const double *restrict a, const double 
         const double *v = b, *c = a;
         size_t down = (column + n) * TILE;
         for (size_t k = 0; k < W; k++, v += W, c += next) {
-            GESS__EACH(l) z0[l] = gess__fma(v[l], c[0], z0[l]);
-            GESS__EACH(l) z1[l] = gess__fma(v[l], c[row], z1[l]);
-            GESS__EACH(l) z2[l] = gess__fma(v[l], c[2 * row], z2[l]);
-            GESS__EACH(l) z3[l] = gess__fma(v[l], c[3 * row], z3[l]);
-            GESS__EACH(l) z4[l] = gess__fma(v[l], c[4 * row], z4[l]);
-            GESS__EACH(l) z5[l] = gess__fma(v[l], c[5 * row], z5[l]);
-            GESS__EACH(l) z6[l] = gess__fma(v[l], c[6 * row], z6[l]);
-            GESS__EACH(l) z7[l] = gess__fma(v[l], c[7 * row], z7[l]);
+            GESS__FOR_LANES(l) z0[l] = gess__fma(v[l], c[0], z0[l]);
+            GESS__FOR_LANES(l) z1[l] = gess__fma(v[l], c[row], z1[l]);
+            GESS__FOR_LANES(l) z2[l] = gess__fma(v[l], c[2 * row], z2[l]);
+            GESS__FOR_LANES(l) z3[l] = gess__fma(v[l], c[3 * row], z3[l]);
+            GESS__FOR_LANES(l) z4[l] = gess__fma(v[l], c[4 * row], z4[l]);
+            GESS__FOR_LANES(l) z5[l] = gess__fma(v[l], c[5 * row], z5[l]);
+            GESS__FOR_LANES(l) z6[l] = gess__fma(v[l], c[6 * row], z6[l]);
+            GESS__FOR_LANES(l) z7[l] = gess__fma(v[l], c[7 * row], z7[l]);
         }
         a += transposed ? down : TILE;
         b += column > 0 ? down : TILE;
     }
-    GESS__EACH(l) z[0][l] = z0[l];
-    GESS__EACH(l) z[1][l] = z1[l];
-    GESS__EACH(l) z[2][l] = z2[l];
-    GESS__EACH(l) z[3][l] = z3[l];
-    GESS__EACH(l) z[4][l] = z4[l];
-    GESS__EACH(l) z[5][l] = z5[l];
-    GESS__EACH(l) z[6][l] = z6[l];
-    GESS__EACH(l) z[7][l] = z7[l];
+    GESS__FOR_LANES(l) z[0][l] = z0[l];
+    GESS__FOR_LANES(l) z[1][l] = z1[l];
+    GESS__FOR_LANES(l) z[2][l] = z2[l];
+    GESS__FOR_LANES(l) z[3][l] = z3[l];
+    GESS__FOR_LANES(l) z[4][l] = z4[l];
+    GESS__FOR_LANES(l) z[5][l] = z5[l];
+    GESS__FOR_LANES(l) z[6][l] = z6[l];
+    GESS__FOR_LANES(l) z[7][l] = z7[l];
 }
 
 /* ---- the covariance ---- */
@@ -101,7 +101,7 @@ GESS__INLINE void scale_inputs(const ionosphere *g, const double *restrict x, sc
     for (size_t d = 0; d < DIM; d++) factor[d] = 0.70710678118654752440 / x[d];
     for (size_t b = 0; b < g->blocks; b++)
         for (size_t d = 0; d < DIM; d++)
-            GESS__EACH(l) s->scaled[(b * DIM + d) * W + l] = g->inputs[(b * DIM + d) * W + l] * factor[d];
+            GESS__FOR_LANES(l) s->scaled[(b * DIM + d) * W + l] = g->inputs[(b * DIM + d) * W + l] * factor[d];
     for (size_t i = 0; i < g->blocks * W; i++)
         for (size_t d = 0; d < DIM; d++) s->rows[i * DIM + d] = g->rows[i * DIM + d] * factor[d];
 }
@@ -113,23 +113,23 @@ GESS__INLINE void similarities(size_t stride, const double *restrict u, const do
     double s0[W] = {0}, s1[W] = {0}, s2[W] = {0}, s3[W] = {0};
     double s4[W] = {0}, s5[W] = {0}, s6[W] = {0}, s7[W] = {0};
     for (size_t d = 0; d < DIM; d++, u++, v += W) {
-        GESS__EACH(l) s0[l] = gess__fma(v[l] - u[0], v[l] - u[0], s0[l]);
-        GESS__EACH(l) s1[l] = gess__fma(v[l] - u[stride], v[l] - u[stride], s1[l]);
-        GESS__EACH(l) s2[l] = gess__fma(v[l] - u[2 * stride], v[l] - u[2 * stride], s2[l]);
-        GESS__EACH(l) s3[l] = gess__fma(v[l] - u[3 * stride], v[l] - u[3 * stride], s3[l]);
-        GESS__EACH(l) s4[l] = gess__fma(v[l] - u[4 * stride], v[l] - u[4 * stride], s4[l]);
-        GESS__EACH(l) s5[l] = gess__fma(v[l] - u[5 * stride], v[l] - u[5 * stride], s5[l]);
-        GESS__EACH(l) s6[l] = gess__fma(v[l] - u[6 * stride], v[l] - u[6 * stride], s6[l]);
-        GESS__EACH(l) s7[l] = gess__fma(v[l] - u[7 * stride], v[l] - u[7 * stride], s7[l]);
+        GESS__FOR_LANES(l) s0[l] = gess__fma(v[l] - u[0], v[l] - u[0], s0[l]);
+        GESS__FOR_LANES(l) s1[l] = gess__fma(v[l] - u[stride], v[l] - u[stride], s1[l]);
+        GESS__FOR_LANES(l) s2[l] = gess__fma(v[l] - u[2 * stride], v[l] - u[2 * stride], s2[l]);
+        GESS__FOR_LANES(l) s3[l] = gess__fma(v[l] - u[3 * stride], v[l] - u[3 * stride], s3[l]);
+        GESS__FOR_LANES(l) s4[l] = gess__fma(v[l] - u[4 * stride], v[l] - u[4 * stride], s4[l]);
+        GESS__FOR_LANES(l) s5[l] = gess__fma(v[l] - u[5 * stride], v[l] - u[5 * stride], s5[l]);
+        GESS__FOR_LANES(l) s6[l] = gess__fma(v[l] - u[6 * stride], v[l] - u[6 * stride], s6[l]);
+        GESS__FOR_LANES(l) s7[l] = gess__fma(v[l] - u[7 * stride], v[l] - u[7 * stride], s7[l]);
     }
-    GESS__EACH(l) k[0][l] = gess__exp_minus(s0[l]);
-    GESS__EACH(l) k[1][l] = gess__exp_minus(s1[l]);
-    GESS__EACH(l) k[2][l] = gess__exp_minus(s2[l]);
-    GESS__EACH(l) k[3][l] = gess__exp_minus(s3[l]);
-    GESS__EACH(l) k[4][l] = gess__exp_minus(s4[l]);
-    GESS__EACH(l) k[5][l] = gess__exp_minus(s5[l]);
-    GESS__EACH(l) k[6][l] = gess__exp_minus(s6[l]);
-    GESS__EACH(l) k[7][l] = gess__exp_minus(s7[l]);
+    GESS__FOR_LANES(l) k[0][l] = gess__exp_minus(s0[l]);
+    GESS__FOR_LANES(l) k[1][l] = gess__exp_minus(s1[l]);
+    GESS__FOR_LANES(l) k[2][l] = gess__exp_minus(s2[l]);
+    GESS__FOR_LANES(l) k[3][l] = gess__exp_minus(s3[l]);
+    GESS__FOR_LANES(l) k[4][l] = gess__exp_minus(s4[l]);
+    GESS__FOR_LANES(l) k[5][l] = gess__exp_minus(s5[l]);
+    GESS__FOR_LANES(l) k[6][l] = gess__exp_minus(s6[l]);
+    GESS__FOR_LANES(l) k[7][l] = gess__exp_minus(s7[l]);
 }
 
 /* K, and y in its row; also in its column of the last diagonal tile, which is symmetric like the others. */
@@ -145,12 +145,12 @@ GESS__INLINE void covariance(const ionosphere *g, scratch *restrict s)
                 for (size_t r = 0; r < W; r++) k[r][r] += g->noise;
             if (i == last)
                 for (size_t r = rest(g); r < W; r++)
-                    GESS__EACH(l) k[r][l] = r == rest(g) ? g->labels[j * W + l] : 0.0;
+                    GESS__FOR_LANES(l) k[r][l] = r == rest(g) ? g->labels[j * W + l] : 0.0;
             if (j == last)
                 for (size_t r = 0; r < W; r++)
                     for (size_t l = rest(g); l < W; l++) k[r][l] = l == rest(g) ? g->labels[j * W + r] : 0.0;
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) to[r * W + l] = k[r][l];
+                GESS__FOR_LANES(l) to[r * W + l] = k[r][l];
         }
 }
 
@@ -164,19 +164,19 @@ GESS__INLINE void factorise_tile(size_t live, tile d, double *restrict to, tile 
     tile e;
     double root[W];
     for (size_t r = 0; r < W; r++)
-        GESS__EACH(l) e[r][l] = r == l ? 1.0 : 0.0;
-    GESS__EACH(l) pivot[l] = 1.0;
+        GESS__FOR_LANES(l) e[r][l] = r == l ? 1.0 : 0.0;
+    GESS__FOR_LANES(l) pivot[l] = 1.0;
     for (size_t c = 0; c < live; c++) {
         double over;
         pivot[c] = d[c][c];
         over = -1.0 / pivot[c];
         for (size_t r = c + 1; r < W; r++) {
             double factor = d[c][r] * over;
-            GESS__EACH(l) d[r][l] = gess__fma(factor, d[c][l], d[r][l]);
-            GESS__EACH(l) e[r][l] = gess__fma(factor, e[c][l], e[r][l]);
+            GESS__FOR_LANES(l) d[r][l] = gess__fma(factor, d[c][l], d[r][l]);
+            GESS__FOR_LANES(l) e[r][l] = gess__fma(factor, e[c][l], e[r][l]);
         }
     }
-    GESS__EACH(l) root[l] = 1.0 / __builtin_sqrt(pivot[l]);
+    GESS__FOR_LANES(l) root[l] = 1.0 / __builtin_sqrt(pivot[l]);
     for (size_t r = 0; r < W; r++)
         for (size_t c = 0; c < W; c++) {
             to[r * W + c] = c <= r && c < live ? d[c][r] * root[c] : 0.0;
@@ -190,36 +190,36 @@ GESS__INLINE double factorise(const ionosphere *g, scratch *restrict s, int inve
 {
     double logs[W] = {0}, smallest[W], pivot[W];
     tile z, d, inverse;
-    GESS__EACH(l) smallest[l] = 1.0;
+    GESS__FOR_LANES(l) smallest[l] = 1.0;
     for (size_t j = 0; j < g->blocks; j++) {
         double *row = tile_at(s->tiles, j, 0), *diagonal = row + j * TILE;
         for (size_t k = 0; k < j; k++)
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) s->panel[k * TILE + r * W + l] = row[k * TILE + l * W + r];
+                GESS__FOR_LANES(l) s->panel[k * TILE + r * W + l] = row[k * TILE + l * W + r];
         multiply(j, row, s->panel, 0, 0, z);
         for (size_t r = 0; r < W; r++)
-            GESS__EACH(l) d[r][l] = diagonal[r * W + l] - z[r][l];
+            GESS__FOR_LANES(l) d[r][l] = diagonal[r * W + l] - z[r][l];
         factorise_tile(j + 1 < g->blocks ? W : rest(g), d, diagonal, inverse, pivot);
-        GESS__EACH(l) logs[l] += gess__log(pivot[l]);
-        GESS__EACH(l) smallest[l] = gess__select(pivot[l] > smallest[l], smallest[l], pivot[l]);
+        GESS__FOR_LANES(l) logs[l] += gess__log(pivot[l]);
+        GESS__FOR_LANES(l) smallest[l] = gess__select(pivot[l] > smallest[l], smallest[l], pivot[l]);
         for (size_t i = j + 1; i < g->blocks; i++) {
             double *to = tile_at(s->tiles, i, j);
             multiply(j, tile_at(s->tiles, i, 0), s->panel, 0, 0, z);
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) d[r][l] = to[r * W + l] - z[r][l];
+                GESS__FOR_LANES(l) d[r][l] = to[r * W + l] - z[r][l];
             multiply(1, &d[0][0], &inverse[0][0], 0, 0, z);
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) to[r * W + l] = z[r][l];
+                GESS__FOR_LANES(l) to[r * W + l] = z[r][l];
         }
         if (inverses) {
             /* the row of y below it has been used; what its own columns hold stays for quadratic() */
             size_t rows = j + 1 < g->blocks ? W : rest(g);
             for (size_t r = 0; r < rows; r++)
-                GESS__EACH(l) diagonal[r * W + l] = inverse[l][r];
+                GESS__FOR_LANES(l) diagonal[r * W + l] = inverse[l][r];
         }
     }
     int good = 1;
-    GESS__EACH(l) good &= smallest[l] > 0.0;
+    GESS__FOR_LANES(l) good &= smallest[l] > 0.0;
     return good ? 0.5 * gess__lane_sum(logs) : (double)NAN;
 }
 
@@ -234,7 +234,7 @@ GESS__INLINE double density(const ionosphere *g, scratch *restrict s, const doub
     double square[W] = {0}, sum = 0.0;
     for (size_t b = 0; b < g->blocks; b++) {
         const double *z = whitened(g, s, b);
-        GESS__EACH(l) square[l] = gess__fma(z[l], z[l], square[l]);
+        GESS__FOR_LANES(l) square[l] = gess__fma(z[l], z[l], square[l]);
     }
     for (size_t d = 0; d < DIM; d++) sum += x[d];
     return gess__fma(-0.5, gess__lane_sum(square), -logs) - gess__fma(rate, sum, g->constant);
@@ -279,7 +279,7 @@ GESS__INLINE void invert(const ionosphere *g, scratch *restrict s)
             multiply(i - j, to, tile_at(s->tiles, j, j), j + 1, 0, z);
             multiply(1, tile_at(s->tiles, i, i), &z[0][0], 0, 0, product);
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) to[r * W + l] = -product[r][l];
+                GESS__FOR_LANES(l) to[r * W + l] = -product[r][l];
         }
 }
 
@@ -295,18 +295,18 @@ static double gradient_one(const ionosphere *g, scratch *restrict s, const doubl
     double logs = factorise(g, s, 1), value = density(g, s, x, logs);
     for (size_t b = 0; b < g->blocks; b++) {
         const double *row = whitened(g, s, b);
-        GESS__EACH(l) white[b][l] = row[l];
+        GESS__FOR_LANES(l) white[b][l] = row[l];
     }
     for (size_t b = 0; b < g->blocks; b++)
         for (size_t r = rest(g); r < W; r++)
-            GESS__EACH(l) tile_at(s->tiles, g->blocks - 1, b)[r * W + l] = 0.0;
+            GESS__FOR_LANES(l) tile_at(s->tiles, g->blocks - 1, b)[r * W + l] = 0.0;
     invert(g, s);
     for (size_t j = 0; j < g->blocks; j++) {
         double sum[W] = {0};
         for (size_t i = j; i < g->blocks; i++)
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) sum[l] = gess__fma(tile_at(s->tiles, i, j)[r * W + l], white[i][r], sum[l]);
-        GESS__EACH(l) alpha[j][l] = sum[l];
+                GESS__FOR_LANES(l) sum[l] = gess__fma(tile_at(s->tiles, i, j)[r * W + l], white[i][r], sum[l]);
+        GESS__FOR_LANES(l) alpha[j][l] = sum[l];
     }
     for (size_t i = 0; i < g->blocks; i++)
         for (size_t j = 0; j <= i; j++) {
@@ -315,10 +315,10 @@ static double gradient_one(const ionosphere *g, scratch *restrict s, const doubl
             multiply(g->blocks - i, tile_at(s->tiles, i, i), tile_at(s->tiles, i, j), i + 1, 1, z);
             similarities(g->dim, u, v, k);
             for (size_t r = 0; r < W; r++)
-                GESS__EACH(l) k[r][l] *= weight * gess__fma(alpha[i][r], alpha[j][l], -z[r][l]);
+                GESS__FOR_LANES(l) k[r][l] *= weight * gess__fma(alpha[i][r], alpha[j][l], -z[r][l]);
             for (size_t d = 0; d < DIM; d++)
                 for (size_t r = 0; r < W; r++)
-                    GESS__EACH(l) {
+                    GESS__FOR_LANES(l) {
                         double difference = v[d * W + l] - u[r * DIM + d];
                         sums[d][l] = gess__fma(k[r][l] * difference, difference, sums[d][l]);
                     }

@@ -37,7 +37,7 @@ static const tally empty = {.product = {1, 1, 1, 1, 1, 1, 1, 1}};
 /* Adds the margins z of one panel. */
 GESS__INLINE void add_panel(const double *restrict z, const double *restrict weights, tally *restrict t)
 {
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         double e = gess__exp_minus(__builtin_fabs(z[l]));
         t->product[l] *= gess__fma(e, weights[l], 1.0);
         t->linear[l] += gess__select(z[l] < 0.0, z[l], 0.0);
@@ -48,13 +48,13 @@ GESS__INLINE void fold(tally *t)
 {
     const double *p = t->product;
     t->logs += gess__log(((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7])));
-    GESS__EACH(l) t->product[l] = 1.0;
+    GESS__FOR_LANES(l) t->product[l] = 1.0;
 }
 
 /* The margins of one point for one panel, and for four. */
 GESS__INLINE void margins(const logistic *g, const double *restrict rows, const double *restrict x, double z[W])
 {
-    GESS__EACH(l) z[l] = 0.0;
+    GESS__FOR_LANES(l) z[l] = 0.0;
     gess__panel_add(g->dim, rows, x, z);
 }
 
@@ -63,7 +63,7 @@ GESS__INLINE void margins_four(const logistic *g, const double *restrict rows, c
     size_t apart = g->dim * W;
     const double *const panel[4] = {rows, rows + apart, rows + 2 * apart, rows + 3 * apart};
     for (size_t j = 0; j < 4; j++)
-        GESS__EACH(l) z[j][l] = 0.0;
+        GESS__FOR_LANES(l) z[j][l] = 0.0;
     gess__panel_add_four(g->dim, panel, x, z);
 }
 
@@ -155,7 +155,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 /* The derivative of log σ at z: σ(-z). */
 GESS__INLINE void residuals(const double *restrict z, double *restrict q)
 {
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         double e = gess__exp_minus(__builtin_fabs(z[l]));
         q[l] = gess__select(z[l] >= 0.0, e, 1.0) / (1.0 + e);
     }
@@ -176,10 +176,10 @@ static double gradient_one(const logistic *g, const double *restrict x, double *
             for (size_t j = 0; j < 4; j++) add_panel(z[j], g->weights + (b + j) * W, &t);
             for (size_t j = 0; j < 4; j++) residuals(z[j], q[j]);
             for (size_t k = 0; k < g->dim; k++, row += W) {
-                GESS__EACH(l) sums[k][l] = gess__fma(row[l], q[0][l], sums[k][l]);
-                GESS__EACH(l) sums[k][l] = gess__fma(row[apart + l], q[1][l], sums[k][l]);
-                GESS__EACH(l) sums[k][l] = gess__fma(row[2 * apart + l], q[2][l], sums[k][l]);
-                GESS__EACH(l) sums[k][l] = gess__fma(row[3 * apart + l], q[3][l], sums[k][l]);
+                GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[l], q[0][l], sums[k][l]);
+                GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[apart + l], q[1][l], sums[k][l]);
+                GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[2 * apart + l], q[2][l], sums[k][l]);
+                GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[3 * apart + l], q[3][l], sums[k][l]);
             }
         }
         for (; b < end; b++) {
@@ -188,7 +188,7 @@ static double gradient_one(const logistic *g, const double *restrict x, double *
             add_panel(z[0], g->weights + b * W, &t);
             residuals(z[0], q[0]);
             for (size_t k = 0; k < g->dim; k++)
-                GESS__EACH(l) sums[k][l] = gess__fma(row[k * W + l], q[0][l], sums[k][l]);
+                GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[k * W + l], q[0][l], sums[k][l]);
         }
         fold(&t);
     }

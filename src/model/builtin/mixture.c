@@ -18,23 +18,23 @@ GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double pa
                         double density[W])
 {
     double largest[W];
-    GESS__EACH(l) largest[l] = -HUGE_VAL;
+    GESS__FOR_LANES(l) largest[l] = -HUGE_VAL;
     for (size_t k = 0; k < g->components; k++) {
         double square[W] = {0};
         for (size_t i = 0; i < g->dim; i++)
-            GESS__EACH(l) {
+            GESS__FOR_LANES(l) {
                 double difference = tile[i * W + l] - g->centres[k][i];
                 square[l] = gess__fma(difference, difference, square[l]);
             }
-        GESS__EACH(l) parts[k][l] = -0.5 * square[l];
-        GESS__EACH(l) largest[l] = gess__select(parts[k][l] > largest[l], parts[k][l], largest[l]);
+        GESS__FOR_LANES(l) parts[k][l] = -0.5 * square[l];
+        GESS__FOR_LANES(l) largest[l] = gess__select(parts[k][l] > largest[l], parts[k][l], largest[l]);
     }
-    GESS__EACH(l) sum[l] = 0.0;
+    GESS__FOR_LANES(l) sum[l] = 0.0;
     for (size_t k = 0; k < g->components; k++) {
-        GESS__EACH(l) parts[k][l] = gess__exp(parts[k][l] - largest[l]); /* NaN where all are -inf */
-        GESS__EACH(l) sum[l] += parts[k][l];
+        GESS__FOR_LANES(l) parts[k][l] = gess__exp(parts[k][l] - largest[l]); /* NaN where all are -inf */
+        GESS__FOR_LANES(l) sum[l] += parts[k][l];
     }
-    GESS__EACH(l) density[l] = largest[l] + gess__log(sum[l]) - g->constant;
+    GESS__FOR_LANES(l) density[l] = largest[l] + gess__log(sum[l]) - g->constant;
 }
 
 GESS__VECTOR
@@ -53,8 +53,8 @@ static void gradient_tile(const mixture *g, const double *restrict tile, double 
     for (size_t i = 0; i < g->dim; i++) {
         double mean[W] = {0};
         for (size_t k = 0; k < g->components; k++)
-            GESS__EACH(l) mean[l] = gess__fma(parts[k][l], g->centres[k][i], mean[l]);
-        GESS__EACH(l) slopes[i * W + l] = mean[l] / sum[l] - tile[i * W + l];
+            GESS__FOR_LANES(l) mean[l] = gess__fma(parts[k][l], g->centres[k][i], mean[l]);
+        GESS__FOR_LANES(l) slopes[i * W + l] = mean[l] / sum[l] - tile[i * W + l];
     }
 }
 

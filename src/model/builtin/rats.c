@@ -47,18 +47,18 @@ GESS__INLINE double spread(double sigma, double count)
 GESS__INLINE void weigh(const rats *g, const double *restrict tile, squares *restrict s, double density[W])
 {
     static const double share[2] = {5.0, 490.0}; /* Σ 1 and Σ age² */
-    GESS__EACH(l) s->data[l] = g->rest;
+    GESS__FOR_LANES(l) s->data[l] = g->rest;
     for (size_t c = 0; c < 2; c++) {
-        GESS__EACH(l) s->about[c][l] = 0.0;
+        GESS__FOR_LANES(l) s->about[c][l] = 0.0;
         for (size_t i = 0; i < RATS; i++)
-            GESS__EACH(l) {
+            GESS__FOR_LANES(l) {
                 double at = tile[(HEAD + c * RATS + i) * W + l];
                 double miss = g->line[c][i] - at, away = at - tile[c * W + l];
                 s->data[l] = gess__fma(share[c] * miss, miss, s->data[l]);
                 s->about[c][l] = gess__fma(away, away, s->about[c][l]);
             }
     }
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         const double a = tile[2 * W + l], b = tile[3 * W + l], e = tile[4 * W + l];
         double far = gess__fma(tile[l], tile[l], tile[W + l] * tile[W + l]) * 1e-6;
         double value = -0.5 * (far + s->about[0][l] / (a * a) + s->about[1][l] / (b * b) + s->data[l] / (e * e));
@@ -85,22 +85,22 @@ static void gradient_tile(const rats *g, const double *restrict tile, double *re
     static const double share[2] = {5.0, 490.0};
     squares s;
     weigh(g, tile, &s, density);
-    GESS__EACH(l) slopes[4 * W + l] = spread_slope(tile[4 * W + l], RATS * AGES, s.data[l]);
+    GESS__FOR_LANES(l) slopes[4 * W + l] = spread_slope(tile[4 * W + l], RATS * AGES, s.data[l]);
     for (size_t c = 0; c < 2; c++) {
         double sum[W] = {0}, own[W], noise[W];
-        GESS__EACH(l) own[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
-        GESS__EACH(l) noise[l] = share[c] / (tile[4 * W + l] * tile[4 * W + l]);
-        GESS__EACH(l) slopes[(2 + c) * W + l] = spread_slope(tile[(2 + c) * W + l], RATS, s.about[c][l]);
+        GESS__FOR_LANES(l) own[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
+        GESS__FOR_LANES(l) noise[l] = share[c] / (tile[4 * W + l] * tile[4 * W + l]);
+        GESS__FOR_LANES(l) slopes[(2 + c) * W + l] = spread_slope(tile[(2 + c) * W + l], RATS, s.about[c][l]);
         for (size_t i = 0; i < RATS; i++)
-            GESS__EACH(l) {
+            GESS__FOR_LANES(l) {
                 double at = tile[(HEAD + c * RATS + i) * W + l], away = at - tile[c * W + l];
                 sum[l] += away;
                 slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], g->line[c][i] - at, -own[l] * away);
             }
-        GESS__EACH(l) slopes[c * W + l] = gess__fma(own[l], sum[l], -1e-6 * tile[c * W + l]);
+        GESS__FOR_LANES(l) slopes[c * W + l] = gess__fma(own[l], sum[l], -1e-6 * tile[c * W + l]);
     }
     for (size_t i = 0; i < DIM; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

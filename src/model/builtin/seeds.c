@@ -35,16 +35,16 @@ GESS__INLINE double predictor(const double *restrict tile, size_t i, size_t l)
 GESS__INLINE void weigh(const plates *g, const double *restrict tile, double square[W], double density[W])
 {
     double fit[W] = {0}, far[W] = {0};
-    GESS__EACH(l) square[l] = 0.0;
+    GESS__FOR_LANES(l) square[l] = 0.0;
     for (size_t i = 0; i < PLATES; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double eta = predictor(tile, i, l), b = tile[(HEAD + i) * W + l];
             fit[l] += gess__fma(grown[i], eta, -sown[i] * gess__softplus_minus(-eta));
             square[l] = gess__fma(b, b, square[l]);
         }
     for (size_t i = 0; i < 4; i++)
-        GESS__EACH(l) far[l] = gess__fma(tile[i * W + l], tile[i * W + l], far[l]);
-    GESS__EACH(l) {
+        GESS__FOR_LANES(l) far[l] = gess__fma(tile[i * W + l], tile[i * W + l], far[l]);
+    GESS__FOR_LANES(l) {
         double sigma = tile[4 * W + l], over = 1.0 / sigma;
         double value = fit[l] - 0.5 * gess__fma(square[l] * over, over, 0.01 * far[l]);
         value -= gess__log1p(sigma * sigma) + PLATES * gess__log(sigma) + g->constant;
@@ -66,15 +66,15 @@ static void gradient_tile(const plates *g, const double *restrict tile, double *
     double square[W], over[W];
     weigh(g, tile, square, density);
     for (size_t i = 0; i < 4; i++)
-        GESS__EACH(l) slopes[i * W + l] = -0.01 * tile[i * W + l];
-    GESS__EACH(l) over[l] = 1.0 / tile[4 * W + l];
-    GESS__EACH(l) {
+        GESS__FOR_LANES(l) slopes[i * W + l] = -0.01 * tile[i * W + l];
+    GESS__FOR_LANES(l) over[l] = 1.0 / tile[4 * W + l];
+    GESS__FOR_LANES(l) {
         double sigma = tile[4 * W + l];
         slopes[4 * W + l] =
             -2.0 * sigma / gess__fma(sigma, sigma, 1.0) + gess__fma(square[l] * over[l], over[l], -PLATES) * over[l];
     }
     for (size_t i = 0; i < PLATES; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double eta = predictor(tile, i, l), small = gess__exp_minus(__builtin_fabs(eta));
             double chance = gess__select(eta > 0.0, 1.0, small) / (1.0 + small);
             double pull = gess__fma(-sown[i], chance, grown[i]);
@@ -85,7 +85,7 @@ static void gradient_tile(const plates *g, const double *restrict tile, double *
             slopes[(HEAD + i) * W + l] = gess__fma(-tile[(HEAD + i) * W + l] * over[l], over[l], pull);
         }
     for (size_t i = 0; i < DIM; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

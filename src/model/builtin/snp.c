@@ -66,9 +66,9 @@ GESS__INLINE void choose(const double *restrict tile, factor *restrict f)
 {
     memset(f->member, 0, W * sizeof **f->member);
     for (size_t i = 1; i <= SIZE; i++)
-        GESS__EACH(l) f->member[i][l] = NONE;
+        GESS__FOR_LANES(l) f->member[i][l] = NONE;
     f->size = 1;
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         size_t count = 1;
         double bound = tile[2 * W + l];
         for (size_t j = 0; j < SNPS; j++) { /* without branches: the next one overwrites what is not in */
@@ -84,34 +84,34 @@ GESS__INLINE void choose(const double *restrict tile, factor *restrict f)
 /* Entry (i, j) of H'H in each lane. */
 GESS__INLINE void gather(const snp *g, const factor *f, size_t i, size_t j, double m[W])
 {
-    GESS__EACH(l) m[l] = g->cross[f->member[i][l] * CROSS + f->member[j][l]];
+    GESS__FOR_LANES(l) m[l] = g->cross[f->member[i][l] * CROSS + f->member[j][l]];
 }
 
 /* m - Σ_{k < j} row[k] v[k] */
 GESS__INLINE void subtract(size_t j, double row[][W], double v[][W], double m[W])
 {
     for (size_t k = 0; k < j; k++)
-        GESS__EACH(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
+        GESS__FOR_LANES(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
 }
 
 /* The same for four rows, whose sums run side by side. */
 GESS__INLINE void subtract_four(size_t j, double row[][SIZE][W], double v[][W], double m[4][W])
 {
     double m0[W], m1[W], m2[W], m3[W];
-    GESS__EACH(l) m0[l] = m[0][l];
-    GESS__EACH(l) m1[l] = m[1][l];
-    GESS__EACH(l) m2[l] = m[2][l];
-    GESS__EACH(l) m3[l] = m[3][l];
+    GESS__FOR_LANES(l) m0[l] = m[0][l];
+    GESS__FOR_LANES(l) m1[l] = m[1][l];
+    GESS__FOR_LANES(l) m2[l] = m[2][l];
+    GESS__FOR_LANES(l) m3[l] = m[3][l];
     for (size_t k = 0; k < j; k++) {
-        GESS__EACH(l) m0[l] = gess__fma(-row[0][k][l], v[k][l], m0[l]);
-        GESS__EACH(l) m1[l] = gess__fma(-row[1][k][l], v[k][l], m1[l]);
-        GESS__EACH(l) m2[l] = gess__fma(-row[2][k][l], v[k][l], m2[l]);
-        GESS__EACH(l) m3[l] = gess__fma(-row[3][k][l], v[k][l], m3[l]);
+        GESS__FOR_LANES(l) m0[l] = gess__fma(-row[0][k][l], v[k][l], m0[l]);
+        GESS__FOR_LANES(l) m1[l] = gess__fma(-row[1][k][l], v[k][l], m1[l]);
+        GESS__FOR_LANES(l) m2[l] = gess__fma(-row[2][k][l], v[k][l], m2[l]);
+        GESS__FOR_LANES(l) m3[l] = gess__fma(-row[3][k][l], v[k][l], m3[l]);
     }
-    GESS__EACH(l) m[0][l] = m0[l];
-    GESS__EACH(l) m[1][l] = m1[l];
-    GESS__EACH(l) m[2][l] = m2[l];
-    GESS__EACH(l) m[3][l] = m3[l];
+    GESS__FOR_LANES(l) m[0][l] = m0[l];
+    GESS__FOR_LANES(l) m[1][l] = m1[l];
+    GESS__FOR_LANES(l) m[2][l] = m2[l];
+    GESS__FOR_LANES(l) m[3][l] = m3[l];
 }
 
 /* A column at a time. The row of b is one more row below M. */
@@ -121,27 +121,27 @@ GESS__INLINE void factorise(const snp *g, const double *restrict lambda, factor 
     size_t size = f->size;
     for (size_t j = 0; j < size; j++) {
         for (size_t k = 0; k < j; k++)
-            GESS__EACH(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
+            GESS__FOR_LANES(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
         gather(g, f, j, j, m[0]);
-        GESS__EACH(l) m[0][l] += gess__select(j < f->count[l], lambda[l], 1.0);
+        GESS__FOR_LANES(l) m[0][l] += gess__select(j < f->count[l], lambda[l], 1.0);
         subtract(j, f->rows[j], v, m[0]);
-        GESS__EACH(l) f->pivot[j][l] = m[0][l];
-        GESS__EACH(l) f->inverse[j][l] = 1.0 / m[0][l];
+        GESS__FOR_LANES(l) f->pivot[j][l] = m[0][l];
+        GESS__FOR_LANES(l) f->inverse[j][l] = 1.0 / m[0][l];
         size_t i = j + 1;
         for (; i + 4 <= size; i += 4) {
             for (size_t r = 0; r < 4; r++) gather(g, f, i + r, j, m[r]);
             subtract_four(j, &f->rows[i], v, m);
             for (size_t r = 0; r < 4; r++)
-                GESS__EACH(l) f->rows[i + r][j][l] = m[r][l] * f->inverse[j][l];
+                GESS__FOR_LANES(l) f->rows[i + r][j][l] = m[r][l] * f->inverse[j][l];
         }
         for (; i < size; i++) {
             gather(g, f, i, j, m[0]);
             subtract(j, f->rows[i], v, m[0]);
-            GESS__EACH(l) f->rows[i][j][l] = m[0][l] * f->inverse[j][l];
+            GESS__FOR_LANES(l) f->rows[i][j][l] = m[0][l] * f->inverse[j][l];
         }
-        GESS__EACH(l) m[0][l] = g->slant[f->member[j][l]];
+        GESS__FOR_LANES(l) m[0][l] = g->slant[f->member[j][l]];
         subtract(j, f->rows[size], v, m[0]);
-        GESS__EACH(l) f->rows[size][j][l] = m[0][l] * f->inverse[j][l];
+        GESS__FOR_LANES(l) f->rows[size][j][l] = m[0][l] * f->inverse[j][l];
     }
 }
 
@@ -154,20 +154,20 @@ GESS__INLINE void weigh(const snp *g, const double *restrict tile, factor *restr
     double sane[W] = {0};
     choose(tile, f);
     factorise(g, lambda, f);
-    GESS__EACH(l) p->logs[l] = p->fit[l] = p->prior[l] = 0.0;
+    GESS__FOR_LANES(l) p->logs[l] = p->fit[l] = p->prior[l] = 0.0;
     for (size_t j = 0; j < f->size; j++) {
         const double *z = f->rows[f->size][j];
-        GESS__EACH(l) p->logs[l] += gess__log(f->pivot[j][l]);
-        GESS__EACH(l) p->fit[l] = gess__fma(z[l] * f->pivot[j][l], z[l], p->fit[l]);
+        GESS__FOR_LANES(l) p->logs[l] += gess__log(f->pivot[j][l]);
+        GESS__FOR_LANES(l) p->fit[l] = gess__fma(z[l] * f->pivot[j][l], z[l], p->fit[l]);
     }
     for (size_t i = 0; i < ROWS; i += GESS__GROUP) /* the tile is the panel, and the rows are its points */
         gess__panel_group(i + GESS__GROUP < SNPS ? i + GESS__GROUP : SNPS, gamma, g->prior + i * SNPS, g->stride,
                           &p->white[i]);
     for (size_t i = 0; i < SNPS; i++)
-        GESS__EACH(l) p->prior[l] = gess__fma(p->white[i][l], p->white[i][l], p->prior[l]);
+        GESS__FOR_LANES(l) p->prior[l] = gess__fma(p->white[i][l], p->white[i][l], p->prior[l]);
     for (size_t i = 0; i < DIM; i++)
-        GESS__EACH(l) sane[l] += tile[i * W + l] - tile[i * W + l]; /* 0, or NaN */
-    GESS__EACH(l) {
+        GESS__FOR_LANES(l) sane[l] += tile[i * W + l] - tile[i * W + l]; /* 0, or NaN */
+    GESS__FOR_LANES(l) {
         double log_nu = gess__log(nu[l]), log_lambda = gess__log(lambda[l]), off = bound[l] - centre;
         double likelihood = gess__fma(-0.5 * nu[l], g->square - p->fit[l], g->half * log_nu) -
                             0.5 * (p->logs[l] - (double)f->count[l] * log_lambda);
@@ -190,27 +190,27 @@ static void logp_tile(const snp *g, const double *restrict tile, double *restric
 GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], double weights[W])
 {
     double column[SIZE][W];
-    GESS__EACH(l) trace[l] = weights[l] = 0.0;
+    GESS__FOR_LANES(l) trace[l] = weights[l] = 0.0;
     for (size_t c = 0; c < f->size; c++) {
-        GESS__EACH(l) column[c][l] = 1.0;
-        GESS__EACH(l) trace[l] += gess__select(c < f->count[l], f->inverse[c][l], 0.0);
+        GESS__FOR_LANES(l) column[c][l] = 1.0;
+        GESS__FOR_LANES(l) trace[l] += gess__select(c < f->count[l], f->inverse[c][l], 0.0);
         for (size_t r = c + 1; r < f->size; r++) {
             double m[W] = {0};
             for (size_t k = c; k < r; k++)
-                GESS__EACH(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
-            GESS__EACH(l) column[r][l] = m[l];
-            GESS__EACH(l) trace[l] = gess__fma(m[l] * m[l], f->inverse[r][l], trace[l]);
+                GESS__FOR_LANES(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
+            GESS__FOR_LANES(l) column[r][l] = m[l];
+            GESS__FOR_LANES(l) trace[l] = gess__fma(m[l] * m[l], f->inverse[r][l], trace[l]);
         }
     }
     for (size_t i = f->size; i-- > 0;) {
         double m[W];
-        GESS__EACH(l) m[l] = f->rows[f->size][i][l];
+        GESS__FOR_LANES(l) m[l] = f->rows[f->size][i][l];
         for (size_t k = f->size; k-- > i + 1;)
-            GESS__EACH(l) m[l] = gess__fma(-f->rows[k][i][l], column[k][l], m[l]);
-        GESS__EACH(l) column[i][l] = m[l];
+            GESS__FOR_LANES(l) m[l] = gess__fma(-f->rows[k][i][l], column[k][l], m[l]);
+        GESS__FOR_LANES(l) column[i][l] = m[l];
     }
     for (size_t i = 0; i < f->size; i++)
-        GESS__EACH(l) weights[l] = gess__fma(column[i][l], column[i][l], weights[l]);
+        GESS__FOR_LANES(l) weights[l] = gess__fma(column[i][l], column[i][l], weights[l]);
 }
 
 GESS__VECTOR
@@ -222,7 +222,7 @@ static void gradient_tile(const snp *g, const double *restrict tile, double *res
     const double *nu = tile, *lambda = tile + W, *bound = tile + 2 * W;
     weigh(g, tile, &f, &p, density);
     trace_and_weights(&f, trace, weights);
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         slopes[l] = (g->half + shape - 1.0) / nu[l] - 0.5 * (g->square - p.fit[l]) - shape;
         slopes[W + l] = -0.5 * (trace[l] - (double)f.count[l] / lambda[l]) - 0.5 * nu[l] * weights[l] +
                         (shape - 1.0) / lambda[l] - shape;
@@ -231,11 +231,11 @@ static void gradient_tile(const snp *g, const double *restrict tile, double *res
     for (size_t j = 0; j < SNPS; j++) {
         double sum[W] = {0};
         for (size_t i = j; i < SNPS; i++)
-            GESS__EACH(l) sum[l] = gess__fma(-g->prior[i * SNPS + j], p.white[i][l], sum[l]);
-        GESS__EACH(l) slopes[(FIRST + j) * W + l] = sum[l];
+            GESS__FOR_LANES(l) sum[l] = gess__fma(-g->prior[i * SNPS + j], p.white[i][l], sum[l]);
+        GESS__FOR_LANES(l) slopes[(FIRST + j) * W + l] = sum[l];
     }
     for (size_t i = 0; i < DIM; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

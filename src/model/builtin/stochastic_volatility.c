@@ -70,11 +70,11 @@ GESS__INLINE void add_slowly(const volatility *g, const double *restrict tile, c
 {
     double sum[W] = {0};
     for (size_t i = 0; i < RETURNS; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double ratio = g->returns[i] * gess__exp(-tile[(1 + i) * W + l]);
             sum[l] += gess__log1p(ratio * ratio / tile[l]);
         }
-    GESS__EACH(l) logs[l] = gess__select(good[l], logs[l], sum[l]);
+    GESS__FOR_LANES(l) logs[l] = gess__select(good[l], logs[l], sum[l]);
 }
 
 GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts *restrict p, double density[W])
@@ -82,10 +82,10 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
     double product[CHAINS][W] = {{0}}, sum[W] = {0}, walk[W] = {0}, reach[W] = {0}, over[W];
     const double *h = tile + W;
     int good[W], all = 1;
-    GESS__EACH(l) over[l] = 1.0 / tile[l];
+    GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
     for (size_t i = 0; i < RETURNS; i += CHAINS)
         for (size_t c = 0; c < CHAINS; c++)
-            GESS__EACH(l) {
+            GESS__FOR_LANES(l) {
                 double at = h[(i + c) * W + l], size = __builtin_fabs(at);
                 double t =
                     gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) * (g->squares[i + c] * over[l]);
@@ -94,17 +94,17 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
                 reach[l] = gess__select(size > reach[l], size, reach[l]);
             }
     for (size_t c = 1; c < CHAINS; c++)
-        GESS__EACH(l) product[0][l] = gess__fma(product[0][l], product[c][l], product[0][l] + product[c][l]);
+        GESS__FOR_LANES(l) product[0][l] = gess__fma(product[0][l], product[c][l], product[0][l] + product[c][l]);
     for (size_t i = 1; i < RETURNS; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double step = h[i * W + l] - h[(i - 1) * W + l];
             walk[l] = gess__fma(step, step, walk[l]);
         }
-    GESS__EACH(l) good[l] = product[0][l] <= 1e300 && reach[l] <= 350.0;
-    GESS__EACH(l) all &= good[l];
-    GESS__EACH(l) p->logs[l] = gess__log1p(product[0][l]);
+    GESS__FOR_LANES(l) good[l] = product[0][l] <= 1e300 && reach[l] <= 350.0;
+    GESS__FOR_LANES(l) all &= good[l];
+    GESS__FOR_LANES(l) p->logs[l] = gess__log1p(product[0][l]);
     if (!all) add_slowly(g, tile, good, p->logs);
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) {
         double nu = tile[l], sane = (nu - nu) + (sum[l] - sum[l]), value; /* sane is 0, or NaN */
         p->walk[l] = gess__fma(0.5, walk[l], 0.01);
         p->first[l] = gess__exp(h[l]);
@@ -132,10 +132,10 @@ static void gradient_tile(const volatility *g, const double *restrict tile, doub
     const double *h = tile + W;
     double *slope = slopes + W;
     weigh(g, tile, &p, density);
-    GESS__EACH(l) pull[l] = 0.5 * (RETURNS + 1) / p.walk[l];
-    GESS__EACH(l) over[l] = 1.0 / tile[l];
+    GESS__FOR_LANES(l) pull[l] = 0.5 * (RETURNS + 1) / p.walk[l];
+    GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
     for (size_t i = 0; i < RETURNS; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double at = gess__select(h[i * W + l] > 350.0, 350.0, h[i * W + l]);
             at = gess__select(at < -350.0, -350.0, at);
             double t = gess__exp_within(-2.0 * at) * (g->squares[i] * over[l]);
@@ -145,19 +145,19 @@ static void gradient_tile(const volatility *g, const double *restrict tile, doub
             slope[i * W + l] = gess__fma(tile[l] + 1.0, share, -1.0);
         }
     for (size_t i = 1; i < RETURNS; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double force = pull[l] * (h[i * W + l] - h[(i - 1) * W + l]);
             slope[i * W + l] -= force;
             slope[(i - 1) * W + l] += force;
         }
-    GESS__EACH(l) slope[l] += gess__fma(-0.01, p.first[l], 1.0);
-    GESS__EACH(l) {
+    GESS__FOR_LANES(l) slope[l] += gess__fma(-0.01, p.first[l], 1.0);
+    GESS__FOR_LANES(l) {
         double nu = tile[l];
         slopes[l] = 0.5 * RETURNS * (gamma_ratio_slope(0.5 * nu) - 1.0 / nu) - 0.5 * p.logs[l] +
                     0.5 * (nu + 1.0) * shares[l] / nu - 0.01;
     }
     for (size_t i = 0; i < DIM; i++)
-        GESS__EACH(l) {
+        GESS__FOR_LANES(l) {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

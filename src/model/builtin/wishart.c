@@ -24,7 +24,7 @@ typedef struct wishart {
 
 GESS__INLINE void add_squares(const double *restrict y, double *restrict square)
 {
-    GESS__EACH(l) square[l] = gess__fma(y[l], y[l], square[l]);
+    GESS__FOR_LANES(l) square[l] = gess__fma(y[l], y[l], square[l]);
 }
 
 GESS__INLINE double density(const wishart *g, const double square[W])

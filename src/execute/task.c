@@ -1,0 +1,66 @@
+#include "execute/task.h"
+
+#include <string.h>
+
+uint64_t gess__task_kept(const gess__task *t)
+{
+    const gess__record record = {.from = t->from, .thin = t->thin};
+    return gess__record_kept(&record, t->start, t->iterations);
+}
+
+uint64_t gess__task_points(const gess__task *t)
+{
+    if (t->window_stride == 0) return 0;
+    uint64_t before = t->start - t->window_start;
+    return (before + t->iterations) / t->window_stride - before / t->window_stride;
+}
+
+static int record_block(const gess__ensemble *e, const gess__task *t, const gess__update *u, uint64_t draw,
+                        gess_error *err)
+{
+    if (t->keep == 0) return GESS_OK;
+    return gess__target_draws(&e->target, u->worker, t->keep, t->chains->x + t->first * e->target.dim,
+                              t->chains->value + t->first, t->rows + draw * e->target.columns, t->row_stride, u->mapped,
+                              err);
+}
+
+static void collect_block(const gess__task *t, const gess__update *u)
+{
+    uint64_t past = u->iteration - t->window_start + 1;
+    size_t dim = t->chains->dim;
+    if (past % t->window_stride != 0) return;
+    size_t at = ((size_t)(past / t->window_stride - 1) - t->skip) * t->point_stride;
+    if (t->points != NULL)
+        memcpy(t->points + at * dim, t->chains->x + u->first * dim, u->count * dim * sizeof *t->points);
+    memcpy(t->values + at, t->chains->value + u->first, u->count * sizeof *t->values);
+}
+
+int gess__task_run(gess__ensemble *e, const gess__stretch *stretch, unsigned worker, const gess__task *t,
+                   gess_error *err)
+{
+    gess__update *u = &e->updates[worker];
+    const gess__record record = {.from = t->from, .thin = t->thin};
+    uint64_t kept = gess__task_kept(t), draw = 0;
+    u->approx = stretch->approx;
+    u->mixture = stretch->mixture;
+    u->globals = stretch->globals;
+    u->period = stretch->period;
+    u->axes = stretch->axes;
+    u->measure = 1;
+    u->chains = t->chains;
+    u->phase = t->phase;
+    u->warmup = t->warmup;
+    u->seed = e->seed;
+    u->worker = worker;
+    u->first = t->first;
+    u->count = t->count;
+    for (uint64_t i = t->start; i < t->start + t->iterations; i++) {
+        if (t->cancelled != NULL && atomic_load(t->cancelled)) break;
+        u->iteration = i;
+        u->rebind = t->rebind && i == t->start;
+        GESS_TRY(gess__update_block(e->kernel, u, err));
+        if (t->window_stride > 0) collect_block(t, u);
+        if (kept > 0 && gess__record_kept(&record, i, 1) > 0) GESS_TRY(record_block(e, t, u, draw++, err));
+    }
+    return GESS_OK;
+}

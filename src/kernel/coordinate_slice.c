@@ -1,0 +1,36 @@
+#include "kernel/coordinate_slice.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH 2.5
+
+/* A coordinate, by WIDTH times its standard deviation under T given all the others, 1 / |L⁻¹ e|: most intervals need
+ * no step then. */
+static void along(const gess__update *u, size_t j, double *direction)
+{
+    const gess__approx *t = u->approx;
+    size_t dim = u->target->dim;
+    size_t at = (size_t)(gess__uniform(gess__update_key(u, j, GESS__FOR_COMPONENT), 0) * (double)dim);
+    double *w = direction, square = 0.0;
+    for (size_t i = at; i < dim; i++) w[i] = i == at ? 1.0 : 0.0;
+    for (size_t k = at; k < dim; k++) {
+        w[k] *= t->inverse_diagonal[k];
+        square += w[k] * w[k];
+        for (size_t i = k + 1; i < dim; i++) w[i] -= t->chol[i + k * dim] * w[k];
+    }
+    memset(direction, 0, dim * sizeof *direction);
+    direction[at] = WIDTH / sqrt(square);
+}
+
+void gess__coordinate_slice_begin(gess__update *u)
+{
+    gess__slice_begin(u, along);
+    u->tally.axes += u->count;
+}
+
+int gess__coordinate_slice_consume(gess__update *u, gess_error *err)
+{
+    u->tally.coordinate_evals += u->proposals;
+    return gess__slice_consume(u, err);
+}

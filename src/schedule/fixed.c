@@ -1,0 +1,28 @@
+/* A fixed approximation: nothing is fitted, chains never exchange anything.
+ *
+ * T comes from a file, or is N(0, I). With the kernel `ess` this is elliptical slice sampling with
+ * a Gaussian prior of the user's; with `gess`, sampling with an approximation made elsewhere. */
+#include "schedule/all_chains.h"
+
+static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
+{
+    e->rebind = 1;
+    if (options->approx == NULL) return GESS_OK;
+    return gess__approx_read(e->approx, options->approx, err);
+}
+
+static int look(gess__ensemble *e)
+{
+    (void)e;
+    return 0;
+}
+
+const gess__schedule gess__schedule_fixed = {
+    .name = "fixed",
+    .help = "one approximation for all, from --approx; never refitted",
+    .min_chains = 1,
+    .open = open,
+    .next = gess__all_chains_next,
+    .ran = gess__all_chains_ran,
+    .look = look,
+};

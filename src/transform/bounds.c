@@ -1,0 +1,236 @@
+#include "transform/bounds.h"
+
+#include "base/mem.h"
+#include "base/vmath.h"
+
+#include <stdlib.h>
+
+/* A bound as far out as the largest numbers of some language is none. */
+#define NO_BOUND 1e300
+
+static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int transform)
+{
+    if (a == b) return GESS__FIXED;
+    if (a == -INFINITY && b == INFINITY) return GESS__FREE;
+    if (!transform) return GESS__HARD;
+    if (periodic) return GESS__CIRCLE;
+    return b == INFINITY ? GESS__ABOVE : a == -INFINITY ? GESS__BELOW : GESS__BETWEEN;
+}
+
+int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transform, gess_error *err)
+{
+    *bounds = (gess__bounds){.outer = model->dim, .trivial = 1, .aligned = 1};
+    GESS_ALLOC(&bounds->coordinates, model->dim, err);
+    for (size_t i = 0; i < model->dim; i++) {
+        gess__coordinate *c = &bounds->coordinates[i];
+        c->a = model->lower != NULL && model->lower[i] > -NO_BOUND ? model->lower[i] : -INFINITY;
+        c->b = model->upper != NULL && model->upper[i] < NO_BOUND ? model->upper[i] : INFINITY;
+        c->kind = kind_of(c->a, c->b, model->periodic != NULL && model->periodic[i], transform);
+        c->at = bounds->inner;
+        bounds->inner += c->kind == GESS__FIXED ? 0 : c->kind == GESS__CIRCLE ? 2 : 1;
+        if (c->kind != GESS__FREE) bounds->trivial = 0;
+        if (c->at != i || c->kind == GESS__FIXED || c->kind == GESS__CIRCLE) bounds->aligned = 0;
+    }
+    if (bounds->inner > 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_MODEL, "every parameter of the model is fixed; there is nothing to sample");
+}
+
+void gess__bounds_free(gess__bounds *bounds)
+{
+    free(bounds->coordinates);
+    *bounds = (gess__bounds){0};
+}
+
+/* x of one coordinate, and its part of log |dx/dy|. */
+GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_jacobian)
+{
+    const double two_pi = 6.28318530717958623200;
+    double a = c->a, b = c->b, t = y[c->kind == GESS__FIXED ? 0 : c->at], x;
+    *log_jacobian = 0.0;
+    switch (c->kind) {
+    case GESS__FREE: return t;
+    case GESS__FIXED: return a;
+    case GESS__HARD:
+        if (!(t >= a && t <= b)) *log_jacobian = -INFINITY;
+        return t;
+    case GESS__ABOVE:
+        x = a + gess__exp(t);
+        *log_jacobian = x > a && x < INFINITY ? t : -INFINITY;
+        return x;
+    case GESS__BELOW:
+        x = b - gess__exp(t);
+        *log_jacobian = x < b && x > -INFINITY ? t : -INFINITY;
+        return x;
+    case GESS__BETWEEN: {
+        /* from the nearer bound, so that neither end loses digits */
+        double e = gess__exp(-fabs(t)), share = e / (1.0 + e);
+        x = t < 0.0 ? a + (b - a) * share : b - (b - a) * share;
+        *log_jacobian = x > a && x < b ? gess__log(b - a) - fabs(t) - 2.0 * gess__log1p(e) : -INFINITY;
+        return x;
+    }
+    case GESS__CIRCLE: {
+        double u = t, v = y[c->at + 1], angle = atan2(v, u) / two_pi;
+        x = a + (b - a) * (angle < 0.0 ? angle + 1.0 : angle);
+        *log_jacobian = -0.5 * (u * u + v * v);
+        return x < b ? x : a;
+    }
+    }
+    return NAN;
+}
+
+GESS__VECTOR
+double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
+{
+    double sum = 0.0, part;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        x[i] = one(&bounds->coordinates[i], y, &part);
+        sum += part;
+    }
+    return sum;
+}
+
+/* ---- many points: a coordinate of up to CHUNK of them at a time; parts[j] is added to sums[j] ---- */
+
+enum { CHUNK = 64 };
+
+/* x = from ± e^t, + where sign is 1 and − where it is −1. */
+GESS__VECTOR
+static void one_sided(size_t n, double from, double sign, const double *restrict t, double *restrict x,
+                      double *restrict sums)
+{
+    for (size_t j = 0; j < n; j++) {
+        x[j] = from + sign * gess__exp(t[j]);
+        int inside = (sign * x[j] > sign * from) & (fabs(x[j]) < HUGE_VAL);
+        sums[j] += gess__select(inside, t[j], -HUGE_VAL);
+    }
+}
+
+GESS__VECTOR
+static void two_sided(size_t n, double a, double b, const double *restrict t, double *restrict x, double *restrict sums)
+{
+    double width = gess__log(b - a);
+    for (size_t j = 0; j < n; j++) {
+        double e = gess__exp(-fabs(t[j])), share = e / (1.0 + e);
+        x[j] = gess__select(t[j] < 0.0, a + (b - a) * share, b - (b - a) * share);
+        int inside = (x[j] > a) & (x[j] < b);
+        sums[j] += gess__select(inside, width - fabs(t[j]) - 2.0 * gess__log1p(e), -HUGE_VAL);
+    }
+}
+
+/* Coordinate i of n points. */
+static void out_column(const gess__bounds *bounds, size_t i, size_t n, const double *y, double *x, double *sums)
+{
+    const gess__coordinate *c = &bounds->coordinates[i];
+    double t[CHUNK] = {0}, column[CHUNK] = {0}, part;
+    size_t inner = bounds->inner, outer = bounds->outer;
+    if (c->kind == GESS__FREE) {
+        for (size_t j = 0; j < n; j++) x[j * outer + i] = y[j * inner + c->at];
+        return;
+    }
+    if (c->kind != GESS__ABOVE && c->kind != GESS__BELOW && c->kind != GESS__BETWEEN) {
+        for (size_t j = 0; j < n; j++) {
+            x[j * outer + i] = one(c, y + j * inner, &part);
+            sums[j] += part;
+        }
+        return;
+    }
+    for (size_t j = 0; j < n; j++) t[j] = y[j * inner + c->at];
+    size_t whole = (n + 7) / 8 * 8; /* whole vectors: the tail is computed and dropped */
+    if (c->kind == GESS__BETWEEN)
+        two_sided(whole, c->a, c->b, t, column, sums);
+    else
+        one_sided(whole, c->kind == GESS__ABOVE ? c->a : c->b, c->kind == GESS__ABOVE ? 1.0 : -1.0, t, column, sums);
+    for (size_t j = 0; j < n; j++) x[j * outer + i] = column[j];
+}
+
+void gess__bounds_out_rows(const gess__bounds *bounds, size_t n, const double *y, double *x, double *jacobians)
+{
+    for (size_t done = 0; done < n; done += CHUNK) {
+        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        const double *from = y + done * bounds->inner;
+        double sums[CHUNK] = {0}, *to = x + done * bounds->outer;
+        if (bounds->aligned) memcpy(to, from, some * bounds->outer * sizeof *to);
+        for (size_t i = 0; i < bounds->outer; i++)
+            if (!bounds->aligned || bounds->coordinates[i].kind != GESS__FREE)
+                out_column(bounds, i, some, from, to, sums);
+        memcpy(jacobians + done, sums, some * sizeof *sums);
+    }
+}
+
+double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)
+{
+    double unused;
+    return one(&bounds->coordinates[i], y, &unused);
+}
+
+bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
+{
+    const double two_pi = 6.28318530717958623200;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        double a = c->a, b = c->b, t = x[i];
+        switch (c->kind) {
+        case GESS__FREE: y[c->at] = t; break;
+        case GESS__FIXED: break; /* whatever is given, the value is fixed */
+        case GESS__HARD:
+            if (!(t >= a && t <= b)) return false;
+            y[c->at] = t;
+            break;
+        case GESS__ABOVE:
+            if (!(t > a && t < INFINITY)) return false;
+            y[c->at] = log(t - a);
+            break;
+        case GESS__BELOW:
+            if (!(t < b && t > -INFINITY)) return false;
+            y[c->at] = log(b - t);
+            break;
+        case GESS__BETWEEN:
+            if (!(t > a && t < b)) return false;
+            y[c->at] = log(t - a) - log(b - t);
+            break;
+        case GESS__CIRCLE:
+            if (!(t >= a && t <= b)) return false;
+            y[c->at] = cos(two_pi * (t - a) / (b - a));
+            y[c->at + 1] = sin(two_pi * (t - a) / (b - a));
+            break;
+        }
+    }
+    return true;
+}
+
+void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const double *by_x, double *by_y)
+{
+    const double two_pi = 6.28318530717958623200;
+    for (size_t i = 0; i < bounds->outer; i++) {
+        const gess__coordinate *c = &bounds->coordinates[i];
+        double t = y[c->kind == GESS__FIXED ? 0 : c->at], g = by_x[i];
+        switch (c->kind) {
+        case GESS__FREE:
+        case GESS__HARD: by_y[c->at] = g; break;
+        case GESS__FIXED: break;
+        case GESS__ABOVE: by_y[c->at] = g * gess__exp(t) + 1.0; break;
+        case GESS__BELOW: by_y[c->at] = -g * gess__exp(t) + 1.0; break;
+        case GESS__BETWEEN: {
+            double s = 1.0 / (1.0 + gess__exp(-t));
+            by_y[c->at] = g * (c->b - c->a) * s * (1.0 - s) + 1.0 - 2.0 * s;
+            break;
+        }
+        case GESS__CIRCLE: {
+            double u = t, v = y[c->at + 1], factor = g * (c->b - c->a) / two_pi / (u * u + v * v);
+            by_y[c->at] = -v * factor - u;
+            by_y[c->at + 1] = u * factor - v;
+            break;
+        }
+        }
+    }
+}
+
+double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal)
+{
+    const gess__coordinate *c = &bounds->coordinates[i];
+    if (c->kind == GESS__FIXED) return c->a;
+    if (c->a == -INFINITY && c->b == INFINITY) return normal;
+    if (c->b == INFINITY) return c->a + fabs(normal);
+    if (c->a == -INFINITY) return c->b - fabs(normal);
+    return c->a + (c->b - c->a) * 0.5 * erfc(-normal / sqrt(2.0));
+}

@@ -1,0 +1,170 @@
+#include "transform/target.h"
+
+#include "base/mutant.h"
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
+{
+    target->model = model;
+    target->learned = NULL;
+    GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
+    target->dim = target->bounds.inner;
+    target->columns = 1 + model->dim + model->derived;
+    return GESS_OK;
+}
+
+void gess__target_free(gess__target *target)
+{
+    gess__bounds_free(&target->bounds);
+    gess__learned_free(target->learned);
+}
+
+int gess__target_learn(gess__target *target, gess_error *err)
+{
+    return gess__learned_new(&target->learned, target->dim, err);
+}
+
+/* Whether w is not y. */
+static int mapped(const gess__target *target)
+{
+    return target->learned != NULL && gess__learned_layers(target->learned) > 0;
+}
+
+size_t gess__target_scratch(const gess__target *target, size_t n)
+{
+    /* x, its gradient, log |dx/dy|, log density and place of each point that is inside */
+    size_t bounds = target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
+    /* y and log |dy/dw| of each point; also of one alone where there is no map */
+    size_t learned =
+        target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
+    return bounds + learned;
+}
+
+double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch)
+{
+    double jacobian = 0.0;
+    if (mapped(target))
+        gess__learned_out(target->learned, 1, w, y, &jacobian, scratch);
+    else
+        memcpy(y, w, target->dim * sizeof *y);
+    return jacobian;
+}
+
+/* A point of the user's space. */
+static void describe(const gess__target *target, const double *x, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
+        used = gess__describe_parameter(target->model, i, x[i], text, used, size);
+}
+
+/* Calls the model with n points of the user's space. */
+static int ask(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
+               double *gradients, const double *first_x, gess_error *err)
+{
+    const gess_model *model = target->model;
+    int code = gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
+                                 : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+    if (code == 0) return GESS_OK;
+    char point[400];
+    describe(target, first_x, point, sizeof point);
+    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
+                      code, n, point);
+}
+
+/* The same behind the bounds. */
+static int ask_inside(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                      double *gradients, double *scratch, gess_error *err)
+{
+    if (target->bounds.trivial) return ask(target, worker, n, y, values, gradients, y, err);
+    size_t outer = target->model->dim, inner = target->dim, inside = 0;
+    double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
+           *places = logp + n;
+    gess__bounds_out_rows(&target->bounds, n, y, x, jacobians);
+    for (size_t i = 0; i < n; i++) {
+        if (!(jacobians[i] > -INFINITY)) {
+            values[i] = -INFINITY;
+            continue;
+        }
+        if (inside < i) memcpy(x + inside * outer, x + i * outer, outer * sizeof *x);
+        jacobians[inside] = jacobians[i];
+        places[inside++] = (double)i;
+    }
+    if (inside == 0) return GESS_OK;
+    GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, x, err));
+    for (size_t k = 0; k < inside; k++) {
+        size_t i = (size_t)places[k];
+        values[i] = GESS__MUTANT(NO_JACOBIAN) ? logp[k] : logp[k] + jacobians[k];
+        if (gradients != NULL)
+            gess__bounds_gradient(&target->bounds, y + i * inner, by_x + k * outer, gradients + i * inner);
+    }
+    return GESS_OK;
+}
+
+int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
+                          double *gradients, double *scratch, gess_error *err)
+{
+    if (!mapped(target)) return ask_inside(target, worker, n, w, values, gradients, scratch, err);
+    double *y = scratch, *jacobians = y + n * target->dim, *rest = jacobians + n;
+    gess__learned_out(target->learned, n, w, y, jacobians, rest);
+    /* the bounds' scratch lies behind what the map may use */
+    GESS_TRY(
+        ask_inside(target, worker, n, y, values, gradients, rest + gess__learned_scratch(target->learned, n), err));
+    /* a point so far out that the map overflows is outside */
+    for (size_t i = 0; i < n; i++)
+        if (!GESS__MUTANT(NO_LEARNED_JACOBIAN))
+            values[i] = jacobians[i] > -INFINITY ? values[i] + jacobians[i] : -INFINITY;
+    return GESS_OK;
+}
+
+/* The derived quantities behind the point x. */
+static int derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
+{
+    const gess_model *model = target->model;
+    int code = model->derive(model->user, worker, model->dim, x, model->derived, x + model->dim);
+    if (code == 0) return GESS_OK;
+    char point[400];
+    describe(target, x, point, sizeof point);
+    return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+}
+
+int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
+                       double *rows, size_t stride, double *scratch, gess_error *err)
+{
+    const gess_model *model = target->model;
+    const double *y = w, *x;
+    size_t dim = model->dim;
+    double *mapped_y = scratch, *learned = mapped_y + n * target->dim, *next = scratch;
+    for (size_t i = 0; i < n; i++) rows[i * stride] = values[i];
+    if (mapped(target)) {
+        next = learned + n + gess__learned_scratch(target->learned, n);
+        gess__learned_out(target->learned, n, w, mapped_y, learned, learned + n);
+        for (size_t i = 0; i < n; i++) rows[i * stride] -= learned[i];
+        y = mapped_y;
+    }
+    x = y;
+    if (!target->bounds.trivial) {
+        double *inside = next, *jacobians = inside + n * dim;
+        gess__bounds_out_rows(&target->bounds, n, y, inside, jacobians);
+        for (size_t i = 0; i < n; i++) rows[i * stride] -= jacobians[i];
+        x = inside;
+    }
+    for (size_t i = 0; i < n; i++) {
+        double *row = rows + i * stride + 1;
+        memcpy(row, x + i * dim, dim * sizeof *row);
+        if (model->derived > 0) GESS_TRY(derive(target, worker, row, err));
+    }
+    return GESS_OK;
+}
+
+void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch)
+{
+    gess__target_out(target, w, scratch, scratch + target->dim);
+    text[0] = '\0';
+    for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)
+        used =
+            gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, scratch), text, used, size);
+}

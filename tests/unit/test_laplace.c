@@ -1,0 +1,266 @@
+/* The climb, and the T that comes of it. */
+#include "adapt/laplace.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DIM = 6, CHAINS = 12 };
+
+/* What a density is asked, and what it does beside answering. */
+typedef struct watch {
+    atomic_ullong asked;
+    unsigned long long stop_at; /* sets `stop` then; 0: never */
+    atomic_int stop;
+    double fails_beyond; /* an error where a coordinate is larger; 0: never */
+} watch;
+
+static double centre(size_t i)
+{
+    return 3.0 - (double)i;
+}
+
+/* z = B (x - centre), B unit lower triangular with entries that make widths differ by a factor of hundreds. */
+static double below(size_t i, size_t k)
+{
+    return i == k ? 1.0 + 10.0 * (double)i : 4.0 * sin((double)(3 * i + k));
+}
+
+static void note(watch *w, size_t n)
+{
+    unsigned long long asked = atomic_fetch_add(&w->asked, n) + n;
+    if (w->stop_at > 0 && asked >= w->stop_at) atomic_store(&w->stop, 1);
+}
+
+static int gaussian(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    watch *w = user;
+    (void)worker;
+    note(w, n);
+    for (size_t p = 0; p < n; p++, x += dim) {
+        out[p] = 0.0;
+        for (size_t i = 0; i < dim; i++) {
+            double z = 0.0;
+            if (w->fails_beyond > 0.0 && fabs(x[i]) > w->fails_beyond) return 1;
+            for (size_t k = 0; k <= i; k++) z += below(i, k) * (x[k] - centre(k));
+            out[p] -= 0.5 * z * z;
+        }
+    }
+    return 0;
+}
+
+/* Without a highest point. */
+static int funnel(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)worker;
+    note(user, n);
+    for (size_t p = 0; p < n; p++, x += dim) {
+        out[p] = -x[0] * x[0] / 18.0 - 0.5 * (double)(dim - 1) * x[0];
+        for (size_t i = 1; i < dim; i++) out[p] -= 0.5 * x[i] * x[i] * exp(-x[0]);
+    }
+    return 0;
+}
+
+typedef struct run {
+    watch w;
+    gess_model model;
+    gess_options options;
+    gess__team *team;
+    gess__ensemble *e;
+} run;
+
+static run *start(gess_logp_fn *logp, unsigned threads)
+{
+    run *r = calloc(1, sizeof *r);
+    gess_error err = {0};
+    r->model = (gess_model)GESS_MODEL_INIT;
+    r->model.dim = DIM;
+    r->model.logp = logp;
+    r->model.user = &r->w;
+    gess_options_init(&r->options);
+    r->options.max_warmup_evals = 100000;
+    assert_int_equal(gess__team_new(&r->team, threads, &err), GESS_OK);
+    if (gess__ensemble_new(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
+        fail_msg("%s", err.text);
+    return r;
+}
+
+static int stage(run *r)
+{
+    gess_error err = {0};
+    gess__record record = {.stop = &r->w.stop};
+    return gess__warmup_stage(r->e, &record, &err);
+}
+
+static void release(run *r)
+{
+    gess__ensemble_free(r->e);
+    gess__team_free(r->team);
+    free(r);
+}
+
+static void assert_same(const gess__approx *a, const gess__approx *b)
+{
+    assert_memory_equal(a->mu, b->mu, DIM * sizeof *a->mu);
+    assert_memory_equal(a->chol, b->chol, (size_t)DIM * DIM * sizeof *a->chol);
+    assert_true(a->nu == b->nu);
+}
+
+/* T is the density itself, with any number of threads, every evaluation is counted, and T is put to use. */
+static void of_a_quadratic(void **state)
+{
+    (void)state;
+    run *r = start(gaussian, 1), *other = start(gaussian, 3);
+    assert_int_equal(stage(r), GESS_OK);
+    assert_int_equal(stage(other), GESS_OK);
+    const gess__approx *t = gess__laplace_t(r->e);
+    assert_non_null(t);
+    assert_same(t, gess__laplace_t(other->e));
+    for (size_t i = 0; i < DIM; i++) {
+        assert_true(fabs(t->mu[i] - centre(i)) < 1e-6);
+        for (size_t j = 0; j < DIM; j++) { /* B L is orthogonal */
+            double sum = 0.0;
+            for (size_t c = 0; c < DIM; c++) {
+                double first = 0.0, second = 0.0;
+                for (size_t k = 0; k < DIM; k++) {
+                    first += k <= i ? below(i, k) * t->chol[k + c * DIM] : 0.0;
+                    second += k <= j ? below(j, k) * t->chol[k + c * DIM] : 0.0;
+                }
+                sum += first * second;
+            }
+            assert_true(fabs(sum - (i == j)) < 1e-6);
+        }
+    }
+    const gess__warmup *u = &r->e->warmup;
+    assert_true(u->climbed > 2 * DIM * (DIM - 1) && u->climbed < 10 * DIM * DIM);
+    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
+    assert_true(u->each * (double)r->e->tally.updates + (double)u->climbed < (double)r->e->tally.evals + 1.0);
+    for (int i = 0; i < 3; i++) assert_int_equal(stage(r), GESS_OK);
+    assert_true(u->by_summit);
+    assert_memory_equal(r->e->approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);
+    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
+    assert_true(u->climbed < 10 * DIM * DIM); /* once */
+    release(r);
+    release(other);
+}
+
+/* Moves a run to a new ensemble by way of an archive. */
+static void move(run *r)
+{
+    gess_error err = {0};
+    gess__archive a = {0};
+    gess__ensemble_archive(r->e, &a);
+    assert_false(a.bad);
+    gess__ensemble_free(r->e);
+    if (gess__ensemble_make(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
+        fail_msg("%s", err.text);
+    a.reading = 1;
+    gess__ensemble_archive(r->e, &a);
+    assert_false(a.bad);
+    assert_int_equal(a.at, a.size);
+    gess__archive_free(&a);
+}
+
+/* Stopped at any evaluation of the climb, here and in a process that reads the checkpoint: nothing is lost, nothing is
+ * counted twice, and however short the time between two stops, it comes to an end. */
+static void stopped(void **state)
+{
+    (void)state;
+    run *whole = start(gaussian, 2);
+    assert_int_equal(stage(whole), GESS_OK);
+    unsigned long long climbed = whole->e->warmup.climbed, before = atomic_load(&whole->w.asked) - climbed;
+    for (int moves = 0; moves < 2; moves++) {
+        run *r = start(gaussian, 2);
+        int stops = 0, status = GESS_ERR_STOPPED;
+        for (r->w.stop_at = before + 1; status == GESS_ERR_STOPPED; stops++) {
+            assert_true(stops < 200);
+            status = stage(r);
+            if (status != GESS_ERR_STOPPED) break;
+            assert_int_equal(r->e->warmup.stages, 0);
+            assert_true(r->e->tally.evals == before);
+            if (moves) move(r);
+            r->w.stop_at = atomic_load(&r->w.asked) + 25;
+            atomic_store(&r->w.stop, 0);
+        }
+        assert_int_equal(status, GESS_OK);
+        assert_true(stops > 3);
+        assert_same(gess__laplace_t(r->e), gess__laplace_t(whole->e));
+        assert_same(r->e->approx, whole->e->approx);
+        assert_true(r->e->tally.evals == whole->e->tally.evals);
+        assert_memory_equal(r->e->chains.x, whole->e->chains.x, CHAINS * DIM * sizeof(double));
+        release(r);
+    }
+    release(whole);
+}
+
+/* A checkpoint holds it. */
+static void saved(void **state)
+{
+    (void)state;
+    run *r = start(gaussian, 1), *again = start(gaussian, 1);
+    assert_int_equal(stage(r), GESS_OK);
+    assert_int_equal(stage(again), GESS_OK);
+    again->options.max_warmup_evals = 100; /* as a run that could not afford it */
+    move(again);
+    assert_same(gess__laplace_t(r->e), gess__laplace_t(again->e));
+    assert_int_equal(stage(r), GESS_OK);
+    assert_int_equal(stage(again), GESS_OK);
+    assert_same(r->e->approx, again->e->approx);
+    assert_memory_equal(r->e->chains.x, again->e->chains.x, CHAINS * DIM * sizeof(double));
+    release(r);
+    release(again);
+}
+
+/* Where there is no summit, or the climb meets an error, warm-up goes on without. */
+static void without(void **state)
+{
+    (void)state;
+    run *r = start(funnel, 1);
+    assert_int_equal(stage(r), GESS_OK);
+    assert_null(gess__laplace_t(r->e));
+    assert_true(r->e->warmup.climbed > 0);
+    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
+    assert_int_equal(stage(r), GESS_OK);
+    assert_false(r->e->warmup.by_summit);
+    release(r);
+    r = start(gaussian, 2);
+    double furthest = 0.0;
+    gess_error err = {0};
+    gess__record record = {0};
+    assert_int_equal(gess__ensemble_advance(r->e, 1, &record, &err), GESS_OK);
+    for (size_t i = 0; i < CHAINS * DIM; i++) furthest = fmax(furthest, fabs(r->e->chains.x[i]));
+    r->w.fails_beyond = furthest; /* no chain is there, and the summit is not within */
+    assert_int_equal(gess__laplace_search(r->e, &record, &err), GESS_OK);
+    assert_int_equal(err.text[0], 0);
+    assert_false(r->e->warmup.summit);
+    release(r);
+}
+
+/* Not where it would take too large a share of warm-up. */
+static void too_dear(void **state)
+{
+    (void)state;
+    run *r = start(gaussian, 1);
+    gess_error err = {0};
+    gess__ensemble_free(r->e);
+    r->options.max_warmup_evals = 5 * DIM * DIM;
+    assert_int_equal(gess__ensemble_new(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
+    assert_null(r->e->summit);
+    assert_int_equal(stage(r), GESS_OK);
+    assert_true(r->e->warmup.climbed == 0);
+    release(r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_quadratic), cmocka_unit_test(stopped),
+                                       cmocka_unit_test(saved), cmocka_unit_test(without), cmocka_unit_test(too_dear)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

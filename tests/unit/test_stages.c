@@ -1,0 +1,267 @@
+/* Warm-up: stages, windows, thinning, and when it ends. */
+#include "base/mem.h"
+#include "execute/ensemble.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { DIM = 2, CHAINS = 10, MOST = 4000 };
+
+/* A correlated Gaussian, far wider than the starts where `user` says so. */
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    double scale = user == NULL ? 1.0 : *(const double *)user;
+    (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        double a = x[i * dim] / scale, b = x[i * dim + 1] / scale;
+        out[i] = -0.5 * (a * a + b * b - a * b);
+    }
+    return 0;
+}
+
+typedef struct history {
+    gess__team *team;
+    gess__ensemble *e;
+    double *x; /* (iteration · CHAINS + chain) · DIM */
+} history;
+
+static int remember(void *user, const gess__segment *s, gess_error *err)
+{
+    history *h = user;
+    (void)err;
+    for (size_t c = 0; c < s->count; c++)
+        for (uint64_t i = 0; i < s->draws; i++)
+            memcpy(h->x + ((s->first_draw + i) * CHAINS + s->first + c) * DIM,
+                   s->rows + (c * s->draws + i) * (1 + DIM) + 1, DIM * sizeof *h->x);
+    return GESS_OK;
+}
+
+static history make(const gess_options *o, const gess_model *model)
+{
+    gess_error err = {0};
+    history h = {0};
+    assert_int_equal(gess__team_new(&h.team, 2, &err), GESS_OK);
+    if (gess__ensemble_new(&h.e, model, o, 0, CHAINS, h.team, &err) != GESS_OK) fail_msg("%s", err.text);
+    h.x = calloc(MOST * CHAINS * DIM, sizeof *h.x);
+    return h;
+}
+
+static void release(history *h)
+{
+    gess__ensemble_free(h->e);
+    gess__team_free(h->team);
+    free(h->x);
+}
+
+static gess_model make_model(double *scale)
+{
+    gess_model m = GESS_MODEL_INIT;
+    m.dim = DIM;
+    m.logp = logp;
+    m.user = scale;
+    return m;
+}
+
+/* Stages grow by a quarter, by a sixteenth after one that moved; the window holds every stride-th draw since it began,
+ * and nothing else. */
+static void windows(void **state)
+{
+    enum { STAGES = 22 };
+    (void)state;
+    gess_model m = make_model(NULL);
+    gess_options o;
+    gess_error err = {0};
+    gess_options_init(&o);
+    o.schedule = "pooled";
+    history h = make(&o, &m);
+    gess__record record = {.thin = 1, .sink = remember, .user = &h};
+    uint64_t last = 0, largest_stride = 0;
+    int slow = 0;
+    for (int stage = 0; stage < STAGES; stage++) {
+        uint64_t before = gess__ensemble_done(h.e), evals = h.e->tally.evals, updates = h.e->tally.updates;
+        uint64_t part = h.e->warmup.moved ? 16 : 4;
+        slow += stage > 0 && part == 16;
+        h.e->warmup.over = 0; /* go on, whatever it says */
+        assert_int_equal(gess__warmup_stage(h.e, &record, &err), GESS_OK);
+        const gess__window *w = &h.e->window;
+        uint64_t done = gess__ensemble_done(h.e), length = done - before;
+        assert_int_equal(h.e->warmup.stages, stage + 1);
+        assert_int_equal(w->stage, before);
+        assert_int_equal(w->length, length);
+        if (stage == 0) assert_int_equal(length, 5);
+        if (stage > 0) assert_int_equal(length, last + (last + part - 1) / part);
+        last = length;
+        assert_int_equal(w->draws, (done - w->start) / w->stride);
+        assert_true(w->draws <= w->room);
+        for (size_t i = 0; i < w->draws; i++) {
+            uint64_t iteration = w->start + (i + 1) * w->stride - 1;
+            assert_memory_equal(w->points + i * CHAINS * DIM, h.x + iteration * CHAINS * DIM,
+                                CHAINS * DIM * sizeof(double));
+            for (size_t c = 0; c < CHAINS; c++) {
+                double value;
+                logp(NULL, 0, 1, DIM, w->points + (i * CHAINS + c) * DIM, &value);
+                assert_true(value == w->values[i * CHAINS + c]);
+            }
+        }
+        double each = (double)(h.e->tally.evals - evals) / (double)(h.e->tally.updates - updates);
+        assert_true(h.e->warmup.each == each);
+        if (w->stride > largest_stride) largest_stride = w->stride;
+    }
+    assert_true(largest_stride >= 2);           /* the window was thinned at least once */
+    assert_true(slow > 0 && slow < STAGES - 1); /* both kinds of growth were seen */
+    assert_int_equal(h.e->fits, STAGES);
+    /* the last fit is close to the truth: precision [[1, -1/2], [-1/2, 1]], covariance 4/3, 2/3 */
+    const gess__approx *t = h.e->approx;
+    double s11 = t->chol[0] * t->chol[0], s21 = t->chol[0] * t->chol[1];
+    double inflate = isinf(t->nu) ? 1.0 : t->nu / (t->nu - 2.0);
+    assert_true(fabs(s11 * inflate - 4.0 / 3.0) < 0.3 && fabs(s21 * inflate - 2.0 / 3.0) < 0.25);
+    release(&h);
+}
+
+/* An ensemble that still travels forgets its old draws; one that has arrived does not. */
+static void moving(void **state)
+{
+    (void)state;
+    double scale = 1e4;
+    gess_model m = make_model(&scale);
+    gess_options o;
+    gess_error err = {0};
+    gess_options_init(&o);
+    o.schedule = "pooled";
+    history h = make(&o, &m);
+    gess__record none = {0};
+    unsigned moved = 0;
+    for (int stage = 0; stage < 60 && !h.e->warmup.over; stage++) {
+        int fresh = h.e->warmup.moved;
+        uint64_t start = h.e->window.start, before = gess__ensemble_done(h.e);
+        assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
+        assert_int_equal(h.e->window.start, fresh ? before : start);
+        moved += h.e->warmup.moved != 0;
+    }
+    assert_true(moved >= 5);
+    assert_true(h.e->warmup.over && h.e->warmup.settled);
+    assert_int_equal(h.e->warmup.calm, 2);
+    assert_int_equal(h.e->warmup.iterations, gess__ensemble_done(h.e));
+    /* the scale has been found */
+    assert_true(gess__approx_trace(h.e->approx) > 0.3 * scale * scale);
+    release(&h);
+}
+
+static void fixed_lengths(void **state)
+{
+    (void)state;
+    gess_model m = make_model(NULL);
+    static const char *const schedules[] = {"pooled", "auto", "two-group", "fixed"};
+    static const uint64_t lengths[] = {0, 1, 4, 7, 100};
+    for (size_t s = 0; s < 4; s++)
+        for (size_t k = 0; k < 5; k++) {
+            gess_options o;
+            gess_error err = {0};
+            gess__record none = {0};
+            gess_options_init(&o);
+            o.schedule = schedules[s];
+            o.warmup = lengths[k];
+            history h = make(&o, &m);
+            while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
+            assert_int_equal(gess__ensemble_done(h.e), lengths[k]);
+            release(&h);
+        }
+}
+
+/* A warm-up that would go on is ended by its evaluations, not much over them. */
+static void most_evaluations(void **state)
+{
+    (void)state;
+    double scale = 1e12;
+    gess_model m = make_model(&scale);
+    static const char *const schedules[] = {"pooled", "two-group"};
+    for (size_t s = 0; s < 2; s++) {
+        gess_options o;
+        gess_error err = {0};
+        gess__record none = {0};
+        gess_options_init(&o);
+        o.schedule = schedules[s];
+        o.max_warmup_evals = 3000;
+        history h = make(&o, &m);
+        while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
+        assert_false(h.e->warmup.settled);
+        assert_true(h.e->tally.evals > 2700 && h.e->tally.evals < 3600);
+        release(&h);
+    }
+}
+
+/* Without groups and with a T that never changes there is nothing to fit: warm-up ends as soon as the
+ * mean log density is steady. */
+static void others_end_themselves(void **state)
+{
+    (void)state;
+    gess_model m = make_model(NULL);
+    static const char *const schedules[] = {"fixed", "two-group"};
+    for (size_t s = 0; s < 2; s++) {
+        gess_options o;
+        gess_error err = {0};
+        gess__record none = {0};
+        gess_options_init(&o);
+        o.schedule = schedules[s];
+        history h = make(&o, &m);
+        while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
+        assert_true(h.e->warmup.settled);
+        assert_null(h.e->window.points);
+        if (s == 0) assert_int_equal(h.e->fits, 0);
+        release(&h);
+    }
+}
+
+/* A flat density on an unbounded space is refused; on a bounded one it is sampled. */
+static int flat(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)user, (void)worker, (void)dim, (void)x;
+    for (size_t i = 0; i < n; i++) out[i] = -1.0;
+    return 0;
+}
+
+static void flat_densities(void **state)
+{
+    (void)state;
+    static const double lower[DIM] = {-1.0, -1.0}, upper[DIM] = {1.0, 2.0};
+    static const char *const schedules[] = {"pooled", "two-group"};
+    for (int bounded = 0; bounded < 2; bounded++)
+        for (size_t s = 0; s < 2; s++) {
+            gess_model m = make_model(NULL);
+            gess_options o;
+            gess_error err = {0};
+            gess__record none = {0};
+            int status = GESS_OK;
+            m.logp = flat;
+            if (bounded) m.lower = lower, m.upper = upper;
+            gess_options_init(&o);
+            o.schedule = schedules[s];
+            o.transform = "none";
+            o.max_warmup_evals = 500000;
+            history h = make(&o, &m);
+            while (status == GESS_OK && !h.e->warmup.over) status = gess__warmup_stage(h.e, &none, &err);
+            assert_int_equal(status, bounded ? GESS_OK : GESS_ERR_MODEL);
+            if (!bounded) assert_non_null(strstr(err.text, "improper"));
+            release(&h);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(windows),
+        cmocka_unit_test(moving),
+        cmocka_unit_test(fixed_lengths),
+        cmocka_unit_test(most_evaluations),
+        cmocka_unit_test(others_end_themselves),
+        cmocka_unit_test(flat_densities),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
