@@ -157,17 +157,8 @@ static double judge(gess__ensemble *e, size_t half, size_t rest, const gess__lea
     return sum / (double)rest;
 }
 
-/* What a layer may be, and how often it may come: a second skewed layer finds what the first left. */
-enum { SCALE, WARP, SKEW, KINDS };
-
-static const struct {
-    int (*learn)(gess__learner *, size_t, const double *, gess__learned *);
-    int most;
-} kinds[KINDS] = {
-    [SCALE] = {gess__learn_scale, 1},
-    [WARP] = {gess__learn_warp, 1},
-    [SKEW] = {gess__learn_skew, 2},
-};
+/* Kinds of layer are rows of transform/layers.def. */
+enum { SCALE = GESS__LAYER_ROW_scale, KINDS = GESS__LAYER_ROWS };
 
 /* The layers of a map, in their order, and what they bring. */
 typedef struct recipe {
@@ -189,7 +180,7 @@ static int add_layer(gess__map_search *r, unsigned kind, size_t dim, size_t half
 {
     gess__learned_in(r->trial, half + rest, y, r->w, r->jacobians, r->scratch);
     gess__learner_check(r->learner, rest, r->w + half * dim);
-    int found = kinds[kind].learn(r->learner, half, r->w, r->trial);
+    int found = gess__learned_add(r->trial, gess__layer_type_row(kind), r->learner, half, r->w);
     gess__learner_check(r->learner, 0, NULL);
     return found;
 }
@@ -208,7 +199,7 @@ static recipe search(gess__ensemble *e, size_t half, size_t rest, const double *
         double most = score + WORTH;
         unsigned chosen = KINDS;
         for (unsigned kind = 0; kind < KINDS; kind++) {
-            if (useless[kind] || uses(&found, kind) >= kinds[kind].most) continue;
+            if (useless[kind] || uses(&found, kind) >= gess__layer_type_row(kind)->max_uses) continue;
             gess__learned_copy(r->trial, base);
             double new =
                 add_layer(r, kind, e->target.dim, half, rest, y) ? judge(e, half, rest, r->trial, y) : -INFINITY;

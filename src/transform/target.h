@@ -6,7 +6,7 @@
 #define GESS_TRANSFORM_TARGET_H
 
 #include "transform/bounds.h"
-#include "transform/learned.h"
+#include "transform/learned_map.h"
 
 typedef struct gess__target {
     const gess_model *model;

@@ -9,7 +9,9 @@
 #include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
-#include "transform/layers.h"
+#include "transform/learned_map.h"
+#include "transform/scale.h"
+#include "transform/skew.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,8 +72,7 @@ static void draw_points(const exact_target *t, const gess__bounds *bounds, uint6
 static void add_layer(gess__learned *map)
 {
     gess__layer *layer = &map->layers[map->count];
-    if (!gess__layer_possible(layer, map->dim)) exit(2);
-    gess__layer_finish(layer);
+    if (!gess__layer_finish(layer, map->dim)) exit(2);
     map->count++;
 }
 
@@ -80,28 +81,30 @@ static void poor_map(gess__learned *map)
 {
     size_t dim = map->dim;
     gess__layer *layer = &map->layers[0];
-    layer->kind = GESS__SCALE_LAYER;
+    gess__layer_begin(layer, gess__layer_type_row(GESS__LAYER_ROW_scale), dim);
     layer->count = 1;
     for (size_t i = 0; i < dim; i++) layer->centre[i] = 0.1;
-    layer->steps[0] = (gess__scale_step){.at = 1, .means = 1, .scales = 1, .bends = 1, .spread = 1.4, .shift = 0.2};
-    layer->steps[0].mean[0] = 0.5;
-    layer->steps[0].scale[0] = 0.4;
-    layer->steps[0].bend = 0.05;
+    gess__scale_step step = {.at = 1, .means = 1, .scales = 1, .bends = 1, .spread = 1.4, .shift = 0.2};
+    step.mean[0] = 0.5;
+    step.scale[0] = 0.4;
+    step.bend = 0.05;
+    gess__scale_steps(layer)[0] = step;
     add_layer(map);
     layer = &map->layers[1];
-    layer->kind = GESS__SKEW_LAYER;
+    gess__layer_begin(layer, gess__layer_type_row(GESS__LAYER_ROW_skew), dim);
     layer->count = 2;
     for (size_t i = 0; i < dim; i++) layer->centre[i] = -0.2;
+    double *rows = gess__skew_rows(layer), *columns = gess__skew_columns(layer);
     for (size_t j = 0; j < 2; j++) { /* (1, 1) and (1, -1) in the first two coordinates */
-        memset(layer->rows + j * dim, 0, dim * sizeof *layer->rows);
-        memset(layer->columns + j * dim, 0, dim * sizeof *layer->columns);
+        memset(rows + j * dim, 0, dim * sizeof *rows);
+        memset(columns + j * dim, 0, dim * sizeof *columns);
         for (size_t i = 0; i < 2; i++) {
-            layer->rows[j * dim + i] = i * j == 1 ? -1.0 : 1.0;
-            layer->columns[j * dim + i] = 0.5 * layer->rows[j * dim + i];
+            rows[j * dim + i] = i * j == 1 ? -1.0 : 1.0;
+            columns[j * dim + i] = 0.5 * rows[j * dim + i];
         }
     }
-    layer->warps[0] = (gess__warp){.shift = 0.3, .spread = 1.5, .tilt = 0.4, .power = 0.8};
-    layer->warps[1] = (gess__warp){.shift = -0.2, .spread = 0.8, .tilt = -0.3, .power = 1.2};
+    gess__skew_warps(layer)[0] = (gess__warp){.shift = 0.3, .spread = 1.5, .tilt = 0.4, .power = 0.8};
+    gess__skew_warps(layer)[1] = (gess__warp){.shift = -0.2, .spread = 0.8, .tilt = -0.3, .power = 1.2};
     add_layer(map);
 }
 
@@ -114,9 +117,9 @@ static void learn_map(gess__learned *map, const double *y)
     double *scratch = doubles(gess__learned_scratch(map, LEARN_POINTS));
     judge_must(gess__learner_new(&learner, map->dim, LEARN_POINTS, NULL, &err), &err);
     gess__blas_begin();
-    gess__learn_scale(learner, LEARN_POINTS, y, map);
+    gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_scale), learner, LEARN_POINTS, y);
     gess__learned_in(map, LEARN_POINTS, y, w, jacobians, scratch);
-    gess__learn_skew(learner, LEARN_POINTS, w, map);
+    gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_skew), learner, LEARN_POINTS, w);
     gess__blas_end();
     gess__learner_free(learner);
     free(w);

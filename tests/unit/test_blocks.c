@@ -5,7 +5,7 @@
 #include "approx/mixture.h"
 #include "base/linalg.h"
 #include "base/rng.h"
-#include "transform/learned.h"
+#include "transform/learned_map.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -103,8 +103,8 @@ static learned learn(gess__team *team, const double *x)
     gess__fit_pooled(fitter, &pool, NULL, all.single, spare, &report);
     gess__approx_copy(all.mixture->component[0], all.single);
     gess__fit_mixture(mixer, &pool, 0, all.mixture, &mixed);
-    assert_int_equal(gess__learn_skew(learner, N, x, map), 1);
-    assert_int_equal(gess__learn_warp(learner, N, x, map), 1);
+    assert_int_equal(gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_skew), learner, N, x), 1);
+    assert_int_equal(gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_warp), learner, N, x), 1);
     gess__blas_end();
     gess__learned_archive(map, &all.map);
     gess__learned_free(map);

@@ -1,104 +1,46 @@
-/* How one direction or coordinate is warped: the warp of map/layers.h (without lean that of M. C. Jones and A. Pewsey,
- * Biometrika 96, 2009) by maximum likelihood, for v normal with variance 1 / weight. */
-#include "transform/learn.h"
+/* Maximum likelihood for the sinh-arcsinh warp (sinh_arcsinh.h): minus the log-likelihood of normal values with
+ * variances 1 / weights, minimised by BFGS.
+ *
+ * POWER and LEAN are half the sum and half the difference of two numbers, of which the powers of the right and of the
+ * left side are bounded functions. */
+#include "transform/sinh_arcsinh_fit.h"
 
 #include "base/lanes.h"
-#include "base/linalg.h"
-#include "base/special.h"
+#include "parallel/blocks.h"
+#include "transform/learner.h"
 
-/* POWER and LEAN are half the sum and half the difference of what the logarithms of the powers of the right and of the
- * left side come from. */
-enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS, ITERATIONS = 60 };
+enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS };
 
-/* Points that are enough to begin with. */
-enum { FEW = 4000 };
+enum { MAX_ITERATIONS = 60, THINNED = 4000, MAX_BLOCKS = (GESS__MAX_LEARN_POINTS + GESS__BLOCK - 1) / GESS__BLOCK };
 
-#define LONGEST 0.7
+/* The longest step of a parameter. */
+#define MAX_STEP 0.7
 
-/* A fit ends with the second step that brings less, in nats a point. */
-#define SMALL 5e-5
+/* The fit has converged after two steps in a row that gain less, in nats per point. */
+#define TOLERANCE 5e-5
 
-/* A side whose power is much above 1 gives T a tail much lighter than a Gaussian's: what lies there all the same is
- * hard to leave. So is what lies on the steep side of a large tilt. */
+/* A side whose power is much above 1 gives T a tail much lighter than a Gaussian's, and chains that get there all the
+ * same hardly leave it. The same holds for the steep side of a large tilt. */
 #define MAX_TILT 1.5
 #define MIN_POWER 0.25
 #define MAX_POWER 1.25
 
-/* ---- tails of all coordinates together ---- */
-
-/* Σ log(1 + factor length) over every step-th of them. */
-GESS__VECTOR
-static double sum_logs(size_t m, size_t step, double factor, const double *restrict lengths)
-{
-    double sums[GESS__LANES] = {0};
-    size_t j = 0;
-    for (; j + GESS__LANES * step <= m; j += GESS__LANES * step)
-        for (size_t l = 0; l < GESS__LANES; l++) sums[l] += gess__log(gess__fma(factor, lengths[j + l * step], 1.0));
-    for (; j < m; j += step) sums[0] += gess__log(gess__fma(factor, lengths[j], 1.0));
-    return gess__lane_sum(sums);
-}
-
-/* ν of a t with covariance I for points of these squared lengths, by every few-th of them, the best of a few; INFINITY:
- * a Gaussian. */
-static double tails(size_t dim, size_t m, const double *lengths)
-{
-    static const double tried[] = {3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 14.0, 20.0, 30.0, 50.0, 100.0, 300.0, INFINITY};
-    double d = (double)dim, best = INFINITY, most = -INFINITY;
-    size_t step = m / FEW < 1 ? 1 : m / FEW, used = (m + step - 1) / step;
-    for (size_t k = 0; k < sizeof tried / sizeof *tried; k++) {
-        double nu = tried[k], sum = 0.0;
-        if (isinf(nu)) {
-            for (size_t j = 0; j < m; j += step) sum -= 0.5 * lengths[j];
-            sum -= 0.5 * d * gess__log(2.0) * (double)used;
-        } else {
-            double norm = gess__log_gamma(0.5 * (nu + d)) - gess__log_gamma(0.5 * nu) - 0.5 * d * gess__log(nu - 2.0);
-            sum = norm * (double)used - 0.5 * (nu + d) * sum_logs(m, step, 1.0 / (nu - 2.0), lengths);
-        }
-        if (!(sum > most)) continue;
-        most = sum;
-        best = nu;
-    }
-    return best;
-}
-
-/* What a point counts in a t with that ν: (ν + D) / (ν − 2 + |z|²), so that whitened points have mean square 1. */
-void gess__learn_weights(size_t dim, size_t m, const double *lengths, double *weights)
-{
-    double nu = tails(dim, m, lengths);
-    for (size_t j = 0; j < m; j++) weights[j] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu - 2.0 + lengths[j]);
-}
-
-/* R = L Lᵀ the correlation matrix of z; L in a, L⁻¹ in b. */
-bool gess__learn_whiten(gess__learner *l, size_t m, double *z)
-{
-    size_t dim = l->dim;
-    gess__self_product(dim, m, 1.0 / (double)m, z, l->a);
-    for (size_t i = 0; i < dim; i++) l->a[i * dim + i] += 1e-9;
-    if (!gess__cholesky(dim, l->a)) return false;
-    for (size_t i = 0; i < dim * dim; i++) l->b[i] = i % (dim + 1) == 0 ? 1.0 : 0.0;
-    gess__solve_lower(dim, l->a, dim, l->b);
-    gess__solve_lower(dim, l->a, m, z);
-    return true;
-}
-
-/* ---- one coordinate ---- */
-
-/* The parameters of the warp, lean as a share of the power, and how they change with what the fit moves. */
+/* The parameters of the warp, and their derivatives by the parameters of the fit. */
 typedef struct bounded {
-    double shift, spread, tilt, power, lean; /* logarithms of spread and power */
-    double tilt_slope;
-    double power_by[2], lean_by[2]; /* by POWER and LEAN */
+    double shift, spread, tilt, power, lean; /* logarithms of spread and power; lean as a share of the power */
+    double tilt_slope;                       /* by TILT */
+    double power_by[2], lean_by[2];          /* by POWER and LEAN */
 } bounded;
 
-/* x / sqrt(1 + (x / most)²), between −most and most. */
-static double squashed(double x, double most, double *slope)
+/* x / sqrt(1 + (x / max)²), between −max and max. */
+static double squashed(double x, double max, double *slope)
 {
-    double factor = 1.0 / sqrt(1.0 + (x / most) * (x / most));
+    double factor = 1.0 / sqrt(1.0 + (x / max) * (x / max));
     *slope = factor * factor * factor;
     return x * factor;
 }
 
-/* The power of a side, 1 where x is 0. */
+/* The power of a side, 1 for x = 0. */
 static double side_power(double x, double *slope)
 {
     double low = gess__log(MIN_POWER), high = gess__log(MAX_POWER), centre = 0.5 * (low + high);
@@ -127,8 +69,8 @@ gess__warp gess__shape_warp(const gess__shape *s)
     return (gess__warp){b.shift, gess__exp(b.spread), b.tilt, power, power * b.lean};
 }
 
-/* Sums over points of minus the log-likelihood and its gradient in the parameters of the warp; what is left over from
- * whole lanes is left out. */
+/* Sums over points of minus the log-likelihood and its gradient by the parameters of the warp. Leaves out the last
+ * n % LANES points. */
 GESS__VECTOR
 static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const bounded *b,
                        double *restrict out)
@@ -158,8 +100,6 @@ static void add_losses(size_t n, const double *restrict x, const double *restric
     for (size_t u = 0; u <= PARAMETERS; u++) out[u] = gess__lane_sum(s[u]);
 }
 
-enum { MAX_BLOCKS = (GESS__SKEW_POINTS + GESS__BLOCK - 1) / GESS__BLOCK };
-
 struct losses {
     const double *x, *weights;
     const bounded *b;
@@ -173,14 +113,14 @@ static void losses_of_block(void *data, unsigned worker, size_t block, size_t fi
     add_losses(count, l->x + first, l->weights + first, l->b, l->sums[block]);
 }
 
-/* Means over points, of up to GESS__SKEW_POINTS. */
+/* Means over the n points of what add_losses() sums. */
 static void mean_losses(gess__team *team, size_t n, const double *x, const double *weights, const bounded *b,
                         double *out)
 {
-    const double each = 100.0; /* operations, roughly */
+    const double operations_per_point = 100.0;
     size_t used = n - n % GESS__LANES;
     struct losses l = {.x = x, .weights = weights, .b = b};
-    gess__blocks(team, each * (double)n, n, losses_of_block, &l);
+    gess__blocks(team, operations_per_point * (double)n, n, losses_of_block, &l);
     for (size_t u = 0; u <= PARAMETERS; u++) {
         out[u] = 0.0;
         for (size_t block = 0; block < gess__block_count(n); block++) out[u] += l.sums[block][u];
@@ -189,7 +129,7 @@ static void mean_losses(gess__team *team, size_t n, const double *x, const doubl
     out[0] += b->spread - b->power;
 }
 
-/* The loss at s, and its gradient in what s lets free. */
+/* The loss at s, and its gradient: 0 by the parameters that are held fixed. */
 static double loss_at(const gess__shape *s, gess__team *team, size_t n, const double *x, const double *weights,
                       double *gradient)
 {
@@ -206,7 +146,8 @@ static double loss_at(const gess__shape *s, gess__team *team, size_t n, const do
     return sums[0];
 }
 
-/* The inverse Hessian after a step s that changed the gradient by y, if that says anything. */
+/* The BFGS update of the inverse Hessian, after a step s that changed the gradient by y; none if the curvature along s
+ * is not positive. */
 static void update_hessian(double *h, const double *s, const double *y)
 {
     double hy[PARAMETERS] = {0}, sy = 0.0, yhy = 0.0;
@@ -221,7 +162,7 @@ static void update_hessian(double *h, const double *s, const double *y)
             h[u * PARAMETERS + v] += (1.0 + yhy / sy) * s[u] * s[v] / sy - (hy[u] * s[v] + s[u] * hy[v]) / sy;
 }
 
-/* Where the quasi-Newton step leads, no parameter by more than LONGEST; returns the slope along it, < 0. */
+/* The quasi-Newton step, shortened so that no parameter moves by more than MAX_STEP; returns the slope along it, < 0. */
 static double direction(const double *h, const double *g, double *step)
 {
     double slope = 0.0, longest = 0.0;
@@ -231,19 +172,19 @@ static double direction(const double *h, const double *g, double *step)
         slope += step[u] * g[u];
         longest = fmax(longest, fabs(step[u]));
     }
-    double factor = longest > LONGEST ? LONGEST / longest : 1.0;
+    double factor = longest > MAX_STEP ? MAX_STEP / longest : 1.0;
     for (size_t u = 0; u < PARAMETERS; u++) step[u] *= factor;
     return slope * factor;
 }
 
-/* BFGS with a line search that halves. */
+/* BFGS with a line search that halves the step. */
 void gess__shape_fit(gess__shape *s, gess__team *team, size_t n, const double *x, const double *weights)
 {
     double *h = s->inverse_hessian, g[PARAMETERS], step[PARAMETERS], next[PARAMETERS] = {0};
     double loss = loss_at(s, team, n, x, weights, g), fraction = 1.0;
     for (size_t u = 0; !s->fitted && u < PARAMETERS; u++) h[u * (PARAMETERS + 1)] = 0.5;
     s->fitted = true;
-    for (int iteration = 0, small = 0; iteration < ITERATIONS && fraction > 0.0 && small < 2; iteration++) {
+    for (int iteration = 0, small = 0; iteration < MAX_ITERATIONS && fraction > 0.0 && small < 2; iteration++) {
         double slope = direction(h, g, step), trial = INFINITY, from[PARAMETERS];
         memcpy(from, s->p, sizeof from);
         for (fraction = 1.0; fraction > 1e-4; fraction *= 0.5) {
@@ -261,7 +202,7 @@ void gess__shape_fit(gess__shape *s, gess__team *team, size_t n, const double *x
         }
         update_hessian(h, step, g);
         memcpy(g, next, sizeof g);
-        small = loss - trial < SMALL ? small + 1 : 0;
+        small = loss - trial < TOLERANCE ? small + 1 : 0;
         loss = trial;
     }
 }
@@ -274,31 +215,31 @@ static double loss_of(const gess__shape *s, size_t n, const double *x, const dou
 
 size_t gess__shape_thin(size_t m, const double *x, double *out)
 {
-    size_t few = m < FEW ? m : FEW;
-    for (size_t j = 0; j < few; j++) out[j] = x[j * m / few];
-    return few;
+    size_t count = m < THINNED ? m : THINNED;
+    for (size_t j = 0; j < count; j++) out[j] = x[j * m / count];
+    return count;
 }
 
-/* Fits both to n points and says what the full one gains on the others; before the first fit it starts where the plain
- * one ends. */
+/* Fits both shapes to n points and returns the gain of the full one on the validation points. For the `first` fit the
+ * full shape starts where the plain one ends. */
 static double gain_over(gess__shape *plain, gess__shape *full, bool first, gess__team *team, size_t n, const double *x,
-                        const double *weights, gess__checked others)
+                        const double *weights, gess__validation others)
 {
     gess__shape_fit(plain, team, n, x, weights);
     if (first) memcpy(full->p, plain->p, sizeof full->p);
     gess__shape_fit(full, team, n, x, weights);
-    return loss_of(plain, others.m, others.x, others.weights) - loss_of(full, others.m, others.x, others.weights);
+    return loss_of(plain, others.count, others.x, others.weights) - loss_of(full, others.count, others.x, others.weights);
 }
 
 double gess__shape_gain(gess__shape *full, gess__team *team, size_t m, const double *x, const double *weights,
-                        gess__checked checked)
+                        gess__validation validation)
 {
     size_t half = m / 2;
     gess__shape plain = *full;
     plain.tilts = plain.leans = false;
     plain.p[TILT] = plain.p[LEAN] = 0.0;
-    if (checked.m > 0) return gain_over(&plain, full, true, team, m, x, weights, checked);
-    gess__checked front = {half, x, weights}, back = {m - half, x + half, weights + half};
-    double gain = 0.5 * gain_over(&plain, full, true, team, front.m, front.x, front.weights, back);
-    return gain + 0.5 * gain_over(&plain, full, false, team, back.m, back.x, back.weights, front);
+    if (validation.count > 0) return gain_over(&plain, full, true, team, m, x, weights, validation);
+    gess__validation front = {half, x, weights}, back = {m - half, x + half, weights + half};
+    double gain = 0.5 * gain_over(&plain, full, true, team, front.count, front.x, front.weights, back);
+    return gain + 0.5 * gain_over(&plain, full, false, team, back.count, back.x, back.weights, front);
 }

@@ -1,39 +1,44 @@
-/* A coordinate of a hierarchical model: x_i ~ N(x_k, τ²) beforehand, with data that know it to a variance v of their
- * own about d. Given x_k and τ it has precision 1/τ² + 1/v, and a mean between x_k and d. With u = κ log τ that is
+/* The saturating step of a scale layer, for hierarchical models.
+ *
+ * A priori x_i ~ N(x_k, τ²), and data determine it with a variance v of their own about d. Given x_k and τ it has
+ * precision 1/τ² + 1/v and a mean between x_k and d. With u = κ log τ that is
  *
  *   h = u − log(1 + cap e^u),   a = x_k + s (pull + Σ pull_slope_j x_j),   s = cap e^u / (1 + cap e^u),
  *
- * so the spread follows τ as long as τ is small, then saturates. What makes this worth a form of its own is the way to
- * τ → 0, where chains come seldom and from which they must find back: there every x_i lies within τ of x_k, and a
- * regression's factor of 0.99 in place of 1, or 1.9 in place of κ = 2, leaves them outside. So κ is a whole number (1
- * or 2, of a log variance or log standard deviation), and so are the factors of the mean, with nothing added, where
- * that loses nothing on points it was not fitted to.
+ * so the spread follows τ as long as τ is small, then saturates. The form matters on the way to τ → 0, where chains
+ * come seldom and from which they must return: there every x_i lies within τ of x_k, and a regression's factor of 0.99
+ * instead of 1, or 1.9 instead of κ = 2, leaves them outside. So κ is an integer (1 for a log variance, 2 for a log
+ * standard deviation). The factors of the mean are integers too, with nothing added, unless that loses held-out
+ * likelihood.
  *
- * A coordinate above, such as a level's mean, has a variance that τ² adds to: h = log(floor + e^u). */
-#include "transform/learn_saturated.h"
+ * A coordinate of the level above, such as its mean, has a variance that τ² adds to: h = log(floor + e^u). */
+#include "transform/scale_search.h"
 
 #include "base/lanes.h"
-#include "base/vmath.h"
+#include "transform/regression.h"
 
-/* Nats that whole numbers may lose, held out. */
-#define WORTH_WHOLE 0.01
+/* Nats per point, held out, that integer factors may lose. */
+#define MAX_INTEGER_LOSS 0.01
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Of l->vectors. */
-enum { ONES, RESIDUALS, INVERSES, WEIGHTS, WORK, TARGET, SHARES, PULLS };
+/* The learner's vectors; PULLS has one per driver of the mean. */
+enum { ONES, RESIDUALS, INVERSES, WEIGHTS, WORK, TARGET, SHARES, PULLS, VECTORS = PULLS + GESS__MAX_DRIVERS };
+
+_Static_assert((int)VECTORS <= (int)GESS__LEARN_VECTORS, "more vectors than the learner has");
+_Static_assert(2 + 2 * (int)GESS__MAX_DRIVERS <= (int)GESS__MAX_TERMS, "1, the drivers, and the pulls");
 
 typedef struct saturation {
-    const double *y; /* what is mapped, less the whole multiples of drivers */
+    const double *y; /* the coordinate that is mapped, less the integer multiples of its drivers */
     const double *x; /* the driver of the spread, standardised */
-    size_t leads;    /* drivers of the mean that pulls go with */
+    size_t leads;    /* drivers of the mean that the pull depends on */
     const double *lead[GESS__MAX_DRIVERS];
     double slope; /* κ for x */
     double cap, floor, level;
-    gess__terms mean; /* its last are the pulls: s, and s times each lead */
+    gess__terms mean; /* its last terms are the pulls: s, and s times each lead */
 } saturation;
 
-/* INVERSES = e^−u for all points. */
+/* Sets the slope, and INVERSES = e^−u for all points. */
 GESS__VECTOR
 static void set_slope(saturation *f, double slope, size_t m, double *restrict inverses)
 {
@@ -47,7 +52,7 @@ static void set_slope(saturation *f, double slope, size_t m, double *restrict in
     }
 }
 
-/* The weights e^−h, without the level, and the shares s. */
+/* Sets the weights e^−h, without the level, and the shares s. */
 GESS__VECTOR
 static void weigh(double cap, double bottom, size_t begin, size_t end, const double *restrict inverses,
                   double *restrict weights, double *restrict shares)
@@ -58,7 +63,8 @@ static void weigh(double cap, double bottom, size_t begin, size_t end, const dou
     for (size_t j = begin; j < end && bottom > 0.0; j++) weights[j] /= gess__fma(bottom, inverses[j], 1.0);
 }
 
-/* Means of h without the level, and of r² e^−h. A weight is between e^±60 or so, so four of them have a product. */
+/* Means of h without the level, and of r² e^−h. Weights lie between about e^−60 and e^60, so the product of four does
+ * not overflow. */
 GESS__VECTOR
 static void mean_levels(size_t n, const double *restrict r, const double *restrict weights, double *restrict level,
                         double *restrict square)
@@ -95,8 +101,8 @@ static void set_bounds(saturation *f, double cap, double bottom, size_t begin, s
     set_pulls(f, begin, end, v, m);
 }
 
-/* The mean for these bounds, then the level; returns the loss. Without the mean a cap would not show: where the data
- * pull, residuals grow with τ all the same. */
+/* Fits the mean for these bounds, then the level; returns the loss. The mean must be fitted for every cap: the pull of
+ * the data lets residuals grow with τ even if the spread is capped. */
 static double fit_with(saturation *f, double cap, double bottom, size_t begin, size_t end, double *v, size_t m)
 {
     double level, square;
@@ -107,7 +113,7 @@ static double fit_with(saturation *f, double cap, double bottom, size_t begin, s
     return 0.5 * (level + f->level + 1.0);
 }
 
-/* Bounds that were tried, and their loss. */
+/* The best bounds so far, and their loss. */
 typedef struct bounds {
     double loss, cap, floor;
 } bounds;
@@ -119,7 +125,7 @@ static void try_bounds(saturation *f, double cap, double bottom, size_t begin, s
     if (loss < best->loss) *best = (bounds){loss, cap, bottom};
 }
 
-/* The cap or floor, or neither, that is best near those of f. */
+/* Fits with the best bounds near those of f; a bound that is 0 stays 0. Returns the loss. */
 static double refit(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
     static const double near[] = {0.5, 0.7, 1.4, 2.0};
@@ -131,7 +137,7 @@ static double refit(saturation *f, size_t begin, size_t end, double *v, size_t m
     return fit_with(f, best.cap, best.floor, begin, end, v, m);
 }
 
-/* The best of all: one of a few, then one near that. */
+/* Fits with the best bounds of a grid, then of those near it. Returns the loss. */
 static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
 {
     static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
@@ -154,6 +160,7 @@ static double loss_of(saturation *f, size_t begin, size_t end, double *v, size_t
     return 0.5 * (level + f->level + square * gess__exp(-f->level));
 }
 
+/* The mean loss of either half of the points under the fit to the other half. */
 static double held_out(saturation f, double *v, size_t m)
 {
     size_t half = m / 2;
@@ -163,9 +170,9 @@ static double held_out(saturation f, double *v, size_t m)
     return 0.5 * loss_of(&f, half, m, v, m) + 0.5 * loss_of(&back, 0, half, v, m);
 }
 
-/* ---- the two means ---- */
+/* ---- means with free and with integer factors ---- */
 
-/* All the drivers of `linear` may pull. */
+/* Adds the pull and its slopes by all drivers of the mean of `linear`. */
 static void add_pulls(const gess__learner *l, size_t m, const gess__scale_step *linear, saturation *f, double *v)
 {
     f->leads = linear->means;
@@ -176,7 +183,6 @@ static void add_pulls(const gess__learner *l, size_t m, const gess__scale_step *
     }
 }
 
-/* Factors as they come. */
 static saturation free_mean(const gess__learner *l, size_t m, const gess__scale_step *linear, double *v)
 {
     saturation f = {.y = l->z + (size_t)linear->at * m, .x = l->z + (size_t)linear->scale_from[0] * m};
@@ -186,9 +192,10 @@ static saturation free_mean(const gess__learner *l, size_t m, const gess__scale_
     return f;
 }
 
-/* Whole factors nearest to those of the free mean, and nothing added: into `step`, and what is left into v. */
-static saturation whole_mean(const gess__learner *l, size_t m, const saturation *fitted, const gess__scale_step *linear,
-                             gess__scale_step *step, double *v)
+/* The integer factors nearest to those of the free mean, with nothing added, into `step`; y less their part into
+ * TARGET. */
+static saturation integer_mean(const gess__learner *l, size_t m, const saturation *fitted,
+                               const gess__scale_step *linear, gess__scale_step *step, double *v)
 {
     uint32_t i = linear->at;
     double *target = v + TARGET * m, start = l->mean[i] / l->sd[i];
@@ -208,10 +215,10 @@ static saturation whole_mean(const gess__learner *l, size_t m, const saturation 
 
 /* ---- the step ---- */
 
-/* κ, of the sign that the linear step has, by the loss of the free mean on all points. */
-static void choose_slope(saturation *f, double sd, double linear, size_t m, double *v)
+/* Chooses κ, with the sign of the linear slope, by the loss of the free mean on all points. */
+static void choose_slope(saturation *f, double sd, double linear_slope, size_t m, double *v)
 {
-    double sign = linear < 0.0 ? -1.0 : 1.0, *inverses = v + INVERSES * m;
+    double sign = linear_slope < 0.0 ? -1.0 : 1.0, *inverses = v + INVERSES * m;
     set_slope(f, sign * sd, m, inverses);
     double one = fit(f, 0, m, v, m);
     saturation first = *f;
@@ -242,8 +249,10 @@ static void write_rest(const gess__learner *l, const saturation *f, uint32_t dri
     for (size_t j = 0; j < f->leads; j++) step->pull_slope[j] = sd * pulls[1 + j] / l->sd[step->mean_from[j]];
 }
 
-double gess__learn_saturated(gess__learner *l, size_t m, const gess__scale_step *linear, gess__scale_step *step)
+double gess__scale_fit_saturated(gess__scale_search *s, const gess__scale_step *linear, gess__scale_step *step)
 {
+    const gess__learner *l = s->learner;
+    size_t m = s->m;
     double *v = l->vectors;
     uint32_t driver = linear->scale_from[0];
     saturation loose = free_mean(l, m, linear, v);
@@ -251,12 +260,12 @@ double gess__learn_saturated(gess__learner *l, size_t m, const gess__scale_step 
     *step = (gess__scale_step){.at = linear->at, .means = linear->means};
     memcpy(step->mean_from, linear->mean_from, sizeof step->mean_from);
     double loss = held_out(loose, v, m);
-    saturation whole = whole_mean(l, m, &loose, linear, step, v);
-    (void)fit(&whole, 0, m, v, m);
-    double whole_loss = held_out(whole, v, m);
-    if (whole_loss < loss + WORTH_WHOLE) {
-        write_rest(l, &whole, driver, step);
-        return whole_loss;
+    saturation integer = integer_mean(l, m, &loose, linear, step, v);
+    (void)fit(&integer, 0, m, v, m);
+    double integer_loss = held_out(integer, v, m);
+    if (integer_loss < loss + MAX_INTEGER_LOSS) {
+        write_rest(l, &integer, driver, step);
+        return integer_loss;
     }
     write_free_mean(l, &loose, step);
     write_rest(l, &loose, driver, step);

@@ -1,0 +1,192 @@
+/* The scale layer: a learned non-centring.
+ *
+ *   y_i ↦ (y_i − a_i) exp(−h_i / 2)
+ *
+ * a_i and h_i are linear in a few other coordinates, the drivers, a_i with a square of one of them if that helps. The
+ * drivers of a coordinate come before it in an order that the layer chooses, so a step is invertible whatever its
+ * numbers are, and log |dy/dw| is a sum over steps (scale.h has the formulas). It removes funnels, bananas and the
+ * hierarchies of centred models.
+ *
+ * Learning finds the drivers and their order (scale_drivers.c), then one step after the other by regressions of mean
+ * and log variance, and keeps a step only if it raises the held-out likelihood (scale_steps.c, scale_saturated.c). */
+#include "transform/scale.h"
+
+#include "base/lanes.h"
+#include "transform/scale_search.h"
+
+#include <float.h>
+
+enum { W = GESS__LANES, MAX_POINTS = 8000 };
+
+/* ---- a tile of points, in place ---- */
+
+GESS__INLINE void add_driver(double factor, double centre, const double *restrict y, double *restrict sum)
+{
+    for (size_t l = 0; l < W; l++) sum[l] = gess__fma(factor, y[l] - centre, sum[l]);
+}
+
+GESS__INLINE void saturate(const double *centre, const gess__scale_step *s, const double *tile, double a[W],
+                           double h[W])
+{
+    double pull[W], share[W];
+    for (size_t l = 0; l < W; l++) {
+        double variance = gess__exp(h[l]), over = s->cap * variance, inverse = 1.0 / (1.0 + over);
+        pull[l] = s->pull;
+        share[l] = over * inverse;
+        h[l] = gess__log((variance + s->floor) * inverse);
+    }
+    for (size_t j = 0; j < s->means; j++)
+        add_driver(s->pull_slope[j], centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, pull);
+    for (size_t l = 0; l < W; l++) a[l] = gess__fma(share[l], pull[l], a[l]);
+}
+
+/* a and h of a step from y. */
+GESS__INLINE void mean_and_scale(const double *centre, const gess__scale_step *s, const double *tile, double a[W],
+                                 double h[W])
+{
+    for (size_t l = 0; l < W; l++) {
+        a[l] = s->shift;
+        h[l] = 0.0;
+    }
+    for (size_t j = 0; j < s->means; j++)
+        add_driver(s->mean[j], centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, a);
+    for (size_t j = 0; j < s->scales; j++)
+        add_driver(s->scale[j], centre[s->scale_from[j]], tile + (size_t)s->scale_from[j] * W, h);
+    if (s->bends) {
+        const double *y = tile + (size_t)s->bend_from * W;
+        double c = centre[s->bend_from];
+        for (size_t l = 0; l < W; l++) a[l] = gess__fma(s->bend, (y[l] - c) * (y[l] - c), a[l]);
+    }
+    for (size_t l = 0; l < W; l++) {
+        h[l] = gess__select(h[l] > GESS__MAX_LOG_SCALE, GESS__MAX_LOG_SCALE, h[l]);
+        h[l] = gess__select(h[l] < -GESS__MAX_LOG_SCALE, -GESS__MAX_LOG_SCALE, h[l]);
+    }
+    if (s->saturated) saturate(centre, s, tile, a, h);
+}
+
+GESS__VECTOR
+static void map_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                    double *restrict scratch)
+{
+    (void)dim;
+    (void)scratch;
+    const gess__scale_step *steps = gess__scale_steps(layer);
+    for (size_t p = 0; p < layer->count; p++) {
+        const gess__scale_step *s = &steps[p];
+        double a[W], h[W], *x = tile + (size_t)s->at * W;
+        mean_and_scale(layer->centre, s, tile, a, h);
+        for (size_t l = 0; l < W; l++) {
+            x[l] = gess__fma(s->spread * gess__exp(0.5 * h[l]), x[l], a[l]);
+            sums[l] = gess__fma(0.5, h[l], sums[l]);
+        }
+    }
+}
+
+/* From the last step to the first, so that the drivers of a step are still coordinates of y. */
+GESS__VECTOR
+static void map_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                   double *restrict scratch)
+{
+    (void)dim;
+    (void)scratch;
+    const gess__scale_step *steps = gess__scale_steps(layer);
+    for (size_t p = layer->count; p-- > 0;) {
+        const gess__scale_step *s = &steps[p];
+        double a[W], h[W], *x = tile + (size_t)s->at * W;
+        mean_and_scale(layer->centre, s, tile, a, h);
+        for (size_t l = 0; l < W; l++) {
+            x[l] = (x[l] - a[l]) / (s->spread * gess__exp(0.5 * h[l]));
+            sums[l] = gess__fma(-0.5, h[l], sums[l]);
+        }
+    }
+}
+
+static double constant(const gess__layer *layer)
+{
+    double sum = 0.0;
+    for (size_t p = 0; p < layer->count; p++) sum += gess__log(gess__scale_steps(layer)[p].spread);
+    return sum;
+}
+
+/* ---- whether it is valid ---- */
+
+static size_t max_items(size_t dim)
+{
+    return dim;
+}
+
+/* Whether coordinate k is mapped by step p or a later one. */
+static bool mapped_from(const gess__layer *layer, size_t p, uint32_t k)
+{
+    for (; p < layer->count; p++)
+        if (gess__scale_steps(layer)[p].at == k) return true;
+    return false;
+}
+
+static bool drivers_valid(const gess__layer *layer, size_t p, size_t dim, uint32_t count, const uint32_t *from,
+                          const double *factors)
+{
+    for (uint32_t j = 0; j < count; j++)
+        if (from[j] >= dim || mapped_from(layer, p, from[j]) || !isfinite(factors[j])) return false;
+    return true;
+}
+
+static bool saturation_valid(const gess__scale_step *s)
+{
+    for (size_t j = 0; j < GESS__MAX_DRIVERS; j++)
+        if (!isfinite(s->pull_slope[j])) return false;
+    if (s->saturated > 1 || !isfinite(s->cap) || !isfinite(s->floor) || !isfinite(s->pull)) return false;
+    return s->cap >= 0.0 && s->floor >= 0.0;
+}
+
+static bool step_valid(const gess__layer *layer, size_t p, size_t dim)
+{
+    const gess__scale_step *s = &gess__scale_steps(layer)[p];
+    return s->at < dim && !mapped_from(layer, p + 1, s->at) && s->means <= GESS__MAX_DRIVERS &&
+           s->scales <= GESS__MAX_DRIVERS && s->bends <= 1 && saturation_valid(s) && isfinite(s->shift) &&
+           isfinite(s->spread) && s->spread >= DBL_MIN &&
+           drivers_valid(layer, p, dim, s->means, s->mean_from, s->mean) &&
+           drivers_valid(layer, p, dim, s->scales, s->scale_from, s->scale) &&
+           drivers_valid(layer, p, dim, s->bends, &s->bend_from, &s->bend);
+}
+
+static bool valid(const gess__layer *layer, size_t dim)
+{
+    for (size_t p = 0; p < layer->count; p++)
+        if (!step_valid(layer, p, dim)) return false;
+    return true;
+}
+
+/* ---- learning ---- */
+
+static size_t learn_bytes(size_t dim, size_t points)
+{
+    (void)points;
+    return gess__scale_search_bytes(dim);
+}
+
+static void learn(gess__learner *l, size_t n, const double *points, gess__layer *layer)
+{
+    gess__scale_search search;
+    gess__scale_step *steps = gess__scale_steps(layer);
+    size_t m = gess__learn_points(l, n, MAX_POINTS);
+    if (m == 0 || !gess__learn_standardise(l, n, points, m, true)) return;
+    if (!gess__scale_find_drivers(&search, l, n, m)) return;
+    for (size_t p = 1; p < l->dim; p++)
+        if (gess__scale_fit_step(&search, p, &steps[layer->count]) > 0.0) layer->count++;
+}
+
+const gess__layer_type gess__layer_scale = {
+    .name = "scale",
+    .unit = "coordinate",
+    .archived = 1,
+    .max_uses = 1,
+    .parts = {{.bytes = sizeof(gess__scale_step)}},
+    .max_items = max_items,
+    .in = map_in,
+    .out = map_out,
+    .constant = constant,
+    .valid = valid,
+    .learn = learn,
+    .learn_bytes = learn_bytes,
+};
