@@ -1,5 +1,8 @@
 #include "command.h"
 #include "launch.h"
+#include "run/checkpoint.h"
+#include "run/config.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
 #include "execute/ensemble.h"
 #include "launch.h"
 #include "report/verdict.h"
+#include "run/config.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <ctype.h>

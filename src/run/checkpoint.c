@@ -3,8 +3,12 @@
  * The draws are synced first, so that a checkpoint never knows of draws that the disk does not have.
  * What the draws file holds beyond the checkpoint is cut off when the run goes on, and drawn again,
  * bit for bit. */
+#include "run/checkpoint.h"
+
 #include "base/archive.h"
 #include "base/clock.h"
+#include "run/directory.h"
+#include "run/log.h"
 #include "run/run.h"
 
 #include <string.h>

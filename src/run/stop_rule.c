@@ -127,8 +127,8 @@ static int make_workers(gess__stop_rule *w, gess_error *err)
     return GESS_OK;
 }
 
-int gess__stop_rule_check(gess__stop_rule *w, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
-                      double *least, double *worst, gess_error *err)
+int gess__stop_rule_check(gess__stop_rule *w, uint64_t draws, gess__team *team, int all, double ess, double rhat,
+                          int *met, double *least, double *worst, gess_error *err)
 {
     w->draws = draws / w->stride;
     free_workers(w);

@@ -37,7 +37,7 @@ void gess__stop_rule_take(gess__stop_rule *watch, size_t first_chain, const gess
 /* Figures over `draws` draws of each chain. The column that failed last is looked at first, and the
  * others only where it passes, or where all are asked for. *met: every column has at least `ess` and at most `rhat`;
  * *least and *worst are over the columns that were looked at. */
-int gess__stop_rule_check(gess__stop_rule *watch, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
-                      double *least, double *worst, gess_error *err);
+int gess__stop_rule_check(gess__stop_rule *watch, uint64_t draws, gess__team *team, int all, double ess, double rhat,
+                          int *met, double *least, double *worst, gess_error *err);
 
 #endif
