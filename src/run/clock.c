@@ -3,17 +3,16 @@
 #include "base/clock.h"
 #include "run/run.h"
 
-/* A checkpoint a minute, where their number is not given. */
+/* Time between checkpoints, unless --checkpoint-every gives a number of iterations. */
 #define CHECKPOINT_SECONDS 60.0
 
 void gess_stop(gess_run *run)
 {
     atomic_store(&run->stop, 1);
-    atomic_store(&run->halt, 1);
+    atomic_store(&run->pause, 1);
 }
 
-/* Asks for a checkpoint where one is due: the workers come to the end of what they are at. */
-void gess__run_heed_clock(gess_run *run, uint64_t iterations)
+void gess__run_poll_clock(gess_run *run, uint64_t iterations)
 {
     double now = gess__seconds();
     uint64_t every = run->options.checkpoint_every;
@@ -22,9 +21,10 @@ void gess__run_heed_clock(gess_run *run, uint64_t iterations)
         gess_stop(run);
     }
     if (run->directory == NULL) return;
-    if (iterations < run->checkpointed) run->checkpointed = 0; /* another ensemble */
-    if (every > 0 ? iterations >= run->checkpointed + every : now - run->checkpoint_time > CHECKPOINT_SECONDS) {
-        run->checkpointed = iterations;
-        atomic_store(&run->halt, 1);
-    }
+    if (iterations < run->checkpoint_iterations) run->checkpoint_iterations = 0; /* the next ensemble has begun */
+    int due =
+        every > 0 ? iterations >= run->checkpoint_iterations + every : now - run->checkpoint_time > CHECKPOINT_SECONDS;
+    if (!due) return;
+    run->checkpoint_iterations = iterations;
+    atomic_store(&run->pause, 1);
 }

@@ -1,4 +1,3 @@
-/* config.json: the model, the options and the build of a run. */
 #include "run/config.h"
 
 #include "base/checksum.h"
@@ -28,7 +27,7 @@ static json_t *options_json(const gess_options *options)
     return object;
 }
 
-/* CRC-32 of what the file says of the run and the build. */
+/* CRC-32 of all keys but "checksum". */
 static int config_checksum(json_t *root, char text[16], gess_error *err)
 {
     json_t *copy = json_copy(root);
@@ -58,7 +57,7 @@ int gess__config_write(const gess_run *run, gess_error *err)
         return status;
     }
     json_object_set_new(root, "checksum", json_string(checksum));
-    return gess__directory_json(run->directory, "config.json", root, err);
+    return gess__directory_write_json(run->directory, "config.json", root, err);
 }
 
 int gess__config_verify(const char *path, json_t *config, gess_error *err)
@@ -68,12 +67,13 @@ int gess__config_verify(const char *path, json_t *config, gess_error *err)
     GESS_TRY(config_checksum(config, checksum, err));
     if (found != NULL && strcmp(found, checksum) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE,
-                      "%s is not as the run wrote it: it was edited or damaged. Put it right to go on with this run, "
-                      "or start another with `gess sample --config %s`",
+                      "%s is not as the run wrote it: it was edited or damaged. Restore it to resume this run, or "
+                      "start "
+                      "another with `gess sample --config %s`",
                       path, path);
 }
 
-int gess__config_elsewhere(json_t *config, char *text, size_t size)
+int gess__config_differs(json_t *config, char *text, size_t size)
 {
     json_t *here = build_json(), *there = json_object_get(config, "build");
     const char *name, *version = json_string_value(json_object_get(config, "gess"));
@@ -93,12 +93,12 @@ int gess__config_elsewhere(json_t *config, char *text, size_t size)
     return text[0] != '\0';
 }
 
-/* One option of config.json; every value is written as text there. */
-static int take_option(gess_options *options, const char *path, const char *name, const json_t *value, gess_error *err)
+/* Sets one option from config.json, where every value is a text. */
+static int set_option(gess_options *options, const char *path, const char *name, const json_t *value, gess_error *err)
 {
     if (strcmp(name, "overwrite") == 0 || json_is_null(value)) return GESS_OK;
     if (!json_is_string(value))
-        return gess__fail(err, GESS_ERR_USAGE, "%s: the value of \"%s\" is not a text", path, name);
+        return gess__fail(err, GESS_ERR_USAGE, "%s: the value of \"%s\" is not text", path, name);
     int status = gess_options_set(options, name, json_string_value(value), err);
     return status == GESS_OK ? GESS_OK : gess__blame(err, status, "%s", path);
 }
@@ -117,7 +117,18 @@ int gess__config_read(const char *path, gess_options *options, const char **mode
     json_t *value;
     json_object_foreach(json_object_get(*keep, "options"), name, value)
     {
-        GESS_TRY(take_option(options, path, name, value, err));
+        GESS_TRY(set_option(options, path, name, value, err));
     }
     return GESS_OK;
+}
+
+void gess__config_version(const char *directory, char *version, size_t size)
+{
+    char path[4096];
+    json_t *config = NULL;
+    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) == GESS_OK)
+        config = json_load_file(path, 0, NULL);
+    const char *text = json_string_value(json_object_get(config, "gess"));
+    snprintf(version, size, "%s", text != NULL ? text : "?");
+    json_decref(config);
 }

@@ -1,3 +1,5 @@
+/* Making, resuming and freeing a run, and the functions of <gess/gess.h> that set it up. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -15,7 +17,7 @@ const char *gess_version(void)
     return GESS_VERSION_TEXT;
 }
 
-/* The first chain of every group of chains that have equally many draws. */
+/* starts[]: the first chain of every group of chains that advance in step and so have equally many draws. */
 static size_t find_groups(const gess_run *run, size_t *starts)
 {
     size_t groups = 0;
@@ -27,14 +29,14 @@ static size_t find_groups(const gess_run *run, size_t *starts)
     return groups;
 }
 
-/* Chains whose draws are kept. */
+/* Number of chains whose draws are kept, in all ensembles. */
 static size_t kept_chains(const gess_run *run)
 {
     const gess__ensemble *last = run->ensemble[run->ensembles - 1];
     return last->kept_first + last->kept;
 }
 
-int gess__run_store(gess_run *run, const char *file, int again, gess__writer **writer, gess_error *err)
+int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writer **writer, gess_error *err)
 {
     char path[4096];
     const gess_model *model = run->model;
@@ -50,8 +52,9 @@ int gess__run_store(gess_run *run, const char *file, int again, gess__writer **w
         names[0] = "lp__";
         for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
         for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
-        status = again ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
-                       : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
+        status = reopen
+                     ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
+                     : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
     }
     free(starts);
     free(numbered);
@@ -62,7 +65,7 @@ int gess__run_store(gess_run *run, const char *file, int again, gess__writer **w
 typedef int ensemble_maker(gess__ensemble **, const gess_model *, const gess_options *, size_t, size_t, gess__team *,
                            gess_error *);
 
-/* Splits the chains evenly; earlier ensembles get one more where it does not divide. */
+/* Splits the chains evenly over the ensembles; the first ones get one more if there is a remainder. */
 static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
 {
     const gess_options *o = &run->options;
@@ -78,13 +81,12 @@ static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
     return GESS_OK;
 }
 
-/* Whether the run lives on another rank. */
-int gess__run_is_guest(const gess_run *run)
+int gess__run_is_helper(const gess_run *run)
 {
     return run->options.comm != NULL && run->options.comm->rank > 0;
 }
 
-/* What a new run and one that goes on have in common. */
+/* What a new run and a resumed one have in common. */
 static int make_run(gess_run *run, const char *directory, ensemble_maker *make, gess_error *err)
 {
     const gess_model *model = run->model;
@@ -94,12 +96,12 @@ static int make_run(gess_run *run, const char *directory, ensemble_maker *make, 
     GESS_TRY(gess__options_check(options, err));
     if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
-    if (gess__run_is_guest(run)) return GESS_OK;
+    if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
     GESS_TRY(make_ensembles(run, make, err));
     if (options->draws == GESS_AUTO)
-        GESS_TRY(
-            gess__stop_rule_new(&run->watch, kept_chains(run), run->ensembles, run->ensemble[0]->target.columns, err));
+        GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
+                                     run->ensemble[0]->target.columns, err));
     run->stats.dim = model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = NAN;
@@ -107,14 +109,14 @@ static int make_run(gess_run *run, const char *directory, ensemble_maker *make, 
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
 }
 
-/* Lets the other ranks go, with the outcome and the statistics. Covered or not. */
+/* The outcome of a run that could not be made, for the helper ranks. */
 typedef struct ending {
     gess_run *run;
     int status;
     const gess_error *error;
 } ending;
 
-static int dismiss(void *data, gess_error *err)
+static int dismiss_helpers(void *data, gess_error *err)
 {
     const ending *e = data;
     (void)err;
@@ -122,46 +124,47 @@ static int dismiss(void *data, gess_error *err)
     return GESS_OK;
 }
 
-static void end_for_guests(gess_run *run, int status, const gess_error *error)
+static void end_for_helpers(gess_run *run, int status, const gess_error *error)
 {
     ending e = {run, status, error};
-    gess__with_comm_thread(run->ranks, dismiss, &e, NULL);
+    gess__with_comm_thread(run->ranks, dismiss_helpers, &e, NULL);
 }
 
-/* How a run is made, for the thread that makes it while the calling thread carries messages. */
+/* Arguments of make_new() and make_resumed(), which may run beside the comm thread. */
 typedef struct making {
     gess_run *run;
     ensemble_maker *make;
     const char *directory;
 } making;
 
-static int begin_new(void *data, gess_error *err)
+static int make_new(void *data, gess_error *err)
 {
     const making *m = data;
     gess_run *run = m->run;
     GESS_TRY(make_run(run, m->directory, m->make, err));
-    if (m->directory == NULL || gess__run_is_guest(run)) return GESS_OK;
+    if (m->directory == NULL || gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__directory_make(run, run->options.overwrite, err));
     GESS_TRY(gess__config_write(run, err));
-    if (run->options.save_warmup) GESS_TRY(gess__run_store(run, "warmup.gess", 0, &run->warmup_writer, err));
-    GESS_TRY(gess__run_store(run, "draws.gess", 0, &run->writer, err));
-    return gess__checkpoint_save(run, err); /* before the first sweep */
+    if (run->options.save_warmup) GESS_TRY(gess__run_open_store(run, "warmup.gess", 0, &run->warmup_writer, err));
+    GESS_TRY(gess__run_open_store(run, "draws.gess", 0, &run->writer, err));
+    return gess__checkpoint_save(run, err); /* so that a run killed at any time can be resumed */
 }
 
-static int begin_again(void *data, gess_error *err)
+static int make_resumed(void *data, gess_error *err)
 {
     const making *m = data;
     gess_run *run = m->run;
     GESS_TRY(make_run(run, m->directory, m->make, err));
-    if (gess__run_is_guest(run)) return GESS_OK;
+    if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__directory_lock(run, err));
     return gess__checkpoint_load(run, err);
 }
 
-/* Ranks other than 0 only note what the run is of. */
+/* Calls `make_it` on rank 0 with the comm thread running. On a helper rank it only checks the model and the options. */
 static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
-                 ensemble_maker *make, int (*body)(void *data, gess_error *err), gess_error *err)
+                 ensemble_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
 {
+    GESS_ASSERT(model != NULL && options != NULL);
     GESS_ALLOC(out, 1, err);
     gess_run *run = *out;
     making m = {.run = run, .make = make, .directory = directory};
@@ -171,30 +174,32 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     run->lock = -1;
     if (comm != NULL && comm->abi != GESS__COMM_ABI)
         return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
-    if (comm != NULL && gess__run_is_guest(run)) {
+    if (comm != NULL && gess__run_is_helper(run)) {
         comm->runs++;
-        int status = body(&m, err);
+        int status = make_it(&m, err);
         if (status != GESS_OK) gess__helper_rank_failed(comm, status, err);
         return status;
     }
     GESS_TRY(gess__coordinator_of(comm, &run->ranks, err));
     if (run->ranks != NULL) gess__coordinator_next_run(run->ranks);
-    int status = gess__with_comm_thread(run->ranks, body, &m, err);
-    /* the others are waiting in gess_run_go() */
-    if (status != GESS_OK && run->ranks != NULL) end_for_guests(run, status, err);
+    int status = gess__with_comm_thread(run->ranks, make_it, &m, err);
+    /* the helper ranks wait in gess_run_go() */
+    if (status != GESS_OK && run->ranks != NULL) end_for_helpers(run, status, err);
     return status;
 }
 
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                  gess_error *err)
 {
-    return begin(out, model, options, directory, gess__ensemble_new, begin_new, err);
+    return begin(out, model, options, directory, gess__ensemble_new, make_new, err);
 }
 
 int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                     gess_error *err)
 {
-    return begin(out, model, options, directory, gess__ensemble_make, begin_again, err);
+    *out = NULL;
+    if (directory == NULL) return gess__fail(err, GESS_ERR_USAGE, "which run is to be resumed? no directory was given");
+    return begin(out, model, options, directory, gess__ensemble_make, make_resumed, err);
 }
 
 void gess_run_free(gess_run *run)
@@ -202,9 +207,9 @@ void gess_run_free(gess_run *run)
     if (run == NULL) return;
     gess__writer_free(run->writer);
     gess__writer_free(run->warmup_writer);
-    gess__stop_rule_free(run->watch);
-    gess__stop_rule_free(run->live.watch);
-    gess__team_free(run->live.alone);
+    gess__stop_rule_free(run->stop_rule);
+    gess__stop_rule_free(run->monitor.rule);
+    gess__team_free(run->monitor.team);
     gess__history_free(&run->history);
     for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
     free(run->ensemble);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a kernel without an approximation fared in sampling. */
-static void describe_walk(const gess__tally *t, size_t temperatures, char *text, size_t size)
+/* Acceptance rates and divergences of a kernel that uses no approximation. */
+static void describe_kernel(const gess__tally *t, size_t temperatures, char *text, size_t size)
 {
     int used = 0;
     if (temperatures > 0)
@@ -18,22 +18,21 @@ static void describe_walk(const gess__tally *t, size_t temperatures, char *text,
     if (t->divergent > 0)
         used += snprintf(text + used, size - (size_t)used, "%llu trajectories diverged; ",
                          (unsigned long long)t->divergent);
-    if (used > 1) text[used - 2] = '\0';
+    if (used > 1) text[used - 2] = '\0'; /* the last "; " */
 }
 
-/* The same in words, for people: of the first ensemble, the others choose alike. */
 void gess__run_describe_method(gess_run *run)
 {
     const gess__ensemble *e = run->ensemble[0];
     gess_stats *s = &run->stats;
     char map[80] = "none";
-    memset(s->method, 0, sizeof s->method); /* it is saved in checkpoints */
+    memset(s->method, 0, sizeof s->method); /* checkpoints save all of its bytes */
     if (e->warmup.over && e->schedule->alone)
-        describe_walk(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
+        describe_kernel(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
     if (e->mixture == NULL || !e->warmup.over) return;
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
     int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, e->mixture->count,
-                        e->mixture->count == 1 ? "" : "s", e->warmup.by_summit ? ", by curvature" : "");
+                        e->mixture->count == 1 ? "" : "s", e->warmup.by_summit ? ", Laplace approximation" : "");
     if (used > 0 && (size_t)used < sizeof s->method && e->globals > 0 && e->tally.globals > 0)
         snprintf(s->method + used, sizeof s->method - (size_t)used,
                  "; %u of %u updates independence moves (%.0f %% accepted)", e->globals, e->period,

@@ -1,6 +1,6 @@
-/* The run directory: its files, its lock. */
 #include "run/directory.h"
 
+#include "base/assert.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -12,14 +12,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Every file that a run writes, checkpoints first; --overwrite removes these and nothing else. config.json
- * is replaced, never removed: there is no moment without one. */
+/* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
+ * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
 static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess", "warmup.gess", "summary.json",
                                         "history.json", "report.html",    "log.txt",    "nans.csv",    "config.json"};
-/* Files that are being written; alone they are no run. */
-static const char *const passing_files[] = {"checkpoint.tmp", "config.json.tmp", "summary.json.tmp", "history.json.tmp",
-                                            "lock"};
-enum { RUN_FILES = sizeof run_files / sizeof *run_files, PASSING_FILES = sizeof passing_files / sizeof *passing_files };
+/* Temporary files and the lock: a folder that holds nothing else is no run directory. */
+static const char *const temporary_files[] = {"checkpoint.tmp", "config.json.tmp", "summary.json.tmp",
+                                              "history.json.tmp", "lock"};
+enum {
+    RUN_FILES = sizeof run_files / sizeof *run_files,
+    TEMPORARY_FILES = sizeof temporary_files / sizeof *temporary_files
+};
 static const char lock_file[] = "lock";
 
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
@@ -42,8 +45,8 @@ int gess__make_folders(const char *directory, gess_error *err)
     return GESS_OK;
 }
 
-/* Counts the entries of a folder, and those of them that are a run's. */
-static int look_into(const char *directory, size_t *entries, size_t *ours, gess_error *err)
+/* Counts the entries of a folder without temporary files, and how many of them are files of a run. */
+static int count_files(const char *directory, size_t *entries, size_t *ours, gess_error *err)
 {
     DIR *folder = opendir(directory);
     *entries = *ours = 0;
@@ -51,9 +54,9 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
         return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", directory, strerror(errno));
     for (struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        int passing = 0;
-        for (size_t i = 0; i < PASSING_FILES; i++) passing |= strcmp(entry->d_name, passing_files[i]) == 0;
-        if (passing) continue;
+        int temporary = 0;
+        for (size_t i = 0; i < TEMPORARY_FILES; i++) temporary |= strcmp(entry->d_name, temporary_files[i]) == 0;
+        if (temporary) continue;
         ++*entries;
         for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
     }
@@ -61,11 +64,12 @@ static int look_into(const char *directory, size_t *entries, size_t *ours, gess_
     return GESS_OK;
 }
 
-/* flock() is released when the process ends, however it ends: a lock file without a process behind it is
- * no lock. The file itself stays, with the number of the last process that had it. */
+/* The kernel releases a flock() when its process ends, in whatever way, so a lock left by a dead process is ignored.
+ * The file itself stays, with the number of the last process that held the lock. */
 int gess__directory_lock(gess_run *run, gess_error *err)
 {
     char path[4096], owner[32] = "";
+    GESS_ASSERT(run->directory != NULL && run->lock < 0);
     GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
     run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
@@ -96,8 +100,9 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
 {
     const char *directory = run->directory;
     size_t entries, ours;
+    GESS_ASSERT(directory != NULL);
     GESS_TRY(gess__make_folders(directory, err));
-    GESS_TRY(look_into(directory, &entries, &ours, err));
+    GESS_TRY(count_files(directory, &entries, &ours, err));
     if (entries > 0 && ours == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
                           directory);
@@ -105,9 +110,8 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
     if (ours == 0) return GESS_OK;
     if (!overwrite)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "%s holds a run already; go on with it by `gess resume %s`, choose another with -o, or "
-                          "replace it "
-                          "with --overwrite",
+                          "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
+                          "replace it with --overwrite",
                           directory, directory);
     for (size_t i = 0; i < RUN_FILES; i++) {
         char path[4096];
@@ -119,7 +123,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
     return GESS_OK;
 }
 
-int gess__directory_json(const char *directory, const char *file, json_t *root, gess_error *err)
+int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err)
 {
     char path[4096], temporary[4096 + 8];
     int status = gess__directory_path(directory, file, path, sizeof path, err);

@@ -7,12 +7,14 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+enum { MAX_RANK_LINES = 1000 };
+
 void gess__run_log(const gess_run *run, const char *format, ...)
 {
     char path[4096];
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
-    FILE *file = fopen(path, "a"); /* a log that cannot be written must not end a run */
+    FILE *file = fopen(path, "a");
     if (file == NULL) return;
     fprintf(file, "%10.3f  ", gess__seconds() - run->started);
     va_list args;
@@ -23,27 +25,39 @@ void gess__run_log(const gess_run *run, const char *format, ...)
     fclose(file);
 }
 
-/* What `auto` has chosen so far. */
-void gess__run_log_choice(const gess_run *run, const gess__ensemble *e)
+/* What `auto` has learned and chosen so far; other schedules have no mixture, and no such lines. */
+static void log_choices(const gess_run *run, const gess__ensemble *e)
 {
     const gess__warmup *u = &e->warmup;
     char map[256] = "none";
     if (e->mixture == NULL) return;
     if (u->stages == 1 && u->climbed > 0)
-        gess__run_log(run, "    climb: %llu evaluations, %s", (unsigned long long)u->climbed,
-                      u->summit ? "to a summit: T may come from the curvature there" : "no summit");
+        gess__run_log(run, "    Laplace approximation: %llu evaluations, %s", (unsigned long long)u->climbed,
+                      u->summit ? "found a maximum: T may come from the curvature there" : "found no maximum");
     if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
     gess__run_log(run,
-                  "    refinements %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
-                  "(accepted %.3f expected, %.3f in this stage; draws an evaluation: %.3f, ellipses %.3f)",
+                  "    map searches %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
+                  "(acceptance %.3f expected, %.3f in this stage; draws per evaluation: %.3f, ellipses only: %.3f)",
                   (unsigned long long)u->refines, map, u->map_gain, e->mixture->count, u->mixture_gain, e->globals,
                   e->period, u->acceptance, u->accepted, u->independence, u->ellipse);
 }
 
-/* What the other ranks did. */
+void gess__run_log_stage(const gess_run *run, size_t which, const gess__ensemble *e)
+{
+    const gess__warmup *u = &e->warmup;
+    gess__run_log(run,
+                  "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f per update, nu %.4g, score %.4f, "
+                  "gain %.4f, gap %.4f, shrinkage %g%s, mean log density %.4f%s%s",
+                  which + 1, u->stages, (unsigned long long)gess__ensemble_done(e), (unsigned long long)e->tally.evals,
+                  u->each, e->approx->nu, u->score, u->gain, u->gap, u->shrinkage,
+                  u->leans ? " towards the Laplace approximation" : "", u->mean_value, u->moved ? ", moving" : "",
+                  u->by_summit ? ", T is the Laplace approximation" : "");
+    log_choices(run, e);
+}
+
 void gess__run_log_ranks(const gess_run *run)
 {
     char text[512];
-    for (size_t i = 0; i < 1000 && gess__coordinator_describe(run->ranks, i, text, sizeof text); i++)
+    for (size_t i = 0; i < MAX_RANK_LINES && gess__coordinator_describe(run->ranks, i, text, sizeof text); i++)
         gess__run_log(run, "%s", text);
 }

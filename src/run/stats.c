@@ -1,5 +1,6 @@
 #include "run/stats.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "model/model.h"
 #include "run/run.h"
@@ -37,17 +38,17 @@ void gess__run_update_stats(gess_run *run)
     }
 }
 
-/* Name of a column of the draws, cut between characters where it is too long. */
 void gess__run_name_column(const gess_run *run, size_t column, char *name, size_t size)
 {
     char numbered[32];
     const gess_model *model = run->model;
+    GESS_ASSERT(column <= model->dim + model->derived && size > 0);
     const char *whole = column == 0            ? "lp__"
                         : column <= model->dim ? gess__parameter_name(model, column - 1, numbered)
                                                : model->derived_names[column - 1 - model->dim];
     size_t length = strlen(whole);
     if (length >= size)
         for (length = size - 1; length > 0 && ((unsigned char)whole[length] & 0xc0) == 0x80;) length--;
-    memset(name, 0, size); /* it is saved in checkpoints */
+    memset(name, 0, size); /* checkpoints save all of its bytes */
     snprintf(name, size, "%.*s", (int)length, whole);
 }
