@@ -1,6 +1,7 @@
 #include "export/export.h"
 #include "base/mem.h"
 #include "command.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <errno.h>

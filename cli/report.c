@@ -1,5 +1,6 @@
 #include "command.h"
 #include "report/html.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 #include "command.h"
 #include "launch.h"
+#include "run/checkpoint.h"
+#include "run/config.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -94,7 +97,7 @@ static int read_and_resume(void *data, gess_error *err)
     int status = gess__config_read(path, &options, &model, &keep, err);
     if (status == GESS_OK) status = gess__config_verify(path, keep, err);
     char differs[1024];
-    if (status == GESS_OK && gess__config_elsewhere(keep, differs, sizeof differs) && launch_rank() == 0)
+    if (status == GESS_OK && gess__config_differs(keep, differs, sizeof differs) && launch_rank() == 0)
         fprintf(stderr,
                 "gess: warning: this run began with another build or machine (%s); its draws from here on may differ "
                 "from those of a run that stayed there\n",

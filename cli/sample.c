@@ -4,6 +4,8 @@
 #include "execute/ensemble.h"
 #include "launch.h"
 #include "report/verdict.h"
+#include "run/config.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <ctype.h>
@@ -243,7 +245,7 @@ static void print_verdict(const gess_stats *s, const gess_options *o, int stoppe
                (unsigned long long)s->warmup);
     if (s->method[0] != '\0') printf("%s\n", s->method);
     if (o->draws != GESS_AUTO || stopped) return;
-    if (s->met)
+    if (s->targets_met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
     else
         printf("TARGETS NOT MET: smallest bulk ESS %.0f, worst R-hat %.4f; do not trust these figures yet: give more "
@@ -274,7 +276,7 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
     if (status == GESS_OK) status = gess__summarise_file(&summary, path, &settings, err);
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
     if (status == GESS_OK)
-        status = gess__directory_json(run->directory, "summary.json", gess__summary_json(&summary), err);
+        status = gess__directory_write_json(run->directory, "summary.json", gess__summary_json(&summary), err);
     if (status == GESS_OK && !quiet) {
         gess__summary_print_table(&summary, table_width(), stdout);
         print_nans(run->directory);
@@ -297,7 +299,7 @@ int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_e
     if (run->options.max_time == 0.0) run->options.max_time = launch_time_left();
     if (!quiet) {
         gess_run_on_progress(run, show_progress, &progress);
-        run->live.wanted = 1;
+        run->monitor.wanted = 1;
     }
     catch_signals(run);
     int status = gess_run_go(run, err);

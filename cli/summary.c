@@ -1,6 +1,7 @@
 #include "report/summary.h"
 #include "command.h"
 #include "draws/tables.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <stdlib.h>

@@ -156,11 +156,11 @@ typedef struct gess_stats {
     uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
     double seconds, seconds_sampling;
-    double seconds_learning;      /* of warm-up: windows looked at, T fitted, maps learned */
+    double seconds_learning;      /* of warm-up: spent on fitting T and learning maps */
     double nu;                    /* degrees of freedom of the newest fit; INFINITY: Gaussian; NaN: there is none */
     uint64_t warmup;              /* iterations of warm-up: the longest of the ensembles' */
     int warmup_settled;           /* warm-up ended because the approximation had stopped improving */
-    int met;                      /* the targets of effective sample size and R-hat were met */
+    int targets_met;              /* the targets of effective sample size and R-hat were met */
     double least_ess, worst_rhat; /* at the newest check; NaN before the first */
     char method[160];             /* what the schedule chose in warm-up, in words; empty where it chooses nothing */
     char slowest[48];             /* name, cut to fit, of the parameter that was furthest from its targets then */

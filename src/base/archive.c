@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 static const char magic[8] = {'g', 'e', 's', 's', 's', 'a', 'v', 'e'};
-enum { VERSION = 1 };
 
 typedef struct header {
     char magic[8];
-    uint32_t version, checksum; /* CRC-32 of size and bytes */
+    uint32_t format, checksum; /* CRC-32 of size and bytes */
     uint64_t size;
 } header;
 
@@ -99,7 +98,7 @@ static bool write_all(int file, const void *bytes, size_t count)
 
 static int write_file(const gess__archive *a, const char *path, gess_error *err)
 {
-    header h = {.version = VERSION, .size = a->size};
+    header h = {.format = GESS__ARCHIVE_FORMAT, .size = a->size};
     memcpy(h.magic, magic, sizeof magic);
     h.checksum = checksum_of(h.size, a->bytes);
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -151,9 +150,6 @@ static int read_file(gess__archive *a, const char *path, gess_error *err)
     if (fstat(fileno(file), &information) != 0 || !S_ISREG(information.st_mode) || fread(&h, sizeof h, 1, file) != 1 ||
         memcmp(h.magic, magic, sizeof magic) != 0 || (uint64_t)information.st_size != sizeof h + h.size)
         status = gess__fail(err, GESS_ERR_FILE, "%s is damaged", path);
-    if (status == GESS_OK && h.version != VERSION)
-        status =
-            gess__fail(err, GESS_ERR_FILE, "%s has version %u; this gess reads version %d", path, h.version, VERSION);
     if (status == GESS_OK) {
         size_t size = (size_t)h.size;
         bytes = malloc(size + 1);
@@ -161,6 +157,10 @@ static int read_file(gess__archive *a, const char *path, gess_error *err)
             status = gess__fail(err, GESS_ERR_FILE, "%s is damaged: its checksum is wrong", path);
     }
     fclose(file);
+    if (status == GESS_OK) a->format = h.format;
+    if (status == GESS_OK && h.format != GESS__ARCHIVE_FORMAT)
+        status = gess__fail(err, GESS_ERR_FILE, "%s has format %u; this gess reads format %d", path, h.format,
+                            GESS__ARCHIVE_FORMAT);
     if (status != GESS_OK) {
         free(bytes);
         return status;
@@ -177,6 +177,7 @@ int gess__archive_load(gess__archive *a, const char *folder, const char *name, i
     *old = 0;
     snprintf(path, sizeof path, "%s/%s", folder, name);
     if (read_file(a, path, &first) == GESS_OK) return GESS_OK;
+    uint32_t format = a->format;
     *old = 1;
     snprintf(path, sizeof path, "%s/%s.old", folder, name);
     if (read_file(a, path, err) == GESS_OK) {
@@ -188,5 +189,6 @@ int gess__archive_load(gess__archive *a, const char *folder, const char *name, i
         }
         return GESS_OK;
     }
+    if (format != 0) a->format = format;
     return gess__fail(err, GESS_ERR_FILE, "%s; and there is no good older one", first.text);
 }

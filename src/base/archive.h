@@ -8,8 +8,13 @@
 
 #include "base/status.h"
 
+/* The number of the layout that gess__archive_save() writes and gess__archive_load() reads. Raise it whenever a
+ * structure saves other fields than before. */
+enum { GESS__ARCHIVE_FORMAT = 2 };
+
 typedef struct gess__archive {
     int reading, bad;
+    uint32_t format; /* of the file that was read; 0: none was */
     unsigned char *bytes;
     size_t size, capacity, at; /* at: how far reading is */
 } gess__archive;
@@ -31,7 +36,8 @@ void gess__archive_free(gess__archive *archive);
  * A header with magic, version and checksum goes in front. */
 int gess__archive_save(const gess__archive *archive, const char *folder, const char *name, gess_error *err);
 
-/* Reads them back; where the file is missing or damaged, the old one. *old: it was the old one. */
+/* Reads them back; if the file is missing or damaged, from name.old, and then *old is 1. If it fails although a file is
+ * intact, that file has another format, and archive->format is its number. */
 int gess__archive_load(gess__archive *archive, const char *folder, const char *name, int *old, gess_error *err);
 
 #endif

@@ -6,6 +6,7 @@
 #include "diagnose/groups.h"
 #include "draws/reader.h"
 #include "parallel/team.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <math.h>

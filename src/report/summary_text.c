@@ -27,7 +27,7 @@ int gess__summary_set_stats(gess__summary *s, const gess_stats *stats, gess_erro
                   (json_int_t)stats->evals_speculative, "updates", (json_int_t)stats->updates, "failures",
                   (json_int_t)stats->failures, "seconds", stats->seconds, "seconds_sampling", stats->seconds_sampling,
                   "seconds_learning", stats->seconds_learning, "nans", (json_int_t)stats->nans, "warmup",
-                  (json_int_t)stats->warmup, "warmup_settled", stats->warmup_settled, "targets_met", stats->met,
+                  (json_int_t)stats->warmup, "warmup_settled", stats->warmup_settled, "targets_met", stats->targets_met,
                   "stop_ess", number(stats->least_ess), "stop_rhat", number(stats->worst_rhat), "method",
                   stats->method[0] != '\0' ? stats->method : NULL);
     if (s->stats == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");

@@ -1,6 +1,7 @@
 #include "report/verdict.h"
 
 #include "base/mem.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <math.h>

@@ -1,16 +1,21 @@
-/* Checkpoints: a file `checkpoint` in the run directory, and the one before it.
+/* A checkpoint is the file `checkpoint` in the run directory; the one before it is kept as `checkpoint.old`.
  *
- * The draws are synced first, so that a checkpoint never knows of draws that the disk does not have.
- * What the draws file holds beyond the checkpoint is cut off when the run goes on, and drawn again,
- * bit for bit. */
+ * The draws are synced first, so that a checkpoint never counts draws that are not on the disk. Draws that the file
+ * holds beyond the checkpoint are cut off on resuming and drawn again, bit for bit. */
+#include "run/checkpoint.h"
+
 #include "base/archive.h"
+#include "base/assert.h"
 #include "base/clock.h"
+#include "run/config.h"
+#include "run/directory.h"
+#include "run/log.h"
 #include "run/run.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* Everything of the run that its future depends on, but for the stores of draws. */
+/* Everything that the future of the run depends on, except the stores of draws. */
 static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
 {
     gess__archive_expect(a, run->ensembles);
@@ -27,13 +32,13 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, has_warmup);
     GESS_ARCHIVE(a, &run->sampling);
     GESS_ARCHIVE(a, &run->finished);
-    GESS_ARCHIVE(a, &run->looked);
-    GESS_ARCHIVE(a, &run->goal);
-    /* the column that the next check looks at first */
-    uint64_t first = run->watch != NULL ? run->watch->worst : 0;
-    GESS_ARCHIVE(a, &first);
-    if (first >= run->ensemble[0]->target.columns) a->bad = 1;
-    if (run->watch != NULL && !a->bad) run->watch->worst = (size_t)first;
+    GESS_ARCHIVE(a, &run->checked_draws);
+    GESS_ARCHIVE(a, &run->next_check);
+    /* the next check begins with this column */
+    uint64_t failed = run->stop_rule != NULL ? run->stop_rule->failed_column : 0;
+    GESS_ARCHIVE(a, &failed);
+    if (failed >= run->ensemble[0]->target.columns) a->bad = 1;
+    if (run->stop_rule != NULL && !a->bad) run->stop_rule->failed_column = (size_t)failed;
     GESS_ARCHIVE(a, &run->evals_warmup);
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);
@@ -48,8 +53,10 @@ int gess__checkpoint_save(gess_run *run, gess_error *err)
     gess__archive a = {0};
     int has_warmup = run->warmup_writer != NULL;
     if (run->directory == NULL) return GESS_OK;
+    GESS_ASSERT(run->lock >= 0 && run->writer != NULL);
     GESS_TRY(gess__writer_sync(run->writer, err));
     if (has_warmup) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
+    /* for a session that resumes from here, this one is an earlier session */
     double seconds = run->seconds_before, sampling = run->sampling_before, learning = run->learning_before;
     run->seconds_before = run->stats.seconds;
     run->sampling_before = run->stats.seconds_sampling;
@@ -77,9 +84,8 @@ int gess__checkpoint_exists(const char *directory)
     return 0;
 }
 
-/* Puts the draws that are stored back into what the stop rules look at. */
-static void refill(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                   const double *rows)
+static void take_stored_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                              const double *rows)
 {
     gess_run *run = user;
     gess__segment segment = {.first = first_chain,
@@ -87,22 +93,24 @@ static void refill(void *user, size_t first_chain, size_t chains, uint64_t first
                              .first_draw = first_draw,
                              .draws = draws,
                              .rows = rows};
-    gess__stop_rule_take(run->watch, 0, &segment);
+    gess__stop_rule_take(run->stop_rule, 0, &segment);
 }
 
-static int refill_watch(gess_run *run, gess_error *err)
+/* Gives the stored draws to the stop rule again. */
+static int refill_stop_rule(gess_run *run, gess_error *err)
 {
     char path[4096];
-    if (run->watch == NULL || !run->sampling) return GESS_OK;
+    if (run->stop_rule == NULL || !run->sampling) return GESS_OK;
     GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
-    GESS_TRY(gess__stop_rule_expect(run->watch, run->goal > run->looked ? run->goal : run->looked, err));
-    /* the stores end with whole blocks now; what waits goes back into the file for this */
+    uint64_t draws = run->next_check > run->checked_draws ? run->next_check : run->checked_draws;
+    GESS_TRY(gess__stop_rule_expect(run->stop_rule, draws, err));
+    /* the file ends with a whole block now, and the writer holds the rest: write it, so that it can be read */
     GESS_TRY(gess__writer_sync(run->writer, err));
-    return gess__draws_visit(path, refill, run, err);
+    return gess__draws_visit(path, take_stored_draws, run, err);
 }
 
-/* *whole: the archive was read to its end. A complete run that is not extended keeps its files as they
- * are, and the rest is not read. */
+/* *whole: the archive was read to its end. For a finished run that is not extended the rest is not read, and its files
+ * stay as they are. */
 static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *err)
 {
     int has_warmup = 0;
@@ -115,29 +123,45 @@ static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *e
         *whole = 1;
         return GESS_OK;
     }
-    GESS_TRY(gess__run_store(run, "draws.gess", 1, &run->writer, err));
+    GESS_TRY(gess__run_open_store(run, "draws.gess", 1, &run->writer, err));
     GESS_TRY(gess__writer_archive(run->writer, a, err));
     if (!a->bad && has_warmup) {
-        GESS_TRY(gess__run_store(run, "warmup.gess", 1, &run->warmup_writer, err));
+        GESS_TRY(gess__run_open_store(run, "warmup.gess", 1, &run->warmup_writer, err));
         GESS_TRY(gess__writer_archive(run->warmup_writer, a, err));
     }
     *whole = !a->bad && a->at == a->size;
     return GESS_OK;
 }
 
+/* A checkpoint of another version of gess: the draws can be read, but the run cannot be resumed. */
+static int refuse_format(const gess_run *run, unsigned format, gess_error *err)
+{
+    char version[32];
+    gess__config_version(run->directory, version, sizeof version);
+    return gess__fail(err, GESS_ERR_FILE,
+                      "gess %s wrote the run in %s, and its checkpoint has format %u; gess %s resumes format %d only. "
+                      "`gess summary`, `gess diagnose`, `gess report` and `gess export` still read the draws; to "
+                      "resume "
+                      "the run, use gess %s",
+                      version, run->directory, format, gess_version(), GESS__ARCHIVE_FORMAT, version);
+}
+
 int gess__checkpoint_load(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
     int old = 0, whole = 0;
-    GESS_TRY(gess__archive_load(&a, run->directory, "checkpoint", &old, err));
-    int status = read_state(run, &a, &whole, err);
+    GESS_ASSERT(run->directory != NULL && run->lock >= 0 && run->writer == NULL);
+    int status = gess__archive_load(&a, run->directory, "checkpoint", &old, err);
+    if (status != GESS_OK && a.format != 0) return refuse_format(run, a.format, err);
+    GESS_TRY(status);
+    status = read_state(run, &a, &whole, err);
     gess__archive_free(&a);
     GESS_TRY(status);
     if (!whole)
         return gess__fail(err, GESS_ERR_FILE,
-                          "the checkpoint in %s does not belong to this model and these options: something of "
-                          "config.json was changed, or the model was",
+                          "the checkpoint in %s does not belong to this model and these options: config.json or the "
+                          "model was changed",
                           run->directory);
-    if (old) gess__run_log(run, "the checkpoint was damaged or missing: going on from the one before");
-    return run->finished ? GESS_OK : refill_watch(run, err);
+    if (old) gess__run_log(run, "the checkpoint was damaged or missing: resuming from the one before");
+    return run->finished ? GESS_OK : refill_stop_rule(run, err);
 }

@@ -1,5 +1,6 @@
 #include "run/history.h"
 
+#include "base/assert.h"
 #include "base/lanes.h"
 #include "base/mem.h"
 
@@ -7,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that there is room for from the beginning: few runs need more, and loops do not allocate. */
+/* Rows allocated at the start; few runs need more. */
 enum { FIRST_ROOM = 64 };
 
 int gess__history_open(gess__history *h, size_t columns, gess_error *err)
@@ -29,7 +30,7 @@ void gess__history_free(gess__history *h)
     *h = (gess__history){0};
 }
 
-/* Room for one row more than `count`: that for the next power of two. */
+/* Makes room for one row more than `count`, by doubling. */
 static int grow(void *rows, uint64_t count, size_t size, gess_error *err)
 {
     void *bigger = NULL;
@@ -53,32 +54,33 @@ static void add(gess__moments *m, double x)
     m->squares += step * (x - m->mean);
 }
 
-/* Log density, without Jacobian, and parameters of one chain's draws. */
-static void take_draws(gess__history *h, const gess__ensemble *e, size_t chain, double *row, gess__moments *own)
+/* Adds one chain's draws: the log density without Jacobian, and the parameters. */
+static void add_draws(gess__history *h, const gess__ensemble *e, size_t chain, double *row,
+                      gess__moments *chain_moments)
 {
     double *mapped = e->updates[0].mapped, *y = mapped, *rest = mapped + e->target.dim;
     const gess__window *w = &e->window;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
-    memset(own, 0, columns * sizeof *own);
+    memset(chain_moments, 0, columns * sizeof *chain_moments);
     for (size_t i = 0; i < w->draws; i++) {
         size_t point = i * e->chains.count + chain;
         row[0] = w->values[point] - gess__target_out(&e->target, w->points + point * dim, y, rest);
         row[0] -= gess__bounds_out(&e->target.bounds, y, row + 1);
         for (size_t j = 0; j < columns; j++) {
-            add(&own[j], row[j]);
+            add(&chain_moments[j], row[j]);
             add(&h->draws[j], row[j]);
         }
     }
-    for (size_t j = 0; j < columns; j++) add(&h->chains[j], own[j].mean);
+    for (size_t j = 0; j < columns; j++) add(&h->chains[j], chain_moments[j].mean);
 }
 
-/* Whether T is more than the one t that distances are measured by. */
-static int mixed(const gess__ensemble *e)
+/* Whether T is a mixture of several t: then there is no one distance δ. */
+static int is_mixture(const gess__ensemble *e)
 {
     return e->mixture != NULL && e->mixture->count > 1;
 }
 
-static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain, double *z, double *scratch)
+static void add_distances(gess__history *h, const gess__ensemble *e, size_t chain, double *z, double *scratch)
 {
     const gess__window *w = &e->window;
     const gess__approx *t = e->approx;
@@ -86,7 +88,7 @@ static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain,
     gess__moments delta = {0}, log_t = {0};
     for (size_t i = 0; i < w->draws; i++) {
         const double *y = w->points + (i * e->chains.count + chain) * dim;
-        if (mixed(e)) {
+        if (is_mixture(e)) {
             double value;
             gess__mixture_log_ts(e->mixture, 1, y, &value, scratch);
             add(&log_t, value);
@@ -97,27 +99,27 @@ static void take_deltas(gess__history *h, const gess__ensemble *e, size_t chain,
         add(&delta, square);
         add(&log_t, gess__approx_log_t(t, square));
     }
-    if (!mixed(e)) add(&h->deltas, delta.mean);
+    if (!is_mixture(e)) add(&h->deltas, delta.mean);
     add(&h->log_ts, log_t.mean);
 }
 
-static int look_at_window(gess__history *h, const gess__ensemble *e, gess_error *err)
+static int add_window(gess__history *h, const gess__ensemble *e, gess_error *err)
 {
     if (e->window.points == NULL || e->window.draws == 0) return GESS_OK;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     double *row = NULL, *z = NULL;
-    gess__moments *own = NULL;
+    gess__moments *chain_moments = NULL;
     int status = gess__alloc_bytes(&row, columns, sizeof *row, "row", err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&own, columns, sizeof *own, "moments", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&chain_moments, columns, sizeof *chain_moments, "moments", err);
     if (status == GESS_OK)
         status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim) + gess__mixture_scratch(dim, 1), sizeof *z,
                                    "scratch", err);
     for (size_t c = 0; status == GESS_OK && c < e->chains.count; c++) {
-        take_draws(h, e, c, row, own);
-        take_deltas(h, e, c, z, z + dim);
+        add_draws(h, e, c, row, chain_moments);
+        add_distances(h, e, c, z, z + dim);
     }
     free(row);
-    free(own);
+    free(chain_moments);
     free(z);
     return status;
 }
@@ -127,24 +129,26 @@ static int look_at_window(gess__history *h, const gess__ensemble *e, gess_error 
 int gess__history_stage(gess__history *h, size_t which, const gess__ensemble *e, gess_error *err)
 {
     const gess__warmup *u = &e->warmup;
+    GESS_ASSERT(h->columns == e->target.columns);
     GESS_TRY(grow(&h->stage, h->stages, sizeof *h->stage, err));
     h->stage[h->stages++] = (gess__history_stage_row){.ensemble = which + 1,
                                                       .stage = u->stages,
                                                       .iterations = gess__ensemble_done(e),
                                                       .evals = e->tally.evals,
                                                       .moving = u->moved != 0,
-                                                      .each = u->each,
+                                                      .evals_per_update = u->each,
                                                       .nu = e->approx->nu,
                                                       .trace = gess__approx_trace(e->approx),
                                                       .score = u->score,
                                                       .gain = u->gain,
                                                       .gap = u->gap,
                                                       .mean_value = u->mean_value};
-    return u->over ? look_at_window(h, e, err) : GESS_OK;
+    return u->over ? add_window(h, e, err) : GESS_OK;
 }
 
 int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)
 {
+    GESS_ASSERT(h->checks == 0 || h->check[h->checks - 1].draws <= draws);
     if (h->checks == 0 || h->check[h->checks - 1].draws != draws) {
         GESS_TRY(grow(&h->check, h->checks, sizeof *h->check, err));
         h->checks++;
@@ -158,7 +162,7 @@ int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stat
 
 /* ---- checkpoints ---- */
 
-/* A row at a time, so that a count that is wrong cannot ask for more memory than there are bytes. */
+/* Reads one row at a time, so that a wrong count cannot ask for more memory than the file has bytes. */
 static void archive_rows(gess__archive *a, uint64_t *count, void *rows, size_t size)
 {
     uint64_t total = *count;
@@ -207,7 +211,7 @@ static json_t *sd_json(const gess__moments *m)
     return number(m->count > 1.0 ? sqrt(m->squares / (m->count - 1.0)) : NAN);
 }
 
-/* Standard error of the mean of chains' means. */
+/* Standard error of the mean over chains. */
 static json_t *error_json(const gess__moments *m)
 {
     return number(m->count > 1.0 ? sqrt(m->squares / (m->count - 1.0) / m->count) : NAN);
@@ -222,9 +226,9 @@ static json_t *warmup_json(const gess__history *h)
                               json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "ensemble",
                                         (json_int_t)s->ensemble, "stage", (json_int_t)s->stage, "iterations",
                                         (json_int_t)s->iterations, "evals", (json_int_t)s->evals, "evals_per_update",
-                                        number(s->each), "nu", number(s->nu), "trace", number(s->trace), "score",
-                                        number(s->score), "gain", number(s->gain), "gap", number(s->gap), "mean_lp",
-                                        number(s->mean_value), "moving", s->moving != 0));
+                                        number(s->evals_per_update), "nu", number(s->nu), "trace", number(s->trace),
+                                        "score", number(s->score), "gain", number(s->gain), "gap", number(s->gap),
+                                        "mean_lp", number(s->mean_value), "moving", s->moving != 0));
     }
     return rows;
 }
@@ -259,7 +263,7 @@ static json_t *window_json(const gess__history *h)
                      (json_int_t)h->draws[0].count);
 }
 
-/* What T says of the window's draws and of those of sampling. */
+/* Means of δ and log T over the window's draws and over the sampled ones. */
 static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemble *const *ensemble)
 {
     gess__moments deltas = {0}, log_ts = {0};
@@ -267,7 +271,7 @@ static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemb
         const gess__ensemble *e = ensemble[m];
         double updates = (double)(gess__ensemble_done(e) - e->warmup.iterations);
         for (size_t c = 0; e->warmup.over && updates > 0.0 && c < e->chains.count; c++) {
-            if (!mixed(e)) add(&deltas, e->chains.deltas[c] / updates);
+            if (!is_mixture(e)) add(&deltas, e->chains.deltas[c] / updates);
             add(&log_ts, e->chains.log_ts[c] / updates);
         }
     }
@@ -287,7 +291,7 @@ json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__ensem
         gess__tally_add(&tally, &ensemble[m]->tally);
         over &= ensemble[m]->warmup.over;
     }
-    if (!over) { /* counts of warm-up are nobody's business */
+    if (!over) { /* these counts are of sampling only */
         memset(tally.angles, 0, sizeof tally.angles);
         memset(tally.by_evals, 0, sizeof tally.by_evals);
     }

@@ -1,5 +1,6 @@
 #include "run/stop_rule.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "diagnose/groups.h"
 
@@ -9,144 +10,151 @@
 
 enum { MAX_DOUBLES = 1 << 25 }; /* 256 MiB */
 
-int gess__stop_rule_new(gess__stop_rule **watch, size_t chains, size_t ensembles, size_t columns, gess_error *err)
+int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, gess_error *err)
 {
-    GESS_ALLOC(watch, 1, err);
-    gess__stop_rule *w = *watch;
-    w->chains = chains;
-    w->ensembles = ensembles;
-    w->columns = columns;
-    w->most = MAX_DOUBLES;
-    w->stride = 1;
-    GESS_ALLOC(&w->rhat, columns, err);
-    GESS_ALLOC(&w->ess, columns, err);
+    GESS_ASSERT(columns > 0 && ensembles > 0 && ensembles <= chains);
+    GESS_ALLOC(rule, 1, err);
+    gess__stop_rule *r = *rule;
+    r->chains = chains;
+    r->ensembles = ensembles;
+    r->columns = columns;
+    r->max_doubles = MAX_DOUBLES;
+    r->stride = 1;
+    GESS_ALLOC(&r->rhat, columns, err);
+    GESS_ALLOC(&r->ess, columns, err);
     return GESS_OK;
 }
 
-static void free_workers(gess__stop_rule *w)
+static void free_workers(gess__stop_rule *r)
 {
-    for (unsigned i = 0; w->work != NULL && i < w->workers; i++) gess__posterior_workspace_free(w->work[i]);
-    for (unsigned i = 0; w->together != NULL && i < w->workers; i++) gess__posterior_workspace_free(w->together[i]);
-    free(w->work);
-    free(w->together);
-    free(w->packed);
-    w->work = w->together = NULL;
-    w->packed = NULL;
+    for (unsigned i = 0; r->chain_work != NULL && i < r->workers; i++) gess__posterior_workspace_free(r->chain_work[i]);
+    for (unsigned i = 0; r->ensemble_work != NULL && i < r->workers; i++)
+        gess__posterior_workspace_free(r->ensemble_work[i]);
+    free(r->chain_work);
+    free(r->ensemble_work);
+    free(r->packed);
+    r->chain_work = r->ensemble_work = NULL;
+    r->packed = NULL;
 }
 
-void gess__stop_rule_free(gess__stop_rule *w)
+void gess__stop_rule_free(gess__stop_rule *r)
 {
-    if (w == NULL) return;
-    free_workers(w);
-    free(w->values);
-    free(w->rhat);
-    free(w->ess);
-    free(w);
+    if (r == NULL) return;
+    free_workers(r);
+    free(r->values);
+    free(r->rhat);
+    free(r->ess);
+    free(r);
 }
 
-int gess__stop_rule_expect(gess__stop_rule *w, uint64_t draws, gess_error *err)
+int gess__stop_rule_expect(gess__stop_rule *r, uint64_t draws, gess_error *err)
 {
-    size_t lines = w->chains * w->columns, most = w->most / lines > 16 ? w->most / lines : 16;
-    while (draws / w->stride > most) {
-        /* draw i · 2 · stride stays, as number i */
-        for (size_t line = 0; line < lines && w->values != NULL; line++)
-            for (size_t i = 0; 2 * i + 1 < w->capacity; i++)
-                w->values[line * w->capacity + i] = w->values[line * w->capacity + 2 * i + 1];
-        w->stride *= 2;
+    size_t lines = r->chains * r->columns, max = r->max_doubles / lines > 16 ? r->max_doubles / lines : 16;
+    while (draws / r->stride > max) {
+        /* draw number i · 2 · stride stays and becomes number i */
+        for (size_t line = 0; line < lines && r->values != NULL; line++)
+            for (size_t i = 0; 2 * i + 1 < r->capacity; i++)
+                r->values[line * r->capacity + i] = r->values[line * r->capacity + 2 * i + 1];
+        r->stride *= 2;
     }
-    size_t need = (size_t)(draws / w->stride);
-    if (need <= w->capacity) return GESS_OK;
+    size_t need = (size_t)(draws / r->stride);
+    if (need <= r->capacity) return GESS_OK;
     double *bigger = NULL;
     GESS_ALLOC(&bigger, lines * need, err);
-    for (size_t line = 0; line < lines && w->values != NULL; line++)
-        memcpy(bigger + line * need, w->values + line * w->capacity, w->capacity * sizeof *bigger);
-    free(w->values);
-    w->values = bigger;
-    w->capacity = need;
+    for (size_t line = 0; line < lines && r->values != NULL; line++)
+        memcpy(bigger + line * need, r->values + line * r->capacity, r->capacity * sizeof *bigger);
+    free(r->values);
+    r->values = bigger;
+    r->capacity = need;
     return GESS_OK;
 }
 
-void gess__stop_rule_take(gess__stop_rule *w, size_t first_chain, const gess__segment *s)
+void gess__stop_rule_take(gess__stop_rule *r, size_t first_chain, const gess__segment *s)
 {
+    GESS_ASSERT(first_chain + s->first + s->count <= r->chains);
     for (uint64_t i = 0; i < s->draws; i++) {
         uint64_t number = s->first_draw + i + 1;
-        if (number % w->stride != 0 || number / w->stride > w->capacity) continue;
-        size_t at = (size_t)(number / w->stride) - 1;
+        if (number % r->stride != 0 || number / r->stride > r->capacity) continue;
+        size_t at = (size_t)(number / r->stride) - 1;
         for (size_t c = 0; c < s->count; c++)
-            for (size_t j = 0; j < w->columns; j++)
-                w->values[(j * w->chains + first_chain + s->first + c) * w->capacity + at] =
-                    s->rows[(c * s->draws + i) * w->columns + j];
+            for (size_t j = 0; j < r->columns; j++)
+                r->values[(j * r->chains + first_chain + s->first + c) * r->capacity + at] =
+                    s->rows[(c * s->draws + i) * r->columns + j];
     }
 }
 
-static int look(void *data, unsigned worker, size_t column, gess_error *err)
+static int compute_column(void *data, unsigned worker, size_t column, gess_error *err)
 {
-    gess__stop_rule *w = data;
-    size_t n = (size_t)w->draws;
-    double *packed = w->packed + worker * w->packed_size;
+    gess__stop_rule *r = data;
+    size_t n = (size_t)r->draws;
+    double *packed = r->packed + worker * r->packed_size;
     (void)err;
-    for (size_t c = 0; c < w->chains; c++)
-        memcpy(packed + c * n, w->values + (column * w->chains + c) * w->capacity, n * sizeof *packed);
-    gess__posterior_load(w->work[worker], packed);
-    w->rhat[column] = gess__posterior_rhat(w->work[worker]);
-    w->ess[column] = gess__posterior_ess_bulk(w->work[worker]);
-    if (w->together == NULL) return GESS_OK;
-    double rhat = gess__rhat_of_groups(w->together[worker], w->chains, w->ensembles, n, packed, packed + w->chains * n);
-    if (!(rhat <= w->rhat[column])) w->rhat[column] = rhat;
+    for (size_t c = 0; c < r->chains; c++)
+        memcpy(packed + c * n, r->values + (column * r->chains + c) * r->capacity, n * sizeof *packed);
+    gess__posterior_load(r->chain_work[worker], packed);
+    r->rhat[column] = gess__posterior_rhat(r->chain_work[worker]);
+    r->ess[column] = gess__posterior_ess_bulk(r->chain_work[worker]);
+    if (r->ensemble_work == NULL) return GESS_OK;
+    double rhat =
+        gess__rhat_of_groups(r->ensemble_work[worker], r->chains, r->ensembles, n, packed, packed + r->chains * n);
+    if (!(rhat <= r->rhat[column])) r->rhat[column] = rhat;
     return GESS_OK;
 }
 
-/* A fixed parameter and a derived quantity that never changes have no figures, and need none. */
-static int constant(const gess__stop_rule *w, size_t column)
+/* A fixed parameter, or a derived quantity that never changes: it has no figures and needs none. */
+static int is_constant(const gess__stop_rule *r, size_t column)
 {
-    const double *x = w->values + column * w->chains * w->capacity;
-    for (size_t c = 0; c < w->chains; c++)
-        for (uint64_t i = 0; i < w->draws; i++)
-            if (x[c * w->capacity + i] != x[0]) return 0;
+    const double *x = r->values + column * r->chains * r->capacity;
+    for (size_t c = 0; c < r->chains; c++)
+        for (uint64_t i = 0; i < r->draws; i++)
+            if (x[c * r->capacity + i] != x[0]) return 0;
     return 1;
 }
 
-static int fails(const gess__stop_rule *w, size_t column, double ess, double rhat)
+static int fails(const gess__stop_rule *r, size_t column, double ess, double rhat)
 {
-    if (isnan(w->rhat[column]) && constant(w, column)) return 0;
-    return !(w->rhat[column] <= rhat && w->ess[column] >= ess);
+    if (isnan(r->rhat[column]) && is_constant(r, column)) return 0;
+    return !(r->rhat[column] <= rhat && r->ess[column] >= ess);
 }
 
-static int make_workers(gess__stop_rule *w, gess_error *err)
+static int make_workers(gess__stop_rule *r, gess_error *err)
 {
-    size_t n = (size_t)w->draws;
-    w->packed_size = w->chains * n * (w->ensembles > 1 ? 2 : 1);
-    GESS_ALLOC(&w->packed, w->workers * w->packed_size, err);
-    GESS_ALLOC(&w->work, w->workers, err);
-    for (unsigned i = 0; i < w->workers; i++) GESS_TRY(gess__posterior_workspace_new(&w->work[i], w->chains, n, err));
-    if (w->ensembles == 1) return GESS_OK;
-    GESS_ALLOC(&w->together, w->workers, err);
-    for (unsigned i = 0; i < w->workers; i++)
-        GESS_TRY(gess__posterior_workspace_new(&w->together[i], w->ensembles,
-                                               n * gess__group_common(w->chains, w->ensembles), err));
+    size_t n = (size_t)r->draws;
+    r->packed_size = r->chains * n * (r->ensembles > 1 ? 2 : 1);
+    GESS_ALLOC(&r->packed, r->workers * r->packed_size, err);
+    GESS_ALLOC(&r->chain_work, r->workers, err);
+    for (unsigned i = 0; i < r->workers; i++)
+        GESS_TRY(gess__posterior_workspace_new(&r->chain_work[i], r->chains, n, err));
+    if (r->ensembles == 1) return GESS_OK;
+    GESS_ALLOC(&r->ensemble_work, r->workers, err);
+    for (unsigned i = 0; i < r->workers; i++)
+        GESS_TRY(gess__posterior_workspace_new(&r->ensemble_work[i], r->ensembles,
+                                               n * gess__group_common(r->chains, r->ensembles), err));
     return GESS_OK;
 }
 
-int gess__stop_rule_check(gess__stop_rule *w, uint64_t draws, gess__team *team, int all, double ess, double rhat, int *met,
-                      double *least, double *worst, gess_error *err)
+int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, int all, double ess, double rhat,
+                          int *targets_met, double *least_ess, double *worst_rhat, gess_error *err)
 {
-    w->draws = draws / w->stride;
-    free_workers(w);
-    w->workers = gess__team_size(team);
-    GESS_TRY(make_workers(w, err));
-    GESS_TRY(look(w, 0, w->worst, err));
-    *least = w->ess[w->worst];
-    *worst = w->rhat[w->worst];
-    *met = !fails(w, w->worst, ess, rhat);
-    if (*met || all) {
-        GESS_TRY(gess__team_run(team, w->columns, look, w, err));
-        for (size_t j = 0; j < w->columns; j++) {
-            if (fails(w, j, ess, rhat) && (*met || !(w->rhat[j] <= w->rhat[w->worst]))) w->worst = j;
-            if (fails(w, j, ess, rhat)) *met = 0;
-            *least = fmin(*least, w->ess[j]);
-            *worst = fmax(*worst, w->rhat[j]);
+    r->draws = draws / r->stride;
+    GESS_ASSERT(r->draws > 0 && r->draws <= r->capacity && r->failed_column < r->columns);
+    free_workers(r);
+    r->workers = gess__team_size(team);
+    GESS_TRY(make_workers(r, err));
+    GESS_TRY(compute_column(r, 0, r->failed_column, err));
+    *least_ess = r->ess[r->failed_column];
+    *worst_rhat = r->rhat[r->failed_column];
+    *targets_met = !fails(r, r->failed_column, ess, rhat);
+    if (*targets_met || all) {
+        GESS_TRY(gess__team_run(team, r->columns, compute_column, r, err));
+        for (size_t j = 0; j < r->columns; j++) {
+            if (fails(r, j, ess, rhat) && (*targets_met || !(r->rhat[j] <= r->rhat[r->failed_column])))
+                r->failed_column = j;
+            if (fails(r, j, ess, rhat)) *targets_met = 0;
+            *least_ess = fmin(*least_ess, r->ess[j]);
+            *worst_rhat = fmax(*worst_rhat, r->rhat[j]);
         }
     }
-    free_workers(w);
+    free_workers(r);
     return GESS_OK;
 }

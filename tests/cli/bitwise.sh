@@ -54,7 +54,7 @@ in_use()
 {
     run=$1
     shift
-    grep '^ .*refinements [1-9]' "$run/log.txt" | tail -n 1 > choice || true
+    grep '^ .*map searches [1-9]' "$run/log.txt" | tail -n 1 > choice || true
     for pattern; do
         grep -Eq "$pattern" choice || {
             echo "$run: '$pattern' is not what auto chose: $(cat choice)"

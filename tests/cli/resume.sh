@@ -49,11 +49,11 @@ for options in \
 done
 [ $killed -gt 0 ] || fail "every run ended before it was killed"
 
-# ---- the same with what `auto` learns: killed between two refinements, and in sampling with all of it in use ----
-# refined RUN: how many refinements its log has
-refined()
+# ---- the same with what `auto` learns: killed between two map searches, and in sampling with all of it in use ----
+# searched RUN: how many of its stages came after a map search
+searched()
 {
-    if [ -f "$1/log.txt" ]; then grep -c 'refinements [1-9]' "$1/log.txt"; else echo 0; fi
+    if [ -f "$1/log.txt" ]; then grep -c 'map searches [1-9]' "$1/log.txt"; else echo 0; fi
 }
 
 # kill_after CONDITION: kills the run as soon as the condition holds; false where it ended before
@@ -77,25 +77,25 @@ for options in 'funnel --chains 24 --max-warmup-evals 20000 --draws 3000' 'mixtu
     number=$((number + 1))
     # shellcheck disable=SC2086
     "$gess" sample $options -q -o "whole$number" || fail "sample $options"
-    all=$(refined "whole$number")
-    [ "$all" -gt 4 ] || fail "$options: auto refined at $all stages only"
+    all=$(searched "whole$number")
+    [ "$all" -gt 4 ] || fail "$options: auto searched for maps at $all stages only"
     grep -Eq 'map (scale|skew)|components ([2-9]|1[0-6]) ' "whole$number/log.txt" || fail "$options: auto learned nothing"
     for stage in 2 4; do
         rm -rf killed
-        kill_after "[ \"\$(refined killed)\" -ge $stage ] && [ -f killed/checkpoint ]" &&
-            [ "$(refined killed)" -lt "$all" ] && between=$((between + 1))
+        kill_after "[ \"\$(searched killed)\" -ge $stage ] && [ -f killed/checkpoint ]" &&
+            [ "$(searched killed)" -lt "$all" ] && between=$((between + 1))
         "$gess" resume killed -q --threads 3 || fail "resume of: $options"
-        same "whole$number" killed "killed at stage $stage of refinements: $options"
+        same "whole$number" killed "killed after $stage stages with map searches: $options"
     done
     rm -rf killed
-    kill_after "[ \"\$(refined killed)\" -ge $all ] && [ killed/checkpoint -nt killed/log.txt ]" && sampling=$((sampling + 1))
+    kill_after "[ \"\$(searched killed)\" -ge $all ] && [ killed/checkpoint -nt killed/log.txt ]" && sampling=$((sampling + 1))
     "$gess" resume killed -q --threads 3 || fail "resume of: $options"
     same "whole$number" killed "killed in sampling: $options"
 done
 cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws of auto"
-[ $between -gt 0 ] || fail "no run was killed between two refinements"
+[ $between -gt 0 ] || fail "no run was killed between two map searches"
 [ $sampling -gt 0 ] || fail "no run of auto was killed in sampling"
-echo "auto: $between kills between refinements, $sampling in sampling"
+echo "auto: $between kills between map searches, $sampling in sampling"
 
 # ---- kernels that adapt, and tempering: stopped again and again by a time limit ----
 for options in \
@@ -186,7 +186,7 @@ grep -q 'edited/config.json is not as the run wrote it' err.txt || fail "edited:
 "$gess" resume nowhere 2> err.txt
 [ $? -eq 1 ] || fail "resume of nothing ends with 1"
 
-# ---- one writer at a time; a lock whose owner is gone is none ----
+# ---- one writer at a time; a lock left by a dead process is ignored ----
 "$gess" sample wishart:dim=100 --draws 1e9 --warmup 5 -q -o busy 2> busy.txt &
 writer=$!
 for _ in $(seq 100); do # until it has the lock

@@ -11,6 +11,7 @@
 
 #include "base/archive.h"
 #include "draws/store.h"
+#include "run/config.h"
 #include "run/run.h"
 
 #include <gess/gess.h>

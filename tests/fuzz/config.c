@@ -2,6 +2,7 @@
 #include "fuzz.h"
 
 #include "base/options.h"
+#include "run/config.h"
 #include "run/run.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

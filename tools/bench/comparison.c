@@ -7,6 +7,7 @@
  *
  * In the folder of --output: peers.dat, peers.gp (gnuplot) and, where gnuplot can be run, peers.svg. */
 #include "bench/measure.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <errno.h>

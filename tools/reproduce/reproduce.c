@@ -1,5 +1,6 @@
 #include "reproduce/reproduce.h"
 
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <errno.h>

@@ -1,0 +1,134 @@
+#include "run/config.h"
+
+#include "base/checksum.h"
+#include "base/cpu.h"
+#include "base/linalg.h"
+#include "base/options.h"
+#include "run/directory.h"
+#include "run/run.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static json_t *options_json(const gess_options *options)
+{
+    json_t *object = json_object();
+    const gess__option *row;
+    for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
+        char shown[64];
+        const char *text = shown;
+        if (row->type == GESS__OPTION_TEXT)
+            text = *(const char *const *)(const void *)((const char *)options + row->offset);
+        else
+            gess__option_show(options, row, shown, sizeof shown);
+        json_object_set_new(object, row->name, text == NULL ? json_null() : json_string_nocheck(text));
+    }
+    return object;
+}
+
+/* CRC-32 of all keys but "checksum". */
+static int config_checksum(json_t *root, char text[16], gess_error *err)
+{
+    json_t *copy = json_copy(root);
+    if (copy != NULL) json_object_del(copy, "checksum");
+    char *dumped = json_dumps(copy, JSON_COMPACT | JSON_SORT_KEYS);
+    json_decref(copy);
+    if (dumped == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for config.json");
+    snprintf(text, 16, "%08x", (unsigned)gess__crc32(0, dumped, strlen(dumped)));
+    free(dumped);
+    return GESS_OK;
+}
+
+static json_t *build_json(void)
+{
+    return json_pack("{s:s, s:s, s:s}", "blas", gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
+}
+
+int gess__config_write(const gess_run *run, gess_error *err)
+{
+    char checksum[16];
+    json_t *root =
+        json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
+                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    int status = config_checksum(root, checksum, err);
+    if (status != GESS_OK) {
+        json_decref(root);
+        return status;
+    }
+    json_object_set_new(root, "checksum", json_string(checksum));
+    return gess__directory_write_json(run->directory, "config.json", root, err);
+}
+
+int gess__config_verify(const char *path, json_t *config, gess_error *err)
+{
+    char checksum[16];
+    const char *found = json_string_value(json_object_get(config, "checksum"));
+    GESS_TRY(config_checksum(config, checksum, err));
+    if (found != NULL && strcmp(found, checksum) == 0) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE,
+                      "%s is not as the run wrote it: it was edited or damaged. Restore it to resume this run, or "
+                      "start "
+                      "another with `gess sample --config %s`",
+                      path, path);
+}
+
+int gess__config_differs(json_t *config, char *text, size_t size)
+{
+    json_t *here = build_json(), *there = json_object_get(config, "build");
+    const char *name, *version = json_string_value(json_object_get(config, "gess"));
+    json_t *value;
+    size_t used = 0;
+    text[0] = '\0';
+    if (version == NULL || strcmp(version, gess_version()) != 0)
+        used = (size_t)snprintf(text, size, "gess %s, now %s", version != NULL ? version : "?", gess_version());
+    json_object_foreach(here, name, value)
+    {
+        const char *was = json_string_value(json_object_get(there, name));
+        if (used >= size || (was != NULL && strcmp(was, json_string_value(value)) == 0)) continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s %s, now %s", used > 0 ? "; " : "", name,
+                                 was != NULL ? was : "?", json_string_value(value));
+    }
+    json_decref(here);
+    return text[0] != '\0';
+}
+
+/* Sets one option from config.json, where every value is a text. */
+static int set_option(gess_options *options, const char *path, const char *name, const json_t *value, gess_error *err)
+{
+    if (strcmp(name, "overwrite") == 0 || json_is_null(value)) return GESS_OK;
+    if (!json_is_string(value))
+        return gess__fail(err, GESS_ERR_USAGE, "%s: the value of \"%s\" is not text", path, name);
+    int status = gess_options_set(options, name, json_string_value(value), err);
+    return status == GESS_OK ? GESS_OK : gess__blame(err, status, "%s", path);
+}
+
+int gess__config_read(const char *path, gess_options *options, const char **model, json_t **keep, gess_error *err)
+{
+    json_error_t where;
+    *keep = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (*keep == NULL)
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s, line %d: %s", path, where.line, where.text);
+    *model = json_string_value(json_object_get(*keep, "model"));
+    if (*model == NULL || !json_is_object(json_object_get(*keep, "options")))
+        return gess__fail(err, GESS_ERR_FILE, "%s is not a gess config.json: it has no \"model\" or no \"options\"",
+                          path);
+    const char *name;
+    json_t *value;
+    json_object_foreach(json_object_get(*keep, "options"), name, value)
+    {
+        GESS_TRY(set_option(options, path, name, value, err));
+    }
+    return GESS_OK;
+}
+
+void gess__config_version(const char *directory, char *version, size_t size)
+{
+    char path[4096];
+    json_t *config = NULL;
+    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) == GESS_OK)
+        config = json_load_file(path, 0, NULL);
+    const char *text = json_string_value(json_object_get(config, "gess"));
+    snprintf(version, size, "%s", text != NULL ? text : "?");
+    json_decref(config);
+}

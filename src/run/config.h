@@ -1,0 +1,24 @@
+/* config.json of the run directory: the model, the options and the build of a run, with a checksum. */
+#ifndef GESS_RUN_CONFIG_H
+#define GESS_RUN_CONFIG_H
+
+#include <gess/gess.h>
+#include <jansson.h>
+
+int gess__config_write(const gess_run *run, gess_error *err);
+
+/* Reads the options and the model of a config.json. Their texts belong to *keep: call json_decref() on it when they are
+ * no longer used, also after an error. */
+int gess__config_read(const char *path, gess_options *options, const char **model, json_t **keep, gess_error *err);
+
+/* Refuses a config.json whose checksum is wrong: it was edited or damaged. */
+int gess__config_verify(const char *path, json_t *config, gess_error *err);
+
+/* Whether this version, build or machine is not the one that the run began with, so that further draws may differ in
+ * their last bits. text[size] says what differs. */
+int gess__config_differs(json_t *config, char *text, size_t size);
+
+/* The version of gess that wrote directory/config.json, in version[size]; "?" if the file does not say. */
+void gess__config_version(const char *directory, char *version, size_t size);
+
+#endif

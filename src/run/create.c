@@ -1,0 +1,237 @@
+/* Making, resuming and freeing a run, and the functions of <gess/gess.h> that set it up. */
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/options.h"
+#include "model/model.h"
+#include "run/checkpoint.h"
+#include "run/config.h"
+#include "run/directory.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+const char *gess_version(void)
+{
+    return GESS_VERSION_TEXT;
+}
+
+/* starts[]: the first chain of every group of chains that advance in step and so have equally many draws. */
+static size_t find_groups(const gess_run *run, size_t *starts)
+{
+    size_t groups = 0;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        starts[groups++] = e->kept_first;
+        if (e->half > 0) starts[groups++] = e->kept_first + e->half;
+    }
+    return groups;
+}
+
+/* Number of chains whose draws are kept, in all ensembles. */
+static size_t kept_chains(const gess_run *run)
+{
+    const gess__ensemble *last = run->ensemble[run->ensembles - 1];
+    return last->kept_first + last->kept;
+}
+
+int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writer **writer, gess_error *err)
+{
+    char path[4096];
+    const gess_model *model = run->model;
+    size_t columns = run->ensemble[0]->target.columns, chains = kept_chains(run), *starts = NULL;
+    const char **names = NULL;
+    char(*numbered)[32] = NULL;
+    GESS_TRY(gess__directory_path(run->directory, file, path, sizeof path, err));
+    int status = gess__alloc_bytes(&names, columns, sizeof *names, "names", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&numbered, columns, sizeof *numbered, "names", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&starts, 2 * run->ensembles, sizeof *starts, "groups", err);
+    if (status == GESS_OK) {
+        size_t groups = find_groups(run, starts);
+        names[0] = "lp__";
+        for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
+        for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
+        status = reopen
+                     ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
+                     : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
+    }
+    free(starts);
+    free(numbered);
+    free(names);
+    return status;
+}
+
+typedef int ensemble_maker(gess__ensemble **, const gess_model *, const gess_options *, size_t, size_t, gess__team *,
+                           gess_error *);
+
+/* Splits the chains evenly over the ensembles; the first ones get one more if there is a remainder. */
+static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    size_t chains = (size_t)o->chains, first = 0;
+    run->ensembles = (size_t)o->ensembles;
+    GESS_ALLOC(&run->ensemble, run->ensembles, err);
+    for (size_t i = 0; i < run->ensembles; i++) {
+        size_t count = chains / run->ensembles + (i < chains % run->ensembles);
+        GESS_TRY(make(&run->ensemble[i], run->model, o, first, count, run->team, err));
+        first += count;
+        run->ensemble[i]->kept_first = i > 0 ? run->ensemble[i - 1]->kept_first + run->ensemble[i - 1]->kept : 0;
+    }
+    return GESS_OK;
+}
+
+int gess__run_is_helper(const gess_run *run)
+{
+    return run->options.comm != NULL && run->options.comm->rank > 0;
+}
+
+/* What a new run and a resumed one have in common. */
+static int make_run(gess_run *run, const char *directory, ensemble_maker *make, gess_error *err)
+{
+    const gess_model *model = run->model;
+    const gess_options *options = &run->options;
+    run->started = run->checkpoint_time = gess__seconds();
+    GESS_TRY(gess__model_check(model, err));
+    GESS_TRY(gess__options_check(options, err));
+    if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
+        return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
+    if (gess__run_is_helper(run)) return GESS_OK;
+    GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
+    GESS_TRY(make_ensembles(run, make, err));
+    if (options->draws == GESS_AUTO)
+        GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
+                                     run->ensemble[0]->target.columns, err));
+    run->stats.dim = model->dim;
+    run->stats.chains = kept_chains(run);
+    run->stats.least_ess = run->stats.worst_rhat = NAN;
+    if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
+    return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
+}
+
+/* The outcome of a run that could not be made, for the helper ranks. */
+typedef struct ending {
+    gess_run *run;
+    int status;
+    const gess_error *error;
+} ending;
+
+static int dismiss_helpers(void *data, gess_error *err)
+{
+    const ending *e = data;
+    (void)err;
+    gess__coordinator_dismiss(e->run->ranks, e->status, e->error, &e->run->stats, sizeof e->run->stats);
+    return GESS_OK;
+}
+
+static void end_for_helpers(gess_run *run, int status, const gess_error *error)
+{
+    ending e = {run, status, error};
+    gess__with_comm_thread(run->ranks, dismiss_helpers, &e, NULL);
+}
+
+/* Arguments of make_new() and make_resumed(), which may run beside the comm thread. */
+typedef struct making {
+    gess_run *run;
+    ensemble_maker *make;
+    const char *directory;
+} making;
+
+static int make_new(void *data, gess_error *err)
+{
+    const making *m = data;
+    gess_run *run = m->run;
+    GESS_TRY(make_run(run, m->directory, m->make, err));
+    if (m->directory == NULL || gess__run_is_helper(run)) return GESS_OK;
+    GESS_TRY(gess__directory_make(run, run->options.overwrite, err));
+    GESS_TRY(gess__config_write(run, err));
+    if (run->options.save_warmup) GESS_TRY(gess__run_open_store(run, "warmup.gess", 0, &run->warmup_writer, err));
+    GESS_TRY(gess__run_open_store(run, "draws.gess", 0, &run->writer, err));
+    return gess__checkpoint_save(run, err); /* so that a run killed at any time can be resumed */
+}
+
+static int make_resumed(void *data, gess_error *err)
+{
+    const making *m = data;
+    gess_run *run = m->run;
+    GESS_TRY(make_run(run, m->directory, m->make, err));
+    if (gess__run_is_helper(run)) return GESS_OK;
+    GESS_TRY(gess__directory_lock(run, err));
+    return gess__checkpoint_load(run, err);
+}
+
+/* Calls `make_it` on rank 0 with the comm thread running. On a helper rank it only checks the model and the options. */
+static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                 ensemble_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
+{
+    GESS_ASSERT(model != NULL && options != NULL);
+    GESS_ALLOC(out, 1, err);
+    gess_run *run = *out;
+    making m = {.run = run, .make = make, .directory = directory};
+    gess_comm *comm = options->comm;
+    run->model = model;
+    run->options = *options;
+    run->lock = -1;
+    if (comm != NULL && comm->abi != GESS__COMM_ABI)
+        return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
+    if (comm != NULL && gess__run_is_helper(run)) {
+        comm->runs++;
+        int status = make_it(&m, err);
+        if (status != GESS_OK) gess__helper_rank_failed(comm, status, err);
+        return status;
+    }
+    GESS_TRY(gess__coordinator_of(comm, &run->ranks, err));
+    if (run->ranks != NULL) gess__coordinator_next_run(run->ranks);
+    int status = gess__with_comm_thread(run->ranks, make_it, &m, err);
+    /* the helper ranks wait in gess_run_go() */
+    if (status != GESS_OK && run->ranks != NULL) end_for_helpers(run, status, err);
+    return status;
+}
+
+int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                 gess_error *err)
+{
+    return begin(out, model, options, directory, gess__ensemble_new, make_new, err);
+}
+
+int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                    gess_error *err)
+{
+    *out = NULL;
+    if (directory == NULL) return gess__fail(err, GESS_ERR_USAGE, "which run is to be resumed? no directory was given");
+    return begin(out, model, options, directory, gess__ensemble_make, make_resumed, err);
+}
+
+void gess_run_free(gess_run *run)
+{
+    if (run == NULL) return;
+    gess__writer_free(run->writer);
+    gess__writer_free(run->warmup_writer);
+    gess__stop_rule_free(run->stop_rule);
+    gess__stop_rule_free(run->monitor.rule);
+    gess__team_free(run->monitor.team);
+    gess__history_free(&run->history);
+    for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
+    free(run->ensemble);
+    gess__team_free(run->team);
+    gess__directory_unlock(run);
+    free(run->directory);
+    free(run);
+}
+
+void gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user)
+{
+    run->on_draw = fn;
+    run->on_draw_user = user;
+}
+
+void gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user)
+{
+    run->on_progress = fn;
+    run->on_progress_user = user;
+}
+
+void gess_run_stats(const gess_run *run, gess_stats *stats)
+{
+    *stats = run->stats;
+}

@@ -1,0 +1,40 @@
+#include "run/describe.h"
+
+#include "run/run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Acceptance rates and divergences of a kernel that uses no approximation. */
+static void describe_kernel(const gess__tally *t, size_t temperatures, char *text, size_t size)
+{
+    int used = 0;
+    if (temperatures > 0)
+        used = snprintf(text, size, "%zu temperatures, %.0f %% of swaps accepted; ", temperatures,
+                        100.0 * (double)t->swapped / (double)(t->swaps > 0 ? t->swaps : 1));
+    if (t->tried > 0)
+        used += snprintf(text + used, size - (size_t)used, "%.1f %% of proposals accepted; ",
+                         100.0 * (double)t->taken / (double)t->tried);
+    if (t->divergent > 0)
+        used += snprintf(text + used, size - (size_t)used, "%llu trajectories diverged; ",
+                         (unsigned long long)t->divergent);
+    if (used > 1) text[used - 2] = '\0'; /* the last "; " */
+}
+
+void gess__run_describe_method(gess_run *run)
+{
+    const gess__ensemble *e = run->ensemble[0];
+    gess_stats *s = &run->stats;
+    char map[80] = "none";
+    memset(s->method, 0, sizeof s->method); /* checkpoints save all of its bytes */
+    if (e->warmup.over && e->schedule->alone)
+        describe_kernel(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
+    if (e->mixture == NULL || !e->warmup.over) return;
+    if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
+    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, e->mixture->count,
+                        e->mixture->count == 1 ? "" : "s", e->warmup.by_summit ? ", Laplace approximation" : "");
+    if (used > 0 && (size_t)used < sizeof s->method && e->globals > 0 && e->tally.globals > 0)
+        snprintf(s->method + used, sizeof s->method - (size_t)used,
+                 "; %u of %u updates independence moves (%.0f %% accepted)", e->globals, e->period,
+                 100.0 * (double)e->tally.accepted / (double)e->tally.globals);
+}

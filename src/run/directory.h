@@ -1,0 +1,26 @@
+/* The run directory: making it, its lock, paths in it, and JSON files that are replaced whole. */
+#ifndef GESS_RUN_DIRECTORY_H
+#define GESS_RUN_DIRECTORY_H
+
+#include <gess/gess.h>
+#include <jansson.h>
+
+/* Makes run->directory and locks it. Refuses a folder that holds other files. A folder with a run in it is refused too,
+ * unless `overwrite`, which removes the files of that run. */
+int gess__directory_make(gess_run *run, int overwrite, gess_error *err);
+
+/* Locks run->directory against other processes; an error if another process holds the lock. */
+int gess__directory_lock(gess_run *run, gess_error *err);
+void gess__directory_unlock(gess_run *run);
+
+/* Makes a folder and its parents, if they do not exist. */
+int gess__make_folders(const char *directory, gess_error *err);
+
+/* path[size] = directory/file. */
+int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err);
+
+/* Writes directory/file under a temporary name, syncs it and renames it. Takes the reference to root; NULL (out of
+ * memory) is an error. */
+int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+#include "run/finish.h"
+
+#include "run/checkpoint.h"
+#include "run/describe.h"
+#include "run/directory.h"
+#include "run/log.h"
+#include "run/nans.h"
+#include "run/run.h"
+#include "run/stats.h"
+
+int gess__run_write_history(gess_run *run, gess_error *err)
+{
+    if (run->directory == NULL) return GESS_OK;
+    json_t *root = gess__history_json(&run->history, run->ensembles, run->ensemble, &run->stats);
+    return gess__directory_write_json(run->directory, "history.json", root, err);
+}
+
+int gess__run_finish(gess_run *run, int status, gess_error *err)
+{
+    gess__run_update_stats(run);
+    run->finished = status == GESS_OK;
+    gess__run_describe_method(run);
+    if (status == GESS_OK || status == GESS_ERR_STOPPED) {
+        GESS_TRY(gess__checkpoint_save(run, err));
+        GESS_TRY(gess__run_write_history(run, err));
+    }
+    if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
+    if (status == GESS_ERR_STOPPED && run->out_of_time)
+        gess__fail(err, status, "the time limit --max-time was reached");
+    gess__run_log_ranks(run);
+    gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
+                  (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
+    return status;
+}

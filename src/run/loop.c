@@ -1,0 +1,157 @@
+/* The main loop of a run: warm up every ensemble, sample until enough draws are stored, save checkpoints on the way.
+ *
+ * The executor returns GESS_ERR_STOPPED when run->pause is set. advance_run() then starts again from the position that
+ * the run has reached, so a pause never changes a draw. */
+#include "base/assert.h"
+#include "base/clock.h"
+#include "run/checkpoint.h"
+#include "run/finish.h"
+#include "run/log.h"
+#include "run/run.h"
+#include "run/sink.h"
+#include "run/stats.h"
+#include "run/targets.h"
+
+/* Warms up one ensemble after the other, stage by stage. */
+static int warm_up(gess_run *run, gess_error *err)
+{
+    gess__record record = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
+                           .sink = gess__run_sink,
+                           .user = run,
+                           .stop = &run->pause};
+    for (run->current = 0; run->current < run->ensembles; run->current++) {
+        gess__ensemble *e = run->ensemble[run->current];
+        while (!e->warmup.over) {
+            GESS_TRY(gess__warmup_stage(e, &record, err));
+            gess__run_log_stage(run, run->current, e);
+            GESS_TRY(gess__history_stage(&run->history, run->current, e, err));
+        }
+    }
+    return GESS_OK;
+}
+
+/* The smallest number of kept draws that an ensemble has. */
+static uint64_t fewest_draws(const gess_run *run)
+{
+    uint64_t fewest = UINT64_MAX;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        uint64_t draws = (gess__ensemble_done(e) - e->warmup.iterations) / run->options.thin;
+        if (draws < fewest) fewest = draws;
+    }
+    return fewest;
+}
+
+/* Samples every ensemble up to `draws` kept draws per chain. Several ensembles take turns, one block of draws at a
+ * time, so that the order of blocks in the file is the same wherever a run was stopped or extended. */
+static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
+{
+    uint64_t thin = run->options.thin;
+    uint64_t block = run->writer != NULL ? gess__writer_unit(run->writer) : draws;
+    if (run->stop_rule != NULL) GESS_TRY(gess__stop_rule_expect(run->stop_rule, draws, err));
+    for (uint64_t until = fewest_draws(run); until < draws;) {
+        until = (until / block + 1) * block;
+        if (run->ensembles == 1 || until > draws) until = draws;
+        for (run->current = 0; run->current < run->ensembles; run->current++) {
+            gess__ensemble *e = run->ensemble[run->current];
+            gess__record record = {.from = e->warmup.iterations,
+                                   .thin = thin,
+                                   .sink = gess__run_sink,
+                                   .user = run,
+                                   .stop = &run->pause};
+            GESS_TRY(gess__ensemble_advance(e, record.from + until * thin, &record, err));
+        }
+    }
+    return GESS_OK;
+}
+
+/* Samples and checks in turn, until the targets are met or --max-evals is reached. */
+static int sample_to_targets(gess_run *run, gess_error *err)
+{
+    while (run->next_check > 0 || !run->stats.targets_met) {
+        if (run->next_check == 0) run->next_check = gess__targets_next_check(run, run->checked_draws);
+        if (run->next_check == 0) break;
+        GESS_TRY(sample_up_to(run, run->next_check, err));
+        gess__run_update_stats(run);
+        run->checked_draws = run->next_check;
+        run->next_check = 0;
+        GESS_TRY(gess__targets_check(run, run->checked_draws, GESS__FIRST_FAILING_COLUMN, err));
+    }
+    /* A check that fails stops at the first failing column. The final figures must cover all columns. */
+    if (run->stats.targets_met || run->checked_draws == 0) return GESS_OK;
+    return gess__targets_check(run, run->checked_draws, GESS__ALL_COLUMNS, err);
+}
+
+/* Takes the run from its present position to its end, or to the next pause. */
+static int advance_run(gess_run *run, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    if (!run->sampling) {
+        GESS_TRY(warm_up(run, err));
+        gess__run_update_stats(run);
+        run->sampling = 1;
+        run->sampling_started = gess__seconds();
+        run->evals_warmup = run->stats.evals;
+        run->checkpoint_iterations = 0;
+    }
+    if (o->draws == GESS_AUTO) return sample_to_targets(run, err);
+    run->planned = run->stats.warmup + o->draws * o->thin;
+    return sample_up_to(run, o->draws, err);
+}
+
+static void stop_run(void *run)
+{
+    gess_stop(run);
+}
+
+/* One session: from gess_run_go() to the end of the run or to a stop. */
+static int run_session(gess_run *run, gess_error *err)
+{
+    const gess_options *o = &run->options;
+    if (run->finished) return gess__run_write_history(run, err); /* a kill may have prevented it */
+    GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
+    run->started = run->sampling_started = gess__seconds();
+    if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
+    GESS_TRY(gess__progress_open(run, err));
+    int status;
+    while ((status = advance_run(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {
+        gess__run_update_stats(run);
+        GESS_TRY(gess__checkpoint_save(run, err));
+        atomic_store(&run->pause, 0);
+        if (atomic_load(&run->stop)) atomic_store(&run->pause, 1); /* gess_stop() was called meanwhile */
+    }
+    return gess__run_finish(run, status, err);
+}
+
+/* The session of rank 0, which tells the helper ranks its outcome. */
+static int run_session_with_helpers(void *data, gess_error *err)
+{
+    gess_run *run = data;
+    gess_error none = {0};
+    int status = run_session(run, err != NULL ? err : &none);
+    gess__coordinator_dismiss(run->ranks, status, err != NULL ? err : &none, &run->stats, sizeof run->stats);
+    return status;
+}
+
+int gess_run_go(gess_run *run, gess_error *err)
+{
+    GESS_ASSERT(run != NULL && run->model != NULL);
+    if (gess__run_is_helper(run))
+        return gess__helper_rank_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
+                                       sizeof run->stats, err);
+    GESS_ASSERT(run->ensembles > 0);
+    if (run->ranks == NULL) return run_session(run, err);
+    return gess__with_comm_thread(run->ranks, run_session_with_helpers, run, err);
+}
+
+int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err)
+{
+    if (run->directory != NULL || run->options.draws == GESS_AUTO || !run->finished)
+        return gess__fail(err, GESS_ERR_INTERNAL, "only a finished run without files can be extended in memory");
+    GESS_ASSERT(draws >= run->stats.draws);
+    run->options.draws = draws;
+    run->finished = 0;
+    run->seconds_before = run->stats.seconds;
+    run->sampling_before = run->stats.seconds_sampling;
+    return GESS_OK;
+}

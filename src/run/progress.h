@@ -1,0 +1,30 @@
+/* The progress monitor: ESS and R-hat of the draws so far, shown while a run with a given number of draws goes on.
+ *
+ * Nothing that the run does depends on it. A run that samples until targets are met shows the figures of its stop rule
+ * instead. */
+#ifndef GESS_RUN_PROGRESS_H
+#define GESS_RUN_PROGRESS_H
+
+#include "execute/ensemble.h"
+#include "run/stop_rule.h"
+
+typedef struct gess__progress_monitor {
+    int wanted;
+    gess__stop_rule *rule; /* holds the draws; NULL: the monitor is off */
+    gess__team *team;      /* of the calling thread only, because the others are sampling */
+    uint64_t capacity;     /* draws per chain that `rule` has room for */
+    uint64_t updated_at;   /* draws per chain at the last update */
+    double cost;           /* seconds that the last update took */
+} gess__progress_monitor;
+
+/* Turns the monitor on, if it is wanted and the run has stored no draws yet. */
+int gess__progress_open(gess_run *run, gess_error *err);
+
+/* Adds the draws of a segment of ensemble e. */
+int gess__progress_take(gess_run *run, const gess__ensemble *e, const gess__segment *segment, gess_error *err);
+
+/* Recomputes least_ess, worst_rhat and slowest of run->stats, if there are half as many draws again as at the last
+ * update and the cost is a small share of the run's time. */
+int gess__progress_update(gess_run *run, gess_error *err);
+
+#endif

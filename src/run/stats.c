@@ -1,0 +1,54 @@
+#include "run/stats.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "model/model.h"
+#include "run/run.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+void gess__run_update_stats(gess_run *run)
+{
+    gess_stats *s = &run->stats;
+    double now = gess__seconds();
+    s->evals = s->updates = s->failures = s->nans = 0;
+    s->evals_speculative = run->speculative_before;
+    s->seconds_learning = run->learning_before;
+    s->iterations = UINT64_MAX;
+    s->warmup_settled = 1;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__ensemble *e = run->ensemble[i];
+        s->evals += e->tally.evals;
+        s->updates += e->tally.updates;
+        s->failures += e->tally.failures;
+        s->nans += e->tally.nans;
+        s->seconds_learning += e->seconds_learning;
+        s->evals_speculative += gess__ensemble_unused(e);
+        s->nu = e->schedule->alone ? NAN : e->approx->nu;
+        if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);
+        if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;
+        s->warmup_settled &= e->warmup.settled;
+    }
+    s->seconds = run->seconds_before + now - run->started;
+    if (run->sampling) {
+        s->evals_sampling = s->evals - run->evals_warmup;
+        s->seconds_sampling = run->sampling_before + now - run->sampling_started;
+    }
+}
+
+void gess__run_name_column(const gess_run *run, size_t column, char *name, size_t size)
+{
+    char numbered[32];
+    const gess_model *model = run->model;
+    GESS_ASSERT(column <= model->dim + model->derived && size > 0);
+    const char *whole = column == 0            ? "lp__"
+                        : column <= model->dim ? gess__parameter_name(model, column - 1, numbered)
+                                               : model->derived_names[column - 1 - model->dim];
+    size_t length = strlen(whole);
+    if (length >= size)
+        for (length = size - 1; length > 0 && ((unsigned char)whole[length] & 0xc0) == 0x80;) length--;
+    memset(name, 0, size); /* checkpoints save all of its bytes */
+    snprintf(name, size, "%.*s", (int)length, whole);
+}

@@ -1,0 +1,22 @@
+/* Sampling until targets are met: when the stop rule is checked next, and what a check records. */
+#ifndef GESS_RUN_TARGETS_H
+#define GESS_RUN_TARGETS_H
+
+#include <gess/gess.h>
+
+/* Which columns a check covers. */
+typedef enum gess__check_columns {
+    GESS__FIRST_FAILING_COLUMN, /* stop at the column that failed last time, if it still fails */
+    GESS__ALL_COLUMNS
+} gess__check_columns;
+
+/* Draws per chain at which to check next, given that the last check was at `draws` (0: there was none). It is half as
+ * many draws again, or as many as --max-evals still allows; 0 if it allows none. It depends on counts of evaluations
+ * only, never on time. */
+uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws);
+
+/* Checks the first `draws` draws of every chain against --target-ess and --target-rhat, and writes the figures to
+ * run->stats, log.txt and the history. */
+int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns columns, gess_error *err);
+
+#endif
