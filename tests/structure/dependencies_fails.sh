@@ -20,8 +20,8 @@ plant()
 
 source=$1
 plant src/base/mem.c kernel/kernel.h 'base may not include from kernel'
-plant src/run/run.c bench/bench.h 'src may not include from tools'
-plant src/run/run.c command.h 'without its folder'
+plant src/draws/reader.c bench/bench.h 'src may not include from tools'
+plant src/draws/reader.c command.h 'without its folder'
 plant cli/main.c reproduce/plain.h 'cli may not include from tools'
 plant tools/bench/bench.c launch.h 'tools may include only command.h'
 plant tools/bench/bench.c ../cli/launch.h 'without \.\.'
