@@ -1,6 +1,6 @@
 #include "base/linalg.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 #include <cblas.h>
 #include <lapacke.h>

@@ -1,6 +1,6 @@
 #include "base/tile_matmul.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 #ifdef GESS__WIDEST
 #include <immintrin.h>

@@ -1,4 +1,4 @@
-/* Rows of a matrix times points side by side in a tile (base/lanes.h), spelled out for the vectors of the machine:
+/* Rows of a matrix times points side by side in a tile (base/tiles.h), spelled out for the vectors of the machine:
  * compilers make vectors of such loops or do not, by luck. The bits are those of the plain loops. */
 #ifndef GESS_BASE_TILE_MATMUL_H
 #define GESS_BASE_TILE_MATMUL_H

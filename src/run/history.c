@@ -1,6 +1,6 @@
 #include "run/history.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 
 #include <math.h>

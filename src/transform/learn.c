@@ -1,6 +1,6 @@
 #include "transform/learn.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 

@@ -2,7 +2,7 @@
 #ifndef GESS_TRANSFORM_LEARN_H
 #define GESS_TRANSFORM_LEARN_H
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "transform/layers.h"
 #include "parallel/blocks.h"
 

@@ -1,6 +1,6 @@
 #include "transform/learn_regress.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 /* Numbers of several columns that stay near the processor together. */

@@ -12,7 +12,7 @@
  * A coordinate above, such as a level's mean, has a variance that τ² adds to: h = log(floor + e^u). */
 #include "transform/learn_saturated.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 /* Nats that whole numbers may lose, held out. */

@@ -11,7 +11,7 @@
  *   5. Kept where the Gaussian log-likelihood of each half of the points under the fit to the other half rises. */
 #include "transform/learn_saturated.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/vmath.h"
 

@@ -2,7 +2,7 @@
  * Biometrika 96, 2009) by maximum likelihood, for v normal with variance 1 / weight. */
 #include "transform/learn.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/special.h"
 

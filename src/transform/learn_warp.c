@@ -8,7 +8,7 @@
  *      them, so that the warps leave these tails to T. */
 #include "transform/learn.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 enum { REFITS = 2 };
 

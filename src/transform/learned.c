@@ -1,6 +1,6 @@
 #include "transform/layers.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "base/tile_matmul.h"
 #include "base/vmath.h"

@@ -1,4 +1,4 @@
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 #include <string.h>
 

@@ -6,8 +6,8 @@
  * serves inside fits only.)
  *
  * Matrices are dense, column-major and lower triangular where called L: L[i + k * dim], k <= i. */
-#ifndef GESS_BASE_LANES_H
-#define GESS_BASE_LANES_H
+#ifndef GESS_BASE_TILES_H
+#define GESS_BASE_TILES_H
 
 #include "base/vmath.h"
 
