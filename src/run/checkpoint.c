@@ -5,6 +5,7 @@
  * bit for bit. */
 #include "base/archive.h"
 #include "base/clock.h"
+#include "draws/draws.h"
 #include "run/run.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 #define GESS_RUN_RUN_H
 
 #include "base/archive.h"
-#include "draws/store.h"
+#include "draws/writer.h"
 #include "execute/ensemble.h"
 #include "cluster/coordinator.h"
 #include "run/history.h"
