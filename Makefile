@@ -15,8 +15,8 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 MAKEFLAGS += --no-print-directory
 
-SOURCES = $(shell find $(wildcard src include cli tests bench) -name '*.[ch]')
-TIDIED = $(shell find src cli -name '*.c')
+SOURCES = $(shell find $(wildcard src include cli tools tests bench) -name '*.[ch]')
+TIDIED = $(shell find src cli tools -name '*.c')
 
 CONFIGURE = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX='$(abspath $(PREFIX))' -DGESS_TESTS=$(2) >/dev/null
 BUILD = cmake --build --preset $(1) -j $(JOBS)

@@ -2,6 +2,7 @@
 #include "base/options.h"
 #include "command.h"
 #include "execute/ensemble.h"
+#include "export/registry.h"
 #include "kernel/kernel.h"
 #include "model/model.h"
 
@@ -72,6 +73,9 @@ int print_manual(FILE *out)
     fputs(".SH MODELS\n", out);
     for (size_t i = 0; gess__builtin_row(i) != NULL; i++)
         put_item(out, gess__builtin_row(i)->name, gess__builtin_row(i)->dimension, gess__builtin_row(i)->help);
+    fputs(".SH EXPORT FORMATS\n", out);
+    for (size_t i = 0; gess__exporter_row(i) != NULL; i++)
+        put_item(out, gess__exporter_row(i)->name, NULL, gess__exporter_row(i)->help);
     fputs(".SH SEVERAL PROCESSES\nUnder mpirun, srun and the like,\n.B gess sample\nand\n.B gess resume\nare one run "
           "of all processes: the first has the files and does the talking, the others lend their threads. The draws "
           "are "

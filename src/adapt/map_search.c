@@ -1,6 +1,6 @@
 #include "adapt/map_search.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"

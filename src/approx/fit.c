@@ -1,7 +1,7 @@
 /* What both fits share: the workspace, the rule that chooses between them, and the ridge. */
 #include "approx/fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 

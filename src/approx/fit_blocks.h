@@ -3,7 +3,7 @@
 #define GESS_APPROX_FIT_BLOCKS_H
 
 #include "approx/approx.h"
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "parallel/blocks.h"
 
 typedef struct gess__fit_blocks {

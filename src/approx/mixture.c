@@ -1,6 +1,6 @@
 #include "approx/mixture.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 

@@ -11,7 +11,7 @@
  * O(K N D²) an iteration. */
 #include "approx/mixture_fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/special.h"

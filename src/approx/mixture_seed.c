@@ -6,7 +6,7 @@
  * by √u, u = (ν + D)/(ν + δ) the weight that the single t gives them. */
 #include "approx/mixture_fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/rng.h"
 #include "base/vmath.h"

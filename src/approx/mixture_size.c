@@ -2,7 +2,7 @@
  * chains gets under the fit to the other (docs/statistics.md, "The mixture of t"), and then EM on all points. */
 #include "approx/mixture_fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/vmath.h"
 

@@ -9,13 +9,13 @@
  *   - Σ is divided by the sum of the weights, not by the number of points (Kent, Tyler & Vardi
  *     1994; Meng & van Dyk 1997): the same maximum in far fewer iterations.
  * One iteration costs O(K D² + D³): one product, one Cholesky, one triangular solve for all points, in tiles of our own
- * (base/lanes.h), which for so few rows are faster than the BLAS.
+ * (base/tiles.h), which for so few rows are faster than the BLAS.
  *
  * Contract: the log-likelihood does not fall from one iteration to the next, except where a ridge
  * was needed (fit.c says which). No allocation; any points that are finite are accepted. */
 #include "approx/fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/special.h"
 #include "base/vmath.h"

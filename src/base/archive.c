@@ -1,5 +1,6 @@
 #include "base/archive.h"
 
+#include "base/assert.h"
 #include "base/checksum.h"
 
 #include <errno.h>
@@ -42,6 +43,7 @@ static void reserve(gess__archive *a, size_t count)
 void gess__archive_bytes(gess__archive *a, void *data, size_t count)
 {
     if (a->bad || count == 0) return;
+    GESS_ASSERT(data != NULL && a->at <= a->size && a->size <= a->capacity);
     if (a->reading) {
         if (count > a->size - a->at) {
             a->bad = 1;
@@ -125,6 +127,7 @@ static int sync_folder(const char *folder, gess_error *err)
 int gess__archive_save(const gess__archive *a, const char *folder, const char *name, gess_error *err)
 {
     char path[4096], temporary[4096 + 8], old[4096 + 8];
+    GESS_ASSERT(!a->reading);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %s", name);
     if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
         return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", folder);
@@ -181,7 +184,7 @@ int gess__archive_load(gess__archive *a, const char *folder, const char *name, i
     *old = 1;
     snprintf(path, sizeof path, "%s/%s.old", folder, name);
     if (read_file(a, path, err) == GESS_OK) {
-        /* a damaged file must not take the good one's place when the next is saved */
+        /* otherwise the next save would rename the damaged file over the good one */
         snprintf(path, sizeof path, "%s/%s", folder, name);
         if (unlink(path) != 0 && errno != ENOENT) {
             gess__archive_free(a);

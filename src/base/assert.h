@@ -1,17 +1,17 @@
-/* Assertions: for mistakes of our own, at the borders of folders. What a user may do wrong gets a message instead.
+/* GESS_ASSERT(): checks preconditions at the borders of folders, for mistakes of our own. A user's mistake gets a
+ * message instead (base/status.h).
  *
- * They are on in test builds (the presets asan, tsan, debug and coverage set GESS_ASSERTIONS) and off in release, where
- * the condition is compiled but never evaluated. */
+ * Assertions are on in test builds (the presets asan, tsan, debug and coverage set GESS_ASSERTIONS) and off in release,
+ * where the condition is compiled but never evaluated. */
 #ifndef GESS_BASE_ASSERT_H
 #define GESS_BASE_ASSERT_H
 
 #ifdef GESS_ASSERTIONS
 
-/* Prints the condition and where it stands to stderr, then aborts. */
+/* Prints the condition and its place in the source to stderr, then aborts. */
 _Noreturn void gess__assert_failed(const char *condition, const char *file, int line);
 
-#define GESS_ASSERT(condition) \
-    ((condition) ? (void)0 : gess__assert_failed(#condition, __FILE__, __LINE__))
+#define GESS_ASSERT(condition) ((condition) ? (void)0 : gess__assert_failed(#condition, __FILE__, __LINE__))
 
 #else
 

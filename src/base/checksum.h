@@ -1,12 +1,12 @@
-/* CRC-32 as zlib has it. Where libdeflate was found at build time it computes the same number several times
- * faster: on the cheapest models that is noticed. */
+/* CRC-32, with zlib's polynomial. If libdeflate was found at build time, it computes the same number several times
+ * faster, which shows on the cheapest models. */
 #ifndef GESS_BASE_CHECKSUM_H
 #define GESS_BASE_CHECKSUM_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes on from an earlier checksum; 0 to begin with. */
+/* Continues from an earlier checksum; begin with 0. */
 uint32_t gess__crc32(uint32_t crc, const void *bytes, size_t count);
 
 #endif

@@ -1,4 +1,4 @@
-/* Monotonic time, for progress, limits and measurements; never for anything that a draw depends on. */
+/* Monotonic time, for progress, limits and measurements. No draw may depend on it. */
 #ifndef GESS_BASE_CLOCK_H
 #define GESS_BASE_CLOCK_H
 

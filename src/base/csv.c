@@ -1,5 +1,6 @@
 #include "base/csv.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -28,8 +29,8 @@ static span trimmed(span s)
 
 /* ---- numbers ---- */
 
-/* Whether s is all decimal characters, or one of nan, inf and infinity with an optional sign:
- * what strtod takes, less hexadecimal and nan(...). */
+/* Whether s has only the characters of decimal numbers, or is nan, inf or infinity with an optional sign. strtod() also
+ * takes hexadecimal numbers and nan(...), which are refused here. */
 static bool looks_decimal(span s)
 {
     static const char *const words[] = {"nan", "inf", "infinity"};
@@ -48,7 +49,7 @@ static bool looks_decimal(span s)
     return digit;
 }
 
-/* The byte at s.end must be readable and no part of a number. */
+/* The byte at s.end must be readable, and must not be part of a number. */
 static bool parse_span(span s, locale_t c_locale, double *out)
 {
     s = trimmed(s);
@@ -56,7 +57,7 @@ static bool parse_span(span s, locale_t c_locale, double *out)
     char *end;
     double value = strtod_l(s.begin, &end, c_locale);
     if (end != s.end) return false;
-    /* 1e999 is a slip, not an infinity */
+    /* 1e999 is a mistake, not an infinity */
     bool digits = s.end[-1] >= '0' && s.end[-1] <= '9';
     if (isinf(value) && (digits || s.end[-1] == '.')) return false;
     *out = value;
@@ -74,7 +75,7 @@ bool gess__parse_real(const char *text, double *out)
 
 /* ---- text ---- */
 
-/* Reads the whole file and adds a NUL; *text is released with free(), also after a failure. */
+/* Reads the whole file and adds a NUL. The caller frees *text, also after a failure. */
 static int read_file(const char *path, char **text, size_t *length, gess_error *err)
 {
     FILE *file = fopen(path, "rb");
@@ -102,7 +103,8 @@ static int read_file(const char *path, char **text, size_t *length, gess_error *
     return status;
 }
 
-/* The next line that holds something into *line, without its end; false at the end of the text. */
+/* Puts the next line that is neither empty nor a comment into *line, without its line break; false at the end of the
+ * text. */
 static bool next_line(span *rest, span *line, size_t *number)
 {
     while (rest->begin < rest->end) {
@@ -116,7 +118,7 @@ static bool next_line(span *rest, span *line, size_t *number)
     return false;
 }
 
-/* Lines that a name in quotes runs over become one; of text without a second quote nothing changes. */
+/* Joins the lines of a quoted name that contains line breaks. Without a closing quote nothing changes. */
 static void join_quoted(span *rest, span *line, size_t *number)
 {
     span joined = *line, after = *rest;
@@ -137,8 +139,8 @@ static void join_quoted(span *rest, span *line, size_t *number)
     *number += lines;
 }
 
-/* The next field of the line into *field; false past the last one. A comma inside double quotes
- * separates nothing. `line->begin` becomes NULL after the last field. */
+/* Puts the next field of the line into *field; false past the last one. A comma inside double quotes does not separate.
+ * `line->begin` becomes NULL after the last field. */
 static bool next_field(span *line, span *field)
 {
     if (line->begin == NULL) return false;
@@ -159,7 +161,7 @@ static size_t count_fields(span line)
     return count;
 }
 
-/* A name without its blanks and quotes; "" inside quotes is one quote. */
+/* Copies a name without its blanks and quotes; "" inside quotes is one quote. */
 static int copy_name(span s, char **out, gess_error *err)
 {
     s = trimmed(s);
@@ -201,7 +203,7 @@ static int read_header(gess__table *table, span line, gess_error *err)
     return GESS_OK;
 }
 
-/* Reads one line of numbers into `values`; false where a field is not a number: *bad and *column
+/* Reads one line of numbers into `values`; false if a field is not a number: *bad and *column
  * (from 1) say which. */
 static bool read_numbers(span line, locale_t c_locale, double *values, span *bad, size_t *column)
 {
@@ -217,7 +219,7 @@ static bool read_numbers(span line, locale_t c_locale, double *values, span *bad
 
 static int read_table(gess__table *table, const char *path, span rest, locale_t c_locale, gess_error *err)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* some editors begin a file with it */
+    static const char mark[] = "\xef\xbb\xbf"; /* byte order mark, which some editors write */
     if (rest.end - rest.begin >= 3 && memcmp(rest.begin, mark, 3) == 0) rest.begin += 3;
     size_t fields = 1; /* an upper bound on the fields of the whole file */
     for (const char *c = rest.begin; c < rest.end; c++) fields += *c == ',' || *c == '\n';
@@ -256,6 +258,7 @@ static int read_table(gess__table *table, const char *path, span rest, locale_t 
 
 int gess__table_read(gess__table *table, const char *path, gess_error *err)
 {
+    GESS_ASSERT(path != NULL);
     *table = (gess__table){0};
     char *text = NULL;
     size_t length = 0;

@@ -1,6 +1,7 @@
 #include "base/linalg.h"
 
-#include "base/lanes.h"
+#include "base/assert.h"
+#include "base/tiles.h"
 
 #include <cblas.h>
 #include <lapacke.h>
@@ -9,7 +10,7 @@
 
 enum { MAX_IN_TILES = 128 };
 
-/* OpenBLAS's thread count belongs to the process, and so must the count of its users. */
+/* OpenBLAS has one thread count per process, so the count of its users is per process too. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
 static int threads_before;
@@ -27,6 +28,7 @@ void gess__blas_begin(void)
 void gess__blas_end(void)
 {
     pthread_mutex_lock(&lock);
+    GESS_ASSERT(users > 0);
     if (--users == 0 && threads_before != 1) openblas_set_num_threads(threads_before);
     pthread_mutex_unlock(&lock);
 }
@@ -44,7 +46,7 @@ bool gess__cholesky(size_t n, double *a)
     return info == 0;
 }
 
-/* Many points of a moderate dimension, in tiles: several times as fast as the BLAS, whose strength is large n. */
+/* For many points of a moderate dimension tiles are several times as fast as the BLAS, which is better at large n. */
 static void solve_in_tiles(size_t n, const double *chol, size_t columns, double *b)
 {
     double inverse[MAX_IN_TILES], centre[MAX_IN_TILES] = {0}, some[MAX_IN_TILES * GESS__LANES];
@@ -81,7 +83,7 @@ void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, 
                    double *c)
 {
     size_t height = transpose_a ? inner : rows, width = transpose_a ? rows : inner;
-    const size_t small = 2000000; /* twice what OpenBLAS counts as small */
+    const size_t small = 2000000; /* twice OpenBLAS's own limit of small products */
     CBLAS_TRANSPOSE transpose = transpose_a ? CblasTrans : CblasNoTrans;
     if (columns > 1 && rows * columns * inner > small) {
         cblas_dgemm(CblasColMajor, transpose, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1.0, a, (int)height, b,

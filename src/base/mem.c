@@ -1,5 +1,7 @@
 #include "base/mem.h"
 
+#include "base/assert.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, gess_error *err)
 {
     void *memory = NULL;
+    GESS_ASSERT(out != NULL);
     if (count <= (SIZE_MAX - GESS__ALIGN) / (size == 0 ? 1 : size)) {
         size_t bytes = count * size;
         bytes = (bytes + GESS__ALIGN - 1) / GESS__ALIGN * GESS__ALIGN;
@@ -23,6 +26,7 @@ int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, ge
 
 int gess__copy_text(char **out, const char *text, gess_error *err)
 {
+    GESS_ASSERT(text != NULL);
     size_t bytes = strlen(text) + 1;
     GESS_TRY(gess__alloc_bytes(out, bytes, 1, "text", err));
     memcpy(*out, text, bytes);

@@ -1,4 +1,5 @@
-/* Memory: zeroed, aligned to pairs of cache lines, overflow-checked; a failure is a message, not a crash. */
+/* Allocates memory that is zeroed and aligned to pairs of cache lines. Sizes are checked for overflow; a failure is a
+ * message, not a crash. */
 #ifndef GESS_BASE_MEM_H
 #define GESS_BASE_MEM_H
 
@@ -10,11 +11,11 @@
  * count × size = 0 gives a valid pointer. */
 int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, gess_error *err);
 
-/* GESS_ALLOC(&pointer, count, err): as many elements as asked for, of the pointer's own type. */
+/* GESS_ALLOC(&pointer, count, err): `count` elements of the pointer's type. */
 #define GESS_ALLOC(pointer, count, err) \
     GESS_TRY(gess__alloc_bytes((pointer), (count), sizeof **(pointer), #pointer, (err)))
 
-/* A copy of a string, released with free(). */
+/* A copy of a string, which the caller frees. */
 int gess__copy_text(char **out, const char *text, gess_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/options.h"
 
+#include "base/assert.h"
 #include "base/csv.h"
 
 #include <ctype.h>
@@ -18,7 +19,7 @@ static const gess__option table[] = {
 #define GESS_COUNT_OR_AUTO(field, option, lowest, highest, argument, words) \
     {ROW(COUNT_OR_AUTO, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
 #define GESS_REAL(field, option, value, lowest, highest, argument, words) \
-    {ROW(REAL, field, option, argument, words), .real = (value), .least = (lowest), .most = (highest)},
+    {ROW(REAL, field, option, argument, words), .real = (value), .min = (lowest), .max = (highest)},
 #define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},
 #define GESS_TEXT(field, option, value, argument, words) {ROW(TEXT, field, option, argument, words), .text = value},
 #define GESS_FLAG(field, option, words) {ROW(FLAG, field, option, NULL, words)},
@@ -120,9 +121,9 @@ static int check_count(const gess__option *row, uint64_t count, gess_error *err)
 
 static int check_real(const gess__option *row, double number, gess_error *err)
 {
-    if (number >= row->least && number <= row->most) return GESS_OK;
+    if (number >= row->min && number <= row->max) return GESS_OK;
     return gess__fail(err, GESS_ERR_USAGE, "--%s %g: out of range; it must be from %g to %g", row->name, number,
-                      row->least, row->most);
+                      row->min, row->max);
 }
 
 int gess__options_check(const gess_options *options, gess_error *err)
@@ -181,6 +182,7 @@ static int set_time(const gess__option *row, const char *value, double *field, g
 
 int gess_options_set(gess_options *options, const char *name, const char *value, gess_error *err)
 {
+    GESS_ASSERT(options != NULL && name != NULL);
     while (*name == '-') name++;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].name, name) != 0) continue;

@@ -1,5 +1,6 @@
 #include "base/rng.h"
 
+#include "base/assert.h"
 #include "base/vmath.h"
 
 #include <Random123/philox.h>
@@ -19,8 +20,8 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
     for (int i = 0; i < 4; i++) bits[i] = out.v[i];
 }
 
-/* The same ten rounds as a straight line, which compilers turn into vector code over a loop of
- * counters; Random123's own form they do not. tests/unit/test_rng.c holds the two together. */
+/* The same ten rounds in a form that compilers turn into vector code over a loop of counters, which they do not do with
+ * Random123's form. tests/unit/test_rng.c checks that both agree. */
 #define ROUND(a, b, c, d, k0, k1)                                                \
     do {                                                                         \
         uint64_t p0 = (uint64_t)(a)*0xD2511F53u, p1 = (uint64_t)(c)*0xCD9E8D57u; \
@@ -32,8 +33,8 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
         (k1) += 0xBB67AE85u;                                                     \
     } while (0)
 
-/* And in numbers of 64 bits whose upper halves hold anything: fewer instructions where a vector of them can be
- * multiplied (AVX-512), more where not. */
+/* The rounds in 64-bit integers whose upper halves are garbage: fewer instructions if vectors of 64-bit integers can be
+ * multiplied (AVX-512), more otherwise. */
 #define ROUND_WIDE(a, b, c, d, k0, k1)                                                                         \
     do {                                                                                                       \
         uint64_t p0 = ((a)&0xffffffffu) * UINT64_C(0xD2511F53), p1 = ((c)&0xffffffffu) * UINT64_C(0xCD9E8D57); \
@@ -61,7 +62,7 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
 
 enum { CHUNK = 64 };
 
-/* The four words of up to CHUNK counters, as two numbers each. */
+/* The four words of at most CHUNK counters, as two 64-bit integers per counter. */
 GESS__VECTOR
 static void words_narrow(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const uint32_t *restrict indices,
                          const uint32_t *restrict chains, uint64_t *restrict first, uint64_t *restrict second)
@@ -96,7 +97,7 @@ static void words_wide(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const 
 }
 #endif
 
-/* n, at most CHUNK, is made a multiple of 8: the arrays have room, and what lies there does not matter. */
+/* n is at most CHUNK. It is rounded up to a multiple of 8, for which the arrays have room; the padding is discarded. */
 static void words(gess__key key, size_t n, uint32_t *indices, uint32_t *chains, uint64_t *first, uint64_t *second)
 {
     for (; n % 8 != 0; n++) indices[n] = chains[n] = 0;
@@ -149,7 +150,7 @@ void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t
     }
 }
 
-/* ---- normals: Box & Muller (1958), a pair for each counter value ---- */
+/* ---- normals: Box & Muller (1958), a pair per counter value ---- */
 
 GESS__INLINE void normal_pair(double u1, double u2, double *first, double *second)
 {
@@ -177,13 +178,14 @@ static void interleave(size_t n, const double *restrict even, const double *rest
     if (n % 2 == 1) out[n - 1] = even[n / 2];
 }
 
-/* Pairs of several rows share a chunk, so that short rows fill vectors too. */
+/* A chunk may hold pairs of several rows, so that short rows fill vectors too. */
 void gess__normal_rows(gess__key key, size_t rows, size_t n, double *out)
 {
     uint32_t indices[CHUNK], chains[CHUNK];
     uint64_t u[CHUNK] = {0}, v[CHUNK] = {0};
     double even[CHUNK] = {0}, odd[CHUNK] = {0};
     size_t pairs = (n + 1) / 2, total = rows * pairs;
+    GESS_ASSERT(key.iteration >> 56 == 0 && (total == 0 || out != NULL));
     for (size_t done = 0; done < total;) {
         size_t count = total - done < CHUNK ? total - done : CHUNK, row = done / pairs, pair = done % pairs;
         for (size_t i = 0, r = row, k = pair; i < count; i++) {
@@ -211,8 +213,8 @@ void gess__normals(gess__key key, size_t n, double *out)
 
 /* ---- gammas ---- */
 
-/* One attempt of Marsaglia & Tsang's squeeze for shape >= 1. Returns 0 where it is rejected
- * (a few per cent for shape 1, fewer for larger ones). */
+/* One attempt of Marsaglia & Tsang's method for shape >= 1. Returns 0 if it is rejected (a few per cent for shape 1,
+ * fewer for larger shapes). */
 GESS__INLINE double gamma_attempt(double normal, double u, double d, double c)
 {
     double v = gess__fma(c, normal, 1.0);
@@ -225,6 +227,7 @@ GESS__INLINE double gamma_attempt(double normal, double u, double d, double c)
 GESS__VECTOR
 double gess__gamma(gess__key key, double shape)
 {
+    GESS_ASSERT(shape > 0.0 && key.iteration >> 56 == 0);
     double boosted = shape < 1.0 ? shape + 1.0 : shape;
     double d = boosted - 1.0 / 3.0, c = 1.0 / __builtin_sqrt(9.0 * d);
     for (uint32_t attempt = 1;; attempt++) {
@@ -237,7 +240,7 @@ double gess__gamma(gess__key key, double shape)
     }
 }
 
-/* The first attempt of n chains, at most CHUNK; their words are given. */
+/* The first attempt of n <= CHUNK chains, from their random words. */
 GESS__VECTOR
 static void gamma_attempts(size_t n, const uint64_t *restrict u, const uint64_t *restrict v, const uint64_t *restrict w,
                            double d, double c, double *restrict out)

@@ -1,8 +1,8 @@
-/* Random numbers as pure functions of a key.
+/* Random numbers as pure functions of a key (seed, iteration, chain, purpose) and an index.
  *
- * Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC 2011; Random123) is keyed by the seed and counts
- * by (chain, iteration, purpose, index). There is no state: any thread, rank or resumed run that
- * asks for the same variate gets the same bits, in any order.
+ * Philox4x32-10 (Salmon, Moraes, Dror & Shaw, SC 2011; Random123) has the seed as its key and (chain, iteration,
+ * purpose, index) as its counter. There is no state: every thread, rank or resumed run that computes a variate gets the
+ * same bits, in any order.
  *
  *   key     = seed (64 bits)
  *   counter = index (32) | chain (32) | iteration, low (32) | purpose (8) and iteration, high (24)
@@ -21,12 +21,12 @@ enum gess__purpose {
     GESS__FOR_MODEL = 2,     /* matrices of synthetic models; chain = row */
     GESS__FOR_NORMALS = 3,   /* the ellipse's second point */
     GESS__FOR_SCALE = 4,     /* the inverse-gamma scale s; index = attempt */
-    GESS__FOR_SLICE = 5,     /* the slice's height and angles of one update; index = angle */
+    GESS__FOR_SLICE = 5,     /* height of the slice and angles of one update; index = angle */
     GESS__FOR_TEST = 6,      /* tests only */
     GESS__FOR_FIT = 7,       /* seeds of a mixture's components */
-    GESS__FOR_COMPONENT = 8, /* the component of a mixture around which an update goes; of a mixture of proposals */
-    GESS__FOR_TREE = 20,     /* which point of a trajectory is taken; index = its number */
-    GESS__FOR_SWAP = 21      /* exchanges between temperatures; chain = the colder one */
+    GESS__FOR_COMPONENT = 8, /* the component of a mixture that an update uses: ellipses or proposals */
+    GESS__FOR_TREE = 20,     /* the point of a trajectory that is chosen; index = its number */
+    GESS__FOR_SWAP = 21      /* swaps between temperatures; chain = the colder one */
 };
 
 typedef struct gess__key {
@@ -50,14 +50,13 @@ void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t
 /* Standard normals index 0 .. n-1 into out; entry i depends on (key, i) only, not on n. */
 void gess__normals(gess__key key, size_t n, double *out);
 
-/* The same for `rows` chains from key.chain on: row j of out, n numbers long, is gess__normals() of chain key.chain +
- * j. */
+/* The same for `rows` chains from key.chain on: row j of out has the n numbers of gess__normals() of key.chain + j. */
 void gess__normal_rows(gess__key key, size_t rows, size_t n, double *out);
 
 /* A Gamma(shape, 1) variate, shape > 0 (Marsaglia & Tsang, ACM TOMS 2000). */
 double gess__gamma(gess__key key, double shape);
 
-/* Gamma(shape, 1) variates for n chains: out[j] = gess__gamma with key.chain = chains[j]. */
+/* Gamma(shape, 1) variates for n chains: out[j] is gess__gamma() with key.chain = chains[j]. */
 void gess__gammas(gess__key key, double shape, size_t n, const uint32_t *chains, double *out);
 
 #endif

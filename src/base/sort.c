@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-enum { SHORT = 24, DEEPEST = 64 };
+enum { MAX_INSERTION = 24, MAX_DEPTH = 64 };
 
 static int ascending(const void *a, const void *b)
 {
@@ -26,10 +26,10 @@ static double middle_of(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-/* Quicksort (C. A. R. Hoare), without a call for every comparison; what goes too deep is left to the library. */
+/* Quicksort (C. A. R. Hoare), without a call per comparison. Parts at the maximal depth go to qsort(). */
 static void sort(size_t n, double *x, int depth)
 {
-    while (n > SHORT && depth < DEEPEST) {
+    while (n > MAX_INSERTION && depth < MAX_DEPTH) {
         double pivot = middle_of(x[0], x[n / 2], x[n - 1]);
         size_t i = 0, j = n - 1;
         for (;; i++, j--) {
@@ -40,14 +40,14 @@ static void sort(size_t n, double *x, int depth)
             x[i] = x[j];
             x[j] = value;
         }
-        size_t front = j + 1; /* 0 .. j are at most the pivot, the others at least that */
+        size_t front = j + 1; /* x[0 .. j] <= pivot <= the others */
         if (front == n) front = n - 1;
         depth++;
         sort(front, x, depth);
         x += front;
         n -= front;
     }
-    if (n > SHORT)
+    if (n > MAX_INSERTION)
         qsort(x, n, sizeof *x, ascending);
     else
         insert_all(n, x);

@@ -1,13 +1,16 @@
 #include "base/special.h"
 
+#include "base/assert.h"
+
 #include <float.h>
 #include <math.h>
 
 double gess__digamma(double x)
 {
+    GESS_ASSERT(!(x <= 0.0));
     double shift = 0.0;
     for (; x < 10.0; x += 1.0) shift += 1.0 / x;
-    /* asymptotic series in 1/x², Bernoulli numbers B₂ … B₁₄ over 2n */
+    /* asymptotic series in 1/x²: Bernoulli numbers B₂ … B₁₄ divided by 2n */
     static const double c[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760.0, 1.0 / 12};
     double z = 1.0 / (x * x), tail = 0.0;
     for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--) tail = (tail + c[i]) * z;
@@ -16,6 +19,7 @@ double gess__digamma(double x)
 
 double gess__trigamma(double x)
 {
+    GESS_ASSERT(!(x <= 0.0));
     double sum = 0.0;
     for (; x < 10.0; x += 1.0) sum += 1.0 / (x * x);
     double y = 1.0 / (x * x);

@@ -1,9 +1,8 @@
 /* Status codes, messages and the checking macro.
  *
- * Every function that can fail returns a status of <gess/status.def> (0 is good) and takes a
- * `gess_error *` in the caller's memory. The place that finds the fault writes the message with
- * gess__fail(); everyone above passes the status on with GESS_TRY(). A message says what was
- * wrong, where, and what to do. */
+ * Every function that can fail returns a status of <gess/status.def> (0 is success) and takes a `gess_error *` in the
+ * caller's memory. The function that finds the fault writes the message with gess__fail(); its callers pass the status
+ * on with GESS_TRY(). A message says what was wrong, where, and what to do. */
 #ifndef GESS_BASE_STATUS_H
 #define GESS_BASE_STATUS_H
 
@@ -11,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Calls something that returns a status and returns that status if it is not good. */
+/* Evaluates a call that returns a status, and returns that status if it is not GESS_OK. */
 #define GESS_TRY(call)                                      \
     do {                                                    \
         int gess__status_ = (call);                         \
@@ -22,12 +21,12 @@
  * `err` may be NULL. */
 int gess__fail(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The analyser of clang cannot know that what is returned is what was given. */
+/* Clang's analyser cannot know that gess__fail() returns its argument. */
 #ifdef __clang_analyzer__
 #define gess__fail(err, status, ...) ((void)(gess__fail)((err), (status), __VA_ARGS__), (status))
 #endif
 
-/* Puts `context` and ": " in front of the message that is already there. Returns err's status. */
+/* Puts the formatted context and ": " in front of the message in *err. Returns `status`. */
 int gess__blame(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

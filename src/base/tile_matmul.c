@@ -1,6 +1,7 @@
 #include "base/tile_matmul.h"
 
-#include "base/lanes.h"
+#include "base/assert.h"
+#include "base/tiles.h"
 
 #ifdef GESS__WIDEST
 #include <immintrin.h>
@@ -9,7 +10,8 @@
 
 enum { W = GESS__LANES };
 
-static void add_plain(gess__matrix_rows rows, size_t count, size_t terms, const double *restrict x, double *restrict out)
+static void add_plain(gess__matrix_rows rows, size_t count, size_t terms, const double *restrict x,
+                      double *restrict out)
 {
     for (size_t b = 0; b < count; b++)
         for (size_t k = 0; k < terms; k++)
@@ -21,7 +23,7 @@ static void add_plain(gess__matrix_rows rows, size_t count, size_t terms, const 
 
 enum { ROWS = 4 };
 
-/* ROWS rows; those beyond the last repeat it, and their sums are nobody's. */
+/* ROWS rows. Padding rows repeat the last one; their results are discarded. */
 typedef struct four {
     const double *row[ROWS];
     size_t step;
@@ -35,7 +37,7 @@ static four four_of(gess__matrix_rows rows, size_t first, size_t count)
     return f;
 }
 
-/* Eight rows at a time, so that no sum waits for itself. */
+/* Eight rows at a time, so that no sum waits for its own previous addition. */
 GESS__WIDEST
 static void add_eight(four f, four g, size_t terms, const double *restrict x, double *restrict out)
 {
@@ -79,7 +81,8 @@ static void add_four_narrow(four f, size_t terms, const double *restrict x, doub
     for (size_t b = 0; b < 2 * ROWS; b++) _mm256_storeu_pd(out + b * W / 2, s[b]);
 }
 
-static void add_vectors(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x, double *out)
+static void add_vectors(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x,
+                        double *out)
 {
     void (*add)(four, size_t, const double *, double *) = with == GESS__WIDEST_VECTORS ? add_four : add_four_narrow;
     size_t b = 0;
@@ -103,7 +106,8 @@ gess__vectors gess__best_vectors(void)
     return GESS__NO_VECTORS;
 }
 
-void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x, double *out)
+void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x,
+                            double *out)
 {
 #ifdef GESS__WIDEST
     if (with != GESS__NO_VECTORS) {
@@ -117,5 +121,6 @@ void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t c
 
 void gess__tile_matmul(gess__matrix_rows rows, size_t count, size_t terms, const double *x, double *out)
 {
+    GESS_ASSERT(count > 0);
     gess__tile_matmul_with(gess__best_vectors(), rows, count, terms, x, out);
 }

@@ -1,10 +1,9 @@
-/* Elementary functions that give the same bits alone, in a loop, in any vector width and on any
- * instruction set: no branches on data, every fused multiply-add written out, nothing that the
- * compiler may reorder. Loops over these inline functions vectorise; libm's do not, and libm's
- * bits may change between its releases.
+/* Elementary functions (exp, log, sin, cos, …) with the same bits in scalar code, in any vector width and on any
+ * instruction set: no branches on data, every fused multiply-add written out, nothing that the compiler may reorder.
+ * Loops over these inline functions vectorise. libm's do not, and libm's bits may change between its releases.
  *
- * Errors are below 1.5 ulp over the stated ranges, of the softplus below 2 (tests/unit/test_vmath.c
- * measures them against long double). The polynomials are those of fdlibm (Sun Microsystems, 1993; notice in
+ * Errors are below 1.5 ulp over the stated ranges, those of the softplus below 2 (tests/unit/test_vmath.c measures them
+ * against long double). The polynomials are those of fdlibm (Sun Microsystems, 1993; notice in
  * THIRD_PARTY.md). */
 #ifndef GESS_BASE_VMATH_H
 #define GESS_BASE_VMATH_H
@@ -13,11 +12,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Functions whose loops should use the widest vectors of the machine they run on. The bits are
- * the same in every clone, so sanitizer builds, which cannot resolve clones, do without. */
+/* For functions whose loops should use the widest vectors of the machine. The bits are the same in every clone.
+ * Sanitizer builds, which cannot resolve clones, have none. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(GESS_NO_CLONES)
 #define GESS__VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-/* Code for the widest of these alone; ask first. */
+/* For functions that need the widest vectors; check gess__has_widest() before a call. */
 #define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
 #else
 #define GESS__VECTOR
@@ -51,7 +50,7 @@ GESS__INLINE double gess__fma(double a, double b, double c)
     return __builtin_fma(a, b, c);
 }
 
-/* a where the condition holds, b elsewhere; compiles to a blend. */
+/* a if the condition holds, else b; compiles to a blend. */
 GESS__INLINE double gess__select(int condition, double a, double b)
 {
     uint64_t mask = (uint64_t)0 - (uint64_t)(condition != 0);
@@ -87,7 +86,7 @@ GESS__INLINE double gess__log(double x)
     return gess__select(x >= 0.0, y, gess__from_bits(UINT64_C(0xfff8000000000000))); /* NaN, without a division */
 }
 
-/* log(1 + x) for 0 <= x; exact to first order where x is small. */
+/* log(1 + x) for x >= 0; exact to first order for small x. */
 GESS__INLINE double gess__log1p(double x)
 {
     double w = 1.0 + x;
@@ -153,8 +152,8 @@ GESS__INLINE void gess__sincos_turns(double t, double *sine, double *cosine)
     uint64_t quadrant = gess__bits(shifted);
     double r = t - (shifted - magic) * 0.25;                /* exact, |r| <= 1/8 */
     double x = r * 6.28318530717958623200;                  /* 2π, rounded */
-    double tail = gess__fma(r, 6.28318530717958623200, -x); /* what the product lost */
-    tail = gess__fma(r, 2.44929359829470635445e-16, tail);  /* 2π, the rest */
+    double tail = gess__fma(r, 6.28318530717958623200, -x); /* rounding error of the product */
+    tail = gess__fma(r, 2.44929359829470635445e-16, tail);  /* 2π minus its rounded value */
     double z = x * x;
     double s = 1.58969099521155010221e-10;
     s = gess__fma(s, z, -2.50507602534068634195e-08);

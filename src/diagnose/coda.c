@@ -1,6 +1,6 @@
 #include "diagnose/coda.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <float.h>

@@ -1,36 +1,36 @@
-/* Convergence and accuracy figures of one parameter, as R's package posterior 1.4.0 gives them.
+/* Convergence and accuracy figures of one parameter, equal to those of R's package posterior 1.4.0.
  *
  * A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding,
  * and localization: an improved R-hat", Bayesian Analysis 16 (2021), 667-718.
  *
- * Draws are chains × n: x[chain * n + draw]. What posterior answers with NA is NaN here: constant
- * draws (a range below 2.2e-16, whatever the scale), most figures of non-finite draws, and series
- * too short to split. A figure depends on nothing but x. No function but _new() allocates. */
+ * Draws are chains × n: x[chain * n + draw]. A figure is NaN if posterior returns NA: for constant draws (a range
+ * below 2.2e-16, whatever the scale), mostly for non-finite draws, and for series too short to split. A figure
+ * depends only on x. Only _new() allocates. */
 #ifndef GESS_DIAGNOSE_POSTERIOR_H
 #define GESS_DIAGNOSE_POSTERIOR_H
 
 #include "base/status.h"
 
-/* Scratch memory for one thread: about 32 bytes a draw. */
+/* Scratch memory for one thread: about 32 bytes per draw. */
 typedef struct gess__posterior_workspace gess__posterior_workspace;
 
 /* Room for chains × n draws, both at least 1, their product below 2^32. */
 int gess__posterior_workspace_new(gess__posterior_workspace **out, size_t chains, size_t n, gess_error *err);
 void gess__posterior_workspace_free(gess__posterior_workspace *work);
 
-/* Sorts the draws, which stay the caller's and must live, unchanged, as long as figures are asked
- * for. Every function below is about the draws loaded last. */
+/* Sorts the draws. They stay the caller's, and must not change while figures of them are computed. Every function below
+ * is about the draws loaded last. */
 void gess__posterior_load(gess__posterior_workspace *work, const double *x);
 
 double gess__posterior_mean(const gess__posterior_workspace *work);
 double gess__posterior_sd(const gess__posterior_workspace *work);
 double gess__posterior_quantile(const gess__posterior_workspace *work, double p); /* R's type 7 */
 
-/* Split R-hat of normal scores: the larger of that of the draws and that of their distances from
- * the median. */
+/* Split R-hat of normal scores: the larger of the R-hat of the draws and the R-hat of their distances from the median.
+ */
 double gess__posterior_rhat(gess__posterior_workspace *work);
 
-/* Effective sample sizes; of a quantile: of the indicator of being at or below it. */
+/* Effective sample sizes; that of a quantile is of the indicator of being at or below it. */
 double gess__posterior_ess_bulk(gess__posterior_workspace *work);
 double gess__posterior_ess_tail(gess__posterior_workspace *work);
 double gess__posterior_ess_mean(gess__posterior_workspace *work);
@@ -41,7 +41,7 @@ double gess__posterior_mcse_mean(gess__posterior_workspace *work);
 double gess__posterior_mcse_sd(gess__posterior_workspace *work);
 double gess__posterior_mcse_quantile(gess__posterior_workspace *work, double p);
 
-/* All of them, sharing what they have in common. */
+/* All figures of a parameter; intermediate results are shared. */
 typedef struct gess__posterior_figures {
     double mean, sd, q5, median, q95;
     double rhat, ess_bulk, ess_tail, ess_mean;
@@ -50,16 +50,16 @@ typedef struct gess__posterior_figures {
 
 void gess__posterior_all(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures);
 
-/* One chain among the others. Normal scores are those of R-hat: of ranks among the draws of all chains,
- * so that no tail is too long for their means. NaN where there are none. */
+/* Figures of one chain. Normal scores are those of R-hat: of ranks among the draws of all chains, so that their means
+ * exist for any tail. NaN if there are no scores. */
 typedef struct gess__posterior_chain {
-    double lowest, q25, median, q75, highest; /* of the chain's own draws */
+    double lowest, q25, median, q75, highest; /* of the chain's draws */
     double mean, sd;                          /* of its normal scores */
     double first, last;                       /* means of the scores of its first and last half */
 } gess__posterior_chain;
 
-/* The same figures, and one entry of `each` for every chain. */
+/* The same figures, and one entry of `chains` per chain; NULL: none. */
 void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures,
-                                gess__posterior_chain *each);
+                                gess__posterior_chain *chains);
 
 #endif

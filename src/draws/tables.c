@@ -1,5 +1,6 @@
 #include "draws/tables.h"
 
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/mem.h"
 
@@ -31,7 +32,7 @@ static void take_comment(comments *c, const char *line)
     }
 }
 
-/* How many rows of the file are warm-up, by the comments in front of its header. */
+/* The number of warm-up rows in the file, by the comments in front of its header. */
 static size_t warmup_rows(const char *path)
 {
     comments c = {.thin = 1};
@@ -52,21 +53,21 @@ static size_t warmup_rows(const char *path)
 
 /* ---- columns ---- */
 
-/* The sampler's own, such as stepsize__ and treedepth__. */
+/* A column of the sampler, such as stepsize__ and treedepth__. */
 static bool is_internal(const char *name)
 {
     size_t length = strlen(name);
     return length > 2 && strcmp(name + length - 2, "__") == 0 && strcmp(name, "lp__") != 0;
 }
 
-/* Without the apostrophe that draws/export_csv.c puts in front of what looks like a formula. */
+/* The name without the apostrophe that export/csv.c puts in front of a formula. */
 static const char *plain_name(const char *name)
 {
     const char *rest = name + strspn(name, "'");
     return rest > name && *rest != '\0' && strchr("=+-@\t\r", *rest) != NULL ? name + 1 : name;
 }
 
-/* The next column from *at on that is a quantity of the model, or lp__; false past the last. */
+/* Moves *at to the next column, from *at on, that is a quantity of the model or lp__; false if there is none. */
 static bool next_column(const gess__table *t, size_t *at)
 {
     while (*at < t->columns && is_internal(t->names[*at])) ++*at;
@@ -75,7 +76,7 @@ static bool next_column(const gess__table *t, size_t *at)
 
 /* ---- tables ---- */
 
-/* The first file says what the columns are. */
+/* Takes columns, names and number of draws from the first file. */
 static int take_shape(gess__draws *d, const gess__table *t, size_t rows, const char *path, size_t files,
                       gess_error *err)
 {
@@ -93,7 +94,7 @@ static int take_shape(gess__draws *d, const gess__table *t, size_t rows, const c
     return GESS_OK;
 }
 
-/* The rows from `skip` on. */
+/* Copies the rows from `skip` on. */
 static int take_chain(gess__draws *d, const gess__table *t, size_t skip, size_t chain, const char *path,
                       gess_error *err)
 {
@@ -127,6 +128,7 @@ static int take_table(gess__draws *d, const gess__table *t, size_t chain, const 
 
 int gess__draws_from_tables(gess__draws *draws, size_t files, char *const *paths, gess_error *err)
 {
+    GESS_ASSERT(files > 0);
     *draws = (gess__draws){0};
     for (size_t chain = 0; chain < files; chain++) {
         gess__table table = {0};

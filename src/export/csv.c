@@ -1,9 +1,10 @@
-/* CmdStan's CSV: PATH/chain-1.csv, PATH/chain-2.csv, …
+/* The exporter `csv`: CmdStan's CSV, PATH/chain-1.csv, PATH/chain-2.csv, …
  *
- * Comments of `key = value`, a header, draws with 17 digits, comments with the times. ArviZ, R and
- * stansummary read it; what they expect of the comments is CmdStan's "sample" output. */
+ * A file has comments of `key = value`, a header, draws with 17 digits, and comments with the times. ArviZ, R and
+ * stansummary read it; the comments are those of CmdStan's method "sample", which these programs expect. */
 #include "base/mem.h"
-#include "export/export.h"
+#include "export/partial.h"
+#include "export/registry.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NUMBER = 26 /* characters of a number and its comma, at most */ };
+enum { MAX_NUMBER = 26 /* characters of a number and its comma */ };
 
 /* A file that is being written. */
 typedef struct out {
@@ -43,9 +44,9 @@ __attribute__((format(printf, 3, 4))) static int put(const out *o, gess_error *e
 
 /* ---- names ---- */
 
-/* A name as a field. In quotes where it has a comma, quote, line break or `#`, or blanks at its ends.
- * Where a spreadsheet would take it for a formula an apostrophe goes in front; draws/tables.c takes it
- * away again, so names that begin with apostrophes and then such a character get one more. */
+/* A name as a field. It is quoted if it has a comma, quote, line break or `#`, or blanks at its ends. If a
+ * spreadsheet would take it for a formula, it gets an apostrophe in front, which draws/tables.c removes again; a name
+ * that already begins with apostrophes and then such a character gets one more. */
 static int put_name(const out *o, const char *name, gess_error *err)
 {
     size_t length = strlen(name);
@@ -62,7 +63,7 @@ static int put_name(const out *o, const char *name, gess_error *err)
     return good ? GESS_OK : gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", o->path, strerror(errno));
 }
 
-/* A model's name in a comment: readers search the comments for words, so nothing is left that could be two. */
+/* A model's name in a comment. Readers split comments into words, so the name must be a single word. */
 static int put_model(const out *o, const char *model, gess_error *err)
 {
     GESS_TRY(put(o, err, "# model = "));
@@ -112,16 +113,16 @@ static int put_foot(const out *o, const gess__export *run, gess_error *err)
 
 static char *format_number(char *to, double x)
 {
-    if (isfinite(x)) return to + snprintf(to, NUMBER, "%.17g", x);
+    if (isfinite(x)) return to + snprintf(to, MAX_NUMBER, "%.17g", x);
     return stpcpy(to, isnan(x) ? "NaN" : x > 0 ? "inf" : "-inf");
 }
 
-/* rows: room for a window of draws; line: for a draw as text. */
-static int put_draws(const out *o, const gess__reader *d, size_t chain, uint64_t window, double *rows, char *line,
+/* rows: room for a chunk of draws; line: room for a draw as text. */
+static int put_draws(const out *o, const gess__reader *d, size_t chain, uint64_t chunk, double *rows, char *line,
                      gess_error *err)
 {
-    for (uint64_t first = 0; first < d->draws; first += window) {
-        uint64_t n = d->draws - first < window ? d->draws - first : window;
+    for (uint64_t first = 0; first < d->draws; first += chunk) {
+        uint64_t n = d->draws - first < chunk ? d->draws - first : chunk;
         GESS_TRY(gess__reader_rows(d, chain, 1, first, n, rows, err));
         for (uint64_t i = 0; i < n; i++) {
             char *end = line;
@@ -142,7 +143,7 @@ static int write_chain(const gess__export *run, size_t chain, gess__partial *par
     if (o.file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot create %s: %s", o.path, strerror(errno));
     int status = put_head(&o, run, chain, err);
     if (status == GESS_OK)
-        status = put_draws(&o, run->draws, chain, gess__export_window(run->draws, 1), rows, line, err);
+        status = put_draws(&o, run->draws, chain, gess__export_chunk(run->draws, 1), rows, line, err);
     if (status == GESS_OK) status = put_foot(&o, run, err);
     if (fclose(o.file) != 0 && status == GESS_OK)
         status = gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", o.path, strerror(errno));
@@ -151,7 +152,7 @@ static int write_chain(const gess__export *run, size_t chain, gess__partial *par
 
 /* ---- the folder ---- */
 
-/* The number of a file chain-NUMBER.csv; 0: it is another's. */
+/* NUMBER of a name chain-NUMBER.csv; 0 for any other name. */
 static size_t number_of(const char *name)
 {
     static const char front[] = "chain-", back[] = ".csv";
@@ -161,8 +162,8 @@ static size_t number_of(const char *name)
     return strcmp(end, back) == 0 ? (size_t)number : 0;
 }
 
-/* Looks for files chain-NUMBER.csv with a number above `most`; removes them where asked to. */
-static int look_for_chains(const char *folder, size_t most, bool remove_them, size_t *found, gess_error *err)
+/* Counts the files chain-NUMBER.csv with a number above `last`, and removes them if asked to. */
+static int count_chains(const char *folder, size_t last, bool remove_them, size_t *found, gess_error *err)
 {
     DIR *entries = opendir(folder);
     *found = 0;
@@ -170,7 +171,7 @@ static int look_for_chains(const char *folder, size_t most, bool remove_them, si
         return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", folder, strerror(errno));
     int status = GESS_OK;
     for (struct dirent *e = readdir(entries); e != NULL && status == GESS_OK; e = readdir(entries)) {
-        if (number_of(e->d_name) <= most) continue;
+        if (number_of(e->d_name) <= last) continue;
         ++*found;
         if (remove_them && unlinkat(dirfd(entries), e->d_name, 0) != 0)
             status = gess__fail(err, GESS_ERR_FILE, "cannot remove %s/%s: %s", folder, e->d_name, strerror(errno));
@@ -179,7 +180,7 @@ static int look_for_chains(const char *folder, size_t most, bool remove_them, si
     return status;
 }
 
-/* *made: whether the folder is new. */
+/* Makes the folder, or accepts one that exists if no file in it is in the way. *made: whether the folder is new. */
 static int make_folder(const char *path, bool overwrite, bool *made, gess_error *err)
 {
     size_t found;
@@ -192,7 +193,7 @@ static int make_folder(const char *path, bool overwrite, bool *made, gess_error 
                           "%s is there already and is not a folder; CSV files, one for each chain, need one: choose "
                           "another with -o",
                           path);
-    GESS_TRY(look_for_chains(path, 0, false, &found, err));
+    GESS_TRY(count_chains(path, 0, false, &found, err));
     if (found == 0 || overwrite) return GESS_OK;
     return gess__fail(err, GESS_ERR_USAGE,
                       "%s holds %zu files chain-….csv already; choose another with -o, or replace them with "
@@ -207,8 +208,8 @@ static int write_files(const gess__export *run, const char *folder, gess__partia
     double *rows = NULL;
     char *line = NULL, *path = NULL;
     size_t size = strlen(folder) + 40, found;
-    int status = gess__alloc_bytes(&rows, (size_t)gess__export_window(d, 1) * d->columns, sizeof *rows, "draws", err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&line, d->columns, NUMBER, "a line", err);
+    int status = gess__alloc_bytes(&rows, (size_t)gess__export_chunk(d, 1) * d->columns, sizeof *rows, "draws", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&line, d->columns, MAX_NUMBER, "a line", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&path, size, 1, "a path", err);
     for (size_t c = 0; c < d->chains && status == GESS_OK; c++) {
         snprintf(path, size, "%s/chain-%zu.csv", folder, c + 1);
@@ -216,7 +217,7 @@ static int write_files(const gess__export *run, const char *folder, gess__partia
         if (status == GESS_OK) status = write_chain(run, c, &partial[c], rows, line, err);
     }
     for (size_t c = 0; c < d->chains && status == GESS_OK; c++) status = gess__partial_commit(&partial[c], err);
-    if (status == GESS_OK) status = look_for_chains(folder, d->chains, true, &found, err); /* of an earlier export */
+    if (status == GESS_OK) status = count_chains(folder, d->chains, true, &found, err); /* left by an earlier export */
     free(path);
     free(line);
     free(rows);
@@ -229,7 +230,7 @@ int gess__export_csv(const gess__export *run, const char *path, gess_error *err)
     bool made = false;
     GESS_TRY(make_folder(path, run->overwrite, &made, err));
     GESS_ALLOC(&partial, run->draws->chains, err);
-    /* whatever the caller's locale: numbers have points */
+    /* numbers have decimal points, whatever the caller's locale */
     locale_t numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0), before = (locale_t)0;
     if (numbers != (locale_t)0) before = uselocale(numbers);
     int status = write_files(run, path, partial, err);

@@ -1,8 +1,9 @@
-/* The layout of emcee's HDFBackend (emcee 3.1): a group `mcmc` with chain (step, walker, dim), log_prob
- * (step, walker), accepted (walker) and, where there are derived quantities, blobs (step, walker). The
- * names, for which emcee has no place, are in parameter_names and derived_names beside the group. */
+/* The exporter `emcee`: the layout of emcee's HDFBackend (emcee 3.1), a group `mcmc` with chain (step, walker, dim),
+ * log_prob (step, walker), accepted (walker) and, if there are derived quantities, blobs (step, walker). emcee has no
+ * place for names; they are in parameter_names and derived_names beside the group. */
 #include "base/mem.h"
-#include "export/export.h"
+#include "export/partial.h"
+#include "export/registry.h"
 
 #include <errno.h>
 #include <hdf5.h>
@@ -16,11 +17,11 @@ typedef struct file {
     const char *path;
     hid_t root, group, chain, log_prob, blobs; /* negative: not open */
     size_t dim, derived;
-    uint64_t window;
-    double *rows, *piece;
+    uint64_t chunk;       /* draws per chain */
+    double *rows, *piece; /* a chunk: as read, and columns of it in the order of a dataset */
 } file;
 
-/* HDF5 gives a negative number where something failed, and leaves the cause in errno at best. */
+/* HDF5 returns a negative number if something failed, and leaves the cause in errno at best. */
 static int check(const file *f, int64_t result, gess_error *err)
 {
     if (result >= 0) return GESS_OK;
@@ -91,7 +92,7 @@ static int put_names(const file *f, const char *name, size_t first, size_t count
     return check(f, code, err);
 }
 
-/* A walker has moved at every draw that is kept. */
+/* Every walker moves at every kept draw. */
 static int put_accepted(const file *f, gess_error *err)
 {
     hsize_t length = f->run->draws->chains;
@@ -110,18 +111,18 @@ static int put_accepted(const file *f, gess_error *err)
 
 /* ---- datasets ---- */
 
-/* A dataset of (step, walker) or (step, walker, last) that can grow, in chunks of a window. */
+/* A dataset of (step, walker) or, if last > 0, (step, walker, last), which can grow along its steps. */
 static int make_set(const file *f, const char *name, hid_t type, size_t last, hid_t *set, gess_error *err)
 {
-    enum { MAX_CHUNK = 1 << 26 }; /* numbers; HDF5 takes 4 GiB at most */
+    enum { MAX_CHUNK = 1 << 26 }; /* doubles; HDF5 takes at most 4 GiB */
     const gess__reader *d = f->run->draws;
     int rank = last > 0 ? 3 : 2;
-    hsize_t size[3] = {d->draws, d->chains, last}, most[3] = {H5S_UNLIMITED, d->chains, last};
-    hsize_t chunk[3] = {f->window, d->chains, last};
-    size_t each = H5Tget_size(type) / sizeof(double);
-    while (chunk[1] > 1 && chunk[0] * chunk[1] * (last > 0 ? last : 1) * each > MAX_CHUNK)
+    hsize_t size[3] = {d->draws, d->chains, last}, limit[3] = {H5S_UNLIMITED, d->chains, last};
+    hsize_t chunk[3] = {f->chunk, d->chains, last};
+    size_t doubles_per_element = H5Tget_size(type) / sizeof(double);
+    while (chunk[1] > 1 && chunk[0] * chunk[1] * (last > 0 ? last : 1) * doubles_per_element > MAX_CHUNK)
         chunk[1] = (chunk[1] + 1) / 2;
-    hid_t space = H5Screate_simple(rank, size, most), creation = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t space = H5Screate_simple(rank, size, limit), creation = H5Pcreate(H5P_DATASET_CREATE);
     hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     H5Pset_chunk(creation, rank, chunk);
     H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
@@ -134,7 +135,7 @@ static int make_set(const file *f, const char *name, hid_t type, size_t last, hi
     return check(f, *set, err);
 }
 
-/* Several derived quantities are one element that is an array, as emcee makes it. */
+/* Several derived quantities are one element of array type, as emcee has them. */
 static hid_t blob_type(size_t derived)
 {
     hsize_t length = derived;
@@ -186,8 +187,8 @@ static int put_columns(const file *f, hid_t set, uint64_t start, uint64_t n, siz
 static int put_draws(const file *f, gess_error *err)
 {
     const gess__reader *d = f->run->draws;
-    for (uint64_t first = 0; first < d->draws; first += f->window) {
-        uint64_t n = d->draws - first < f->window ? d->draws - first : f->window;
+    for (uint64_t first = 0; first < d->draws; first += f->chunk) {
+        uint64_t n = d->draws - first < f->chunk ? d->draws - first : f->chunk;
         GESS_TRY(gess__reader_rows(d, 0, d->chains, first, n, f->rows, err));
         GESS_TRY(put_columns(f, f->chain, first, n, 1, f->dim, err));
         GESS_TRY(put_columns(f, f->log_prob, first, n, 0, 1, err));
@@ -199,8 +200,8 @@ static int put_draws(const file *f, gess_error *err)
 static int write_file(file *f, gess_error *err)
 {
     const gess__reader *d = f->run->draws;
-    GESS_ALLOC(&f->rows, d->chains * (size_t)f->window * d->columns, err);
-    GESS_ALLOC(&f->piece, d->chains * (size_t)f->window * d->columns, err);
+    GESS_ALLOC(&f->rows, d->chains * (size_t)f->chunk * d->columns, err);
+    GESS_ALLOC(&f->piece, d->chains * (size_t)f->chunk * d->columns, err);
     GESS_TRY(make_sets(f, err));
     return put_draws(f, err);
 }
@@ -230,10 +231,10 @@ int gess__export_emcee(const gess__export *run, const char *path, gess_error *er
               .blobs = -1,
               .dim = run->dim,
               .derived = d->columns - 1 - run->dim,
-              .window = gess__export_window(d, d->chains)};
+              .chunk = gess__export_chunk(d, d->chains)};
     int status = gess__partial_begin(&partial, path, run->overwrite, err);
     if (status == GESS_OK) {
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* messages are ours */
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the messages are our own */
         errno = 0;
         f.root = H5Fcreate(partial.temporary, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
         status = check(&f, f.root, err);

@@ -1,60 +1,15 @@
 #include "export/export.h"
 
-#include "base/mem.h"
+#include "base/assert.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+enum { CHUNK_VALUES = 1 << 19 /* doubles: 4 MiB */ };
 
-static const char suffix[] = ".part";
-
-int gess__partial_begin(gess__partial *p, const char *path, bool overwrite, gess_error *err)
+uint64_t gess__export_chunk(const gess__reader *draws, size_t chains)
 {
-    struct stat information;
-    *p = (gess__partial){0};
-    if (lstat(path, &information) == 0) {
-        if (!S_ISREG(information.st_mode))
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "%s is there already and is not a plain file; choose another with -o", path);
-        if (!overwrite)
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "%s is there already; choose another with -o, or replace it with --overwrite", path);
-    }
-    GESS_TRY(gess__copy_text(&p->path, path, err));
-    size_t size = strlen(path) + sizeof suffix;
-    GESS_ALLOC(&p->temporary, size, err);
-    snprintf(p->temporary, size, "%s%s", path, suffix);
-    if (unlink(p->temporary) == 0 || errno == ENOENT) return GESS_OK; /* what a killed export left */
-    return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", p->temporary, strerror(errno));
-}
-
-int gess__partial_commit(gess__partial *p, gess_error *err)
-{
-    int file = open(p->temporary, O_RDONLY | O_CLOEXEC);
-    bool good = file >= 0 && fsync(file) == 0;
-    int code = errno;
-    if (file >= 0) close(file);
-    if (good && rename(p->temporary, p->path) == 0) return GESS_OK;
-    return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", p->path, strerror(good ? errno : code));
-}
-
-void gess__partial_end(gess__partial *p)
-{
-    if (p->temporary != NULL) unlink(p->temporary); /* after a commit it has gone */
-    free(p->temporary);
-    free(p->path);
-    *p = (gess__partial){0};
-}
-
-uint64_t gess__export_window(const gess__reader *draws, size_t chains)
-{
-    uint64_t window = (UINT64_C(1) << 19) / (chains * draws->columns);
-    if (window > draws->draws) window = draws->draws;
-    return window < 1 ? 1 : window;
+    GESS_ASSERT(chains > 0 && chains <= draws->chains && draws->columns > 0);
+    uint64_t chunk = CHUNK_VALUES / (chains * draws->columns);
+    if (chunk > draws->draws) chunk = draws->draws;
+    return chunk < 1 ? 1 : chunk;
 }
 
 void gess__export_time(time_t t, char text[32])

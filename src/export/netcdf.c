@@ -1,8 +1,9 @@
-/* ArviZ's InferenceData in NetCDF-4: groups `posterior` (parameters and derived quantities) and
- * `sample_stats` (`lp`), a variable of (chain, draw) for each; the same again for a warm-up that was kept.
+/* The exporter `netcdf`: ArviZ's InferenceData in NetCDF-4, with groups `posterior` (parameters and derived quantities)
+ * and `sample_stats` (`lp`), a variable of (chain, draw) each, and two more groups for warm-up draws if they were kept.
  * https://python.arviz.org/en/stable/schema/schema.html */
 #include "base/mem.h"
-#include "export/export.h"
+#include "export/partial.h"
+#include "export/registry.h"
 
 #include <errno.h>
 #include <math.h>
@@ -11,22 +12,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that is being written; a pair of groups with the draws that go into them, in windows. */
+/* A file that is being written, and the pair of groups that is being filled, a chunk of draws at a time. */
 typedef struct file {
     const gess__export *run;
     const char *path;
     int root;
     const gess__reader *draws;
     int posterior, stats;
-    int lp, *variables; /* of the columns from the second on */
-    uint64_t window;
-    double *rows, *column;
+    int lp, *variables;    /* [j - 1] for column j of a draw */
+    uint64_t chunk;        /* draws per chain */
+    double *rows, *column; /* a chunk: all of it, one column of it */
 } file;
 
 static int check(const file *f, int code, gess_error *err)
 {
     if (code == NC_NOERR) return GESS_OK;
-    /* of a write that failed the library says no more than "HDF error" */
+    /* for a failed write the library's own text is just "HDF error" */
     int cause = errno;
     bool disk = cause == ENOSPC || cause == EDQUOT || cause == EFBIG || cause == EIO;
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", f->path, disk ? strerror(cause) : nc_strerror(code));
@@ -36,7 +37,7 @@ static int check(const file *f, int code, gess_error *err)
 
 /* ---- names ---- */
 
-enum { MAX_NAME = NC_MAX_NAME - 20 /* leaves room for a number */ };
+enum { MAX_NAME = NC_MAX_NAME - 20 /* leaves room for a suffix _NUMBER */ };
 
 static bool is_taken(const file *f, const char *name)
 {
@@ -47,7 +48,7 @@ static bool is_taken(const file *f, const char *name)
 }
 
 /* The name as netCDF allows it: begins with a letter, digit, _ or UTF-8; no slash and no control
- * characters; no blank at its end; not too long. Returns whether it is another than before. */
+ * characters; no blank at its end; not too long. Returns whether it differs from `name`. */
 static bool allowed_name(const char *name, char out[NC_MAX_NAME + 1])
 {
     const char *whole = name;
@@ -65,7 +66,7 @@ static bool allowed_name(const char *name, char out[NC_MAX_NAME + 1])
     return strcmp(out, whole) != 0;
 }
 
-/* A variable of (chain, draw). One that cannot have its name gets one like it, and the right one as long_name. */
+/* A variable of (chain, draw). If netCDF does not allow its name, it gets a similar one, and its own as long_name. */
 static int define(const file *f, int group, const int dims[2], const char *name, int *variable, gess_error *err)
 {
     char base[NC_MAX_NAME + 1], tried[NC_MAX_NAME + 1];
@@ -82,9 +83,9 @@ static int define(const file *f, int group, const int dims[2], const char *name,
         code = nc_def_var(group, tried, NC_DOUBLE, 2, dims, variable);
     }
     GESS_TRY(check(f, code, err));
-    /* a chunk is a window, written once and whole: nothing to fill, nothing to keep. A cache of 0 bytes would be
-     * taken for the default, which is megabytes for each variable. */
-    size_t chunks[2] = {f->draws->chains, (size_t)f->window};
+    /* A chunk is written once and whole, so there is nothing to fill and nothing to cache. A cache of 0 bytes would
+     * mean the default, which is megabytes per variable. */
+    size_t chunks[2] = {f->draws->chains, (size_t)f->chunk};
     NC_TRY(f, nc_def_var_chunking(group, *variable, NC_CHUNKED, chunks), err);
     NC_TRY(f, nc_def_var_fill(group, *variable, NC_NOFILL, NULL), err);
     NC_TRY(f, nc_set_var_chunk_cache(group, *variable, 1, 1, 0.0F), err);
@@ -125,7 +126,7 @@ static int put_attributes(const file *f, int group, gess_error *err)
     return GESS_OK;
 }
 
-/* Numbers 0, 1, … as the values of a coordinate, a window at a time. */
+/* Numbers 0, 1, … as the values of a coordinate. */
 static int put_coordinate(const file *f, int group, int variable, uint64_t length, gess_error *err)
 {
     enum { PIECE = 4096 };
@@ -166,7 +167,7 @@ static int make_groups(file *f, const char *posterior, const char *stats, gess_e
 
 /* ---- draws ---- */
 
-static int put_window(const file *f, uint64_t first, uint64_t n, gess_error *err)
+static int put_chunk(const file *f, uint64_t first, uint64_t n, gess_error *err)
 {
     const gess__reader *d = f->draws;
     size_t start[2] = {0, (size_t)first}, count[2] = {d->chains, (size_t)n}, values = d->chains * (size_t)n;
@@ -182,20 +183,20 @@ static int put_window(const file *f, uint64_t first, uint64_t n, gess_error *err
 static int put_draws(file *f, const char *posterior, const char *stats, gess_error *err)
 {
     const gess__reader *d = f->draws;
-    size_t values = d->chains * (size_t)f->window;
+    size_t values = d->chains * (size_t)f->chunk;
     GESS_ALLOC(&f->variables, d->columns, err);
     GESS_ALLOC(&f->rows, values * d->columns, err);
     GESS_ALLOC(&f->column, values, err);
     GESS_TRY(make_groups(f, posterior, stats, err));
-    for (uint64_t first = 0; first < d->draws; first += f->window)
-        GESS_TRY(put_window(f, first, d->draws - first < f->window ? d->draws - first : f->window, err));
+    for (uint64_t first = 0; first < d->draws; first += f->chunk)
+        GESS_TRY(put_chunk(f, first, d->draws - first < f->chunk ? d->draws - first : f->chunk, err));
     return GESS_OK;
 }
 
 static int write_groups(file *f, const gess__reader *draws, const char *posterior, const char *stats, gess_error *err)
 {
     f->draws = draws;
-    f->window = gess__export_window(draws, draws->chains);
+    f->chunk = gess__export_chunk(draws, draws->chains);
     int status = put_draws(f, posterior, stats, err);
     free(f->variables);
     free(f->rows);
@@ -220,7 +221,7 @@ int gess__export_netcdf(const gess__export *run, const char *path, gess_error *e
     if (status == GESS_OK) {
         errno = 0;
         int code = nc_create(partial.temporary, NC_NETCDF4 | NC_NOCLOBBER, &f.root);
-        if (code > 0) /* the system's */
+        if (code > 0) /* an errno */
             status = gess__fail(err, GESS_ERR_FILE, "cannot create %s: %s", path, strerror(code));
         else
             status = check(&f, code, err);

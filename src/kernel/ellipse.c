@@ -1,6 +1,6 @@
 #include "kernel/ellipse.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 /* ---- scratch of a block, carved from u->scratch ----
  *

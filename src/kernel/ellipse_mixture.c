@@ -1,6 +1,6 @@
 #include "kernel/ellipse_mixture.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "kernel/ellipse.h"
 
 #include <string.h>

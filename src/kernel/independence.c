@@ -1,6 +1,6 @@
 #include "kernel/independence.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "kernel/ellipse.h"
 
 #include <string.h>

@@ -13,7 +13,7 @@
  * its ends halved, point against either end's.
  *
  * Step and metric are learned in warm-up (metric.h) and then fixed: sampling is exact. */
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "kernel/metric.h"
 #include "kernel/tempered.h"
 

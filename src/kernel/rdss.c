@@ -1,5 +1,5 @@
 /* Random-direction slice sampling: an update along a line whose direction is uniform on the sphere (slice.h). */
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "kernel/slice.h"
 
 #include <math.h>

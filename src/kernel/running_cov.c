@@ -1,6 +1,6 @@
 #include "kernel/running_cov.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 GESS__VECTOR

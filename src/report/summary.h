@@ -5,7 +5,7 @@
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
-#include "draws/store.h"
+#include "draws/draws.h"
 #include "report/chains.h"
 
 #include <jansson.h>

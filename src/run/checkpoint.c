@@ -10,6 +10,7 @@
 #include "run/config.h"
 #include "run/directory.h"
 #include "run/log.h"
+#include "draws/draws.h"
 #include "run/run.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 #include "run/history.h"
 
 #include "base/assert.h"
-#include "base/lanes.h"
 #include "base/mem.h"
+#include "base/tiles.h"
 
 #include <math.h>
 #include <stdlib.h>

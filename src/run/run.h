@@ -6,7 +6,7 @@
 #define GESS_RUN_RUN_H
 
 #include "cluster/coordinator.h"
-#include "draws/store.h"
+#include "draws/writer.h"
 #include "execute/ensemble.h"
 #include "run/history.h"
 #include "run/progress.h"

@@ -34,7 +34,7 @@ typedef struct gess__layer_part {
     size_t bytes, bytes_per_dim;
 } gess__layer_part;
 
-/* `in` or `out` over a tile of GESS__LANES points (base/lanes.h), in place. Adds log |d result / d argument| of every
+/* `in` or `out` over a tile of GESS__LANES points (base/tiles.h), in place. Adds log |d result / d argument| of every
  * point to sums, but for the layer's constant. The scratch is that of gess__layer_type, for a tile. */
 typedef void gess__layer_map(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                              double *restrict scratch);

@@ -1,7 +1,7 @@
 #include "transform/learned_map.h"
 
 #include "base/assert.h"
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "transform/learner.h"
 

@@ -1,7 +1,7 @@
 #include "transform/learner.h"
 
 #include "base/assert.h"
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "transform/learned_map.h"

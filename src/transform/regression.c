@@ -1,6 +1,6 @@
 #include "transform/regression.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 /* Points per pass over the columns, so that all columns of a pass stay in the cache. */
 enum { PASS = 256 };

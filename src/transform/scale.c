@@ -11,7 +11,7 @@
  * and log variance, and keeps a step only if it raises the held-out likelihood (scale_steps.c, scale_saturated.c). */
 #include "transform/scale.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "transform/scale_search.h"
 
 #include <float.h>

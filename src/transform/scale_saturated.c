@@ -14,7 +14,7 @@
  * A coordinate of the level above, such as its mean, has a variance that τ² adds to: h = log(floor + e^u). */
 #include "transform/scale_search.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "transform/regression.h"
 
 /* Nats per point, held out, that integer factors may lose. */

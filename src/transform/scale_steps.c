@@ -6,7 +6,7 @@
  * is higher than with a linear mean and one variance. */
 #include "transform/scale_search.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "transform/regression.h"
 
 #include <float.h>

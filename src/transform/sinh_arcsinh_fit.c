@@ -5,7 +5,7 @@
  * left side are bounded functions. */
 #include "transform/sinh_arcsinh_fit.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "parallel/blocks.h"
 #include "transform/learner.h"
 

@@ -16,7 +16,7 @@
  *      of either half of the points under the fit to the other. With few points the power stays 1 and the lean 0. */
 #include "transform/skew.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/tile_matmul.h"
 #include "transform/learner.h"

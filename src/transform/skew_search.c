@@ -1,7 +1,7 @@
 /* Directions of largest third moment, by the power iteration w ← E[z (w·z)²] / |…| from several starts. */
 #include "transform/skew_search.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "parallel/blocks.h"
 
 enum {

@@ -1,6 +1,6 @@
 #include "transform/tail_weights.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/special.h"
 
 /* Points that ν is chosen by, at least if there are as many. */

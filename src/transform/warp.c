@@ -10,7 +10,7 @@
  *      them, so that the warps leave these tails to T. */
 #include "transform/warp.h"
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "transform/learner.h"
 #include "transform/sinh_arcsinh_fit.h"
 #include "transform/tail_weights.h"

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/archive.h"
-#include "draws/store.h"
+#include "draws/draws.h"
 #include "run/config.h"
 #include "run/run.h"
 

@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "draws/reader.h"
-#include "draws/store.h"
+#include "draws/draws.h"
 
 #include <math.h>
 #include <zlib.h>

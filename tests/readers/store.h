@@ -2,7 +2,7 @@
 #ifndef GESS_TESTS_READERS_STORE_H
 #define GESS_TESTS_READERS_STORE_H
 
-#include "export/export.h"
+#include "export/registry.h"
 #include "readers/draws_file.h"
 
 #include <stdio.h>

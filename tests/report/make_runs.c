@@ -9,7 +9,7 @@
  *   most    more columns than are plotted, with the longest names
  *   large   100 chains of 20,000 draws of 50 parameters: 816 MB */
 #include "base/mem.h"
-#include "draws/store.h"
+#include "draws/writer.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,28 +1,42 @@
 #!/bin/sh
-# The one-way rule of docs/architecture.md: a folder of src/ may include only from folders to its
-# left in this order, and nothing outside names BLAS or LAPACK but base/linalg.c.
+# The one-way rule of docs/architecture.md:
+#   src/    a folder includes only from itself and from folders to its left in the order below, never from cli/ or tools/;
+#   tools/  includes from src/, from tools/ itself, and cli's command.h;
+#   cli/    includes from src/ and from cli/ itself, never from tools/;
+# and only base/linalg.c names BLAS or LAPACK.
 #   dependencies.sh SOURCE_FOLDER
 set -eu
-src=$1/src
+cd "$1"
 order="base diagnose parallel mpi model transform approx chains kernel frozen execute cluster adapt schedule draws export run report"
-export order
-bad=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' "$src" --include='*.c' --include='*.h' --include='*.def' |
-    sed "s|^$src/||" |
-    awk -F: 'BEGIN { n = split(ENVIRON["order"], names, " "); for (i = 1; i <= n; i++) rank[names[i]] = i }
+tools=$(cd tools && echo *)
+export order tools
+bad=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src cli tools --include='*.c' --include='*.h' --include='*.def' |
+    awk -F: 'BEGIN {
+        n = split(ENVIRON["order"], names, " "); for (i = 1; i <= n; i++) rank[names[i]] = i
+        n = split(ENVIRON["tools"], names, " "); for (i = 1; i <= n; i++) tool[names[i]] = 1
+    }
+    function refuse(text) { print $1 ":" $2 ": " text }
     {
-        from = $1; sub(/\/.*/, "", from)
-        to = $0; sub(/^[^"]*"/, "", to); sub(/".*/, "", to)
-        file = to; sub(/\/.*/, "", to)
-        if (file !~ /\//) { print $1 ":" $2 ": include \"" file "\" without its folder"; next }
-        if (!(from in rank)) { print $1 ": folder " from " is not in the order"; next }
-        if (!(to in rank)) { print $1 ":" $2 ": includes from unknown folder " to; next }
-        if (rank[to] > rank[from]) print $1 ":" $2 ": " from " may not include from " to " (" file ")"
+        split($1, part, "/"); area = part[1]; from = part[2]
+        file = $0; sub(/^[^"]*"/, "", file); sub(/".*/, "", file)
+        to = file; sub(/\/.*/, "", to)
+        if (file ~ /\.\.\//) { refuse("include \"" file "\" by its folder, without .."); next }
+        if (file !~ /\//) {
+            if (area == "src") refuse("include \"" file "\" without its folder")
+            else if (area == "tools" && file != "command.h") refuse("of cli/, tools may include only command.h (" file ")")
+            next
+        }
+        if (area == "src" && !(from in rank)) { refuse("folder " from " is not in the order"); next }
+        if (area == "tools" && (to in tool)) next
+        if (to in tool) { refuse(area " may not include from tools (" file ")"); next }
+        if (!(to in rank)) { refuse("includes from unknown folder " to); next }
+        if (area == "src" && rank[to] > rank[from]) refuse(from " may not include from " to " (" file ")")
     }')
-blas=$(grep -rlE 'cblas|lapacke|openblas_' "$src" --include='*.c' --include='*.h' | grep -v '/base/linalg\.c$' || true)
+blas=$(grep -rlE 'cblas|lapacke|openblas_' src cli tools --include='*.c' --include='*.h' | grep -v '^src/base/linalg\.c$' || true)
 if [ -n "$blas" ]; then bad="$bad
 only base/linalg.c may name BLAS and LAPACK: $blas"; fi
 if [ -n "$bad" ]; then
     printf '%s\n' "$bad"
     exit 1
 fi
-echo "$(find "$src" -name '*.[ch]' | wc -l) files, no back edge"
+echo "$(find src cli tools -name '*.[ch]' | wc -l) files, no back edge"

@@ -3,7 +3,7 @@
 #ifndef GESS_TESTS_RAW_STORE_H
 #define GESS_TESTS_RAW_STORE_H
 
-#include "draws/store.h"
+#include "draws/writer.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -121,7 +121,7 @@ static void defaults(void **state)
     const gess__option *row;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         if (row->type == GESS__OPTION_COUNT) assert_true(row->count >= row->low && row->count <= row->high);
-        if (row->type == GESS__OPTION_REAL) assert_true(row->real >= row->least && row->real <= row->most);
+        if (row->type == GESS__OPTION_REAL) assert_true(row->real >= row->min && row->real <= row->max);
         if (row->type == GESS__OPTION_COUNT_OR_AUTO) assert_true(row->high < GESS_AUTO);
     }
 }
@@ -159,9 +159,9 @@ static void ranges(void **state)
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         if (row->type == GESS__OPTION_REAL) {
             char beyond[64];
-            snprintf(beyond, sizeof beyond, "%.17g", row->most + 1.0);
+            snprintf(beyond, sizeof beyond, "%.17g", row->max + 1.0);
             set_bad(row->name, beyond, row->name, "out of range");
-            snprintf(beyond, sizeof beyond, "%.17g", row->least - 1.0);
+            snprintf(beyond, sizeof beyond, "%.17g", row->min - 1.0);
             set_bad(row->name, beyond, row->name, "out of range");
             set_bad(row->name, "nan", row->name, "out of range");
             set_bad(row->name, "much", row->name, "not a number");
@@ -247,7 +247,7 @@ static void other_kinds(void **state)
             snprintf(text, sizeof text, "auto");
         else
             snprintf(text, sizeof text, "%.17g",
-                     row->type == GESS__OPTION_REAL ? row->least + (row->most - row->least) / 3.0 : 1.0 / 3.0);
+                     row->type == GESS__OPTION_REAL ? row->min + (row->max - row->min) / 3.0 : 1.0 / 3.0);
         if (row->type == GESS__OPTION_COUNT_OR_AUTO) assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
         if (gess_options_set(&o, row->name, text, &err) != GESS_OK) fail_msg("%s", err.text);
         gess__option_show(&o, row, shown, sizeof shown);

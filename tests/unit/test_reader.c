@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "draws/draws.h"
 #include "draws/reader.h"
-#include "draws/store.h"
 #include "readers/draws_file.h"
 
 #include <fcntl.h>

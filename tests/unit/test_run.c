@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "draws/store.h"
+#include "draws/draws.h"
 
 #include <gess/gess.h>
 #include <math.h>

@@ -5,7 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "draws/store.h"
+#include "draws/draws.h"
+#include "draws/writer.h"
 #include "unit/raw_store.h"
 
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "export/export.h"
+#include "export/registry.h"
 #include "draws/tables.h"
 #include "readers/draws_file.h"
 

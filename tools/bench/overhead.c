@@ -15,7 +15,7 @@
  * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the
  * density's values at the chains are those the chains have, it was called for as many points as were counted, the
  * product is right. */
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "bench/frozen.h"
 

@@ -2,7 +2,7 @@
  * median of seven. Verified first: the file holds the draws of the run without. The directory is made where
  * temporary files go, and removed again. */
 #include "bench/bench.h"
-#include "draws/store.h"
+#include "draws/draws.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #define GESS_MODEL_BUILTIN_BUILTIN_H
 
 #include "base/csv.h"
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 #include "model/model.h"

@@ -1,13 +1,14 @@
-/* Fixed-order kernels of the reproducibility promise.
+/* Fixed-order kernels over tiles of points: dots, triangular products and solves, whitened squares, ellipse points.
  *
- * Whatever is computed for a point here has the same bits for any batch the point comes in, any
- * place in it and any vector width: sums run over k ascending with explicit fused multiply-adds,
- * dots in LANES interleaved partial sums. (OpenBLAS's level-3 rows change with the batch; it
- * serves inside fits only.)
+ * A tile is LANES points side by side, tile[d * LANES + lane]. The result for a point has the same bits whatever batch
+ * the point comes in, whatever its place in it and whatever the vector width: sums run over k ascending with explicit
+ * fused multiply-adds, dots in LANES interleaved partial sums. (OpenBLAS's level-3 results change with the batch; only
+ * fits use it.)
  *
- * Matrices are dense, column-major and lower triangular where called L: L[i + k * dim], k <= i. */
-#ifndef GESS_BASE_LANES_H
-#define GESS_BASE_LANES_H
+ * Matrices are dense and column-major; L is lower triangular: L[i + k * dim], k <= i. None of these functions
+ * allocates. */
+#ifndef GESS_BASE_TILES_H
+#define GESS_BASE_TILES_H
 
 #include "base/vmath.h"
 
@@ -16,7 +17,7 @@
 
 enum { GESS__LANES = 8, GESS__WIDE_LANES = 16 };
 
-/* The sum of the lanes, in one fixed order: that in which gess__dot() adds its partial sums. */
+/* The sum of the lanes, in the order in which gess__dot() adds its partial sums. */
 GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
 {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
@@ -28,10 +29,10 @@ void gess__turn(size_t n, const double *angles, double *sines, double *cosines);
 /* Σ a_i b_i. */
 double gess__dot(size_t n, const double *a, const double *b);
 
-/* |a|², |b|² and a·b, each with the bits that gess__dot() gives. */
+/* |a|², |b|² and a·b, each with the bits of gess__dot(). */
 void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
 
-/* The same of rows j of a and b, n numbers each, into aa[j], bb[j] and ab[j]. */
+/* The same for rows j of a and b, n numbers each, into aa[j], bb[j] and ab[j]. */
 void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab);
 
 /* Doubles of scratch that the three functions below need. */
@@ -49,23 +50,23 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
 void gess__whitened_squares(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,
                             size_t count, const double *in, double *out, double *scratch);
 
-/* out = centre + (x − centre) cosine + v sine: a point of the ellipse through x and centre + v. */
+/* out = centre + (x − centre) cosine + v sine: a point on the ellipse through x and centre + v. */
 void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
                          double *out);
 
-/* Row p of out is that point for rows[p] of x and v, with cosines[p] and sines[p] · scales[p]. */
+/* Row p of out is that point for row rows[p] of x and v, with cosines[p] and sines[p] · scales[p]. */
 void gess__ellipse_points(size_t dim, const double *centre, const double *x, const double *v, size_t count,
                           const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
                           double *out);
 
-/* LANES points of x (row-major, rows `dim` long) side by side: tile[d * LANES + lane]. Points past
- * `count` repeat the last one, so that padded lanes hold valid numbers. */
+/* Puts LANES points of x (row-major, rows `dim` long) into a tile. Lanes past `count` repeat the last point, so that
+ * padding holds valid numbers. */
 void gess__to_tile(size_t dim, size_t count, const double *x, double *tile);
 
 /* The same with WIDE_LANES points: tile[d * WIDE_LANES + lane]. */
 void gess__to_wide_tile(size_t dim, size_t count, const double *x, double *tile);
 
-/* The inverse of gess__to_tile(); padded lanes are dropped. */
+/* The inverse of gess__to_tile(); padding is dropped. */
 void gess__from_tile(size_t dim, size_t count, const double *tile, double *x);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/lanes.h"
+#include "base/tiles.h"
 #include "base/rng.h"
 #include "base/tile_matmul.h"
 

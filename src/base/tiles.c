@@ -1,4 +1,4 @@
-#include "base/lanes.h"
+#include "base/tiles.h"
 
 #include <string.h>
 
@@ -136,7 +136,7 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
     }
 }
 
-/* Four rows at a time, so that no sum waits for itself; same order of terms. */
+/* Four rows at a time, so that no sum waits for its own previous addition; same order of terms. */
 GESS__VECTOR
 static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
                        const double *restrict centre, const double *restrict in, double *restrict out)
@@ -157,7 +157,7 @@ static void solve_tile(size_t dim, const double *restrict chol, const double *re
             for (size_t l = 0; l < W; l++) r2[l] = gess__fma(-column[2], z[l], r2[l]);
             for (size_t l = 0; l < W; l++) r3[l] = gess__fma(-column[3], z[l], r3[l]);
         }
-        /* column k from row i on */
+        /* columns i, i + 1 and i + 2, from row i on */
         const double *c0 = chol + i * dim + i, *c1 = c0 + dim, *c2 = c1 + dim;
         for (size_t l = 0; l < W; l++) {
             double z0 = r0[l] * inverse_diagonal[i];
@@ -194,9 +194,8 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
 
 /* ---- squared distances ---- */
 
-enum {
-    WIDE = GESS__WIDE_LANES
-}; /* two tiles side by side: twice the work for each number of the factor that is loaded */
+/* Two tiles side by side, which do twice the work per load of the factor. */
+enum { WIDE = GESS__WIDE_LANES };
 
 /* δ_l = |L⁻¹(x_l − centre)|² of WIDE points, x_l in column l of `tile`, which becomes L⁻¹(x_l − centre). */
 GESS__VECTOR
@@ -291,7 +290,7 @@ void gess__ellipse_points(size_t dim, const double *centre, const double *x, con
 
 typedef double four __attribute__((vector_size(32)));
 
-/* Numbers i, j, k and l of a and b together. */
+/* Elements i, j, k and l of the concatenation of a and b. */
 #ifdef __clang__
 #define PICK(a, b, i, j, k, l) __builtin_shufflevector(a, b, i, j, k, l)
 #else
@@ -299,7 +298,7 @@ typedef long long four_places __attribute__((vector_size(32)));
 #define PICK(a, b, i, j, k, l) __builtin_shuffle(a, b, (four_places){i, j, k, l})
 #endif
 
-/* Four rows of four numbers become columns. */
+/* Transposes four rows of four numbers. */
 GESS__INLINE void transpose(const double *const rows[4], double *out0, double *out1, double *out2, double *out3)
 {
     four a, b, c, d;
