@@ -1,18 +1,21 @@
-# A front to CMake; CMakePresets.json has the other builds (debug, tsan, coverage).
+# A front to CMake; CMakePresets.json has the other builds (debug, coverage).
 #
-#   make             the command at build/gess, and the library beside it
-#   make test        builds, then tests: a part under ASan and UBSan, then everything but what is long
-#   make test-long   what they need beside, the long tests, then ./run and ./test on a bare system (as root)
-#   make mutate      changes the method in many small ways and lists the changes no test notices
-#   make bench       speed, as ratios
-#   make results     what `gess bench` says of this machine into bench/results (long)
-#   make peers       the virtual environment for emcee and zeus in `gess bench efficiency` and `gess bench cost`
-#   make install     to PREFIX (/usr/local), below DESTDIR if that is set
-#   make format      puts the sources into the house style; make lint checks it, and runs clang-tidy
+#   make             builds the command (build/gess) and the library
+#   make test        builds and tests: some tests under ASan and UBSan, then every test that is not long
+#   make test-long   runs the long tests, then ./run and ./test on a bare system (as root)
+#   make tsan        runs the unit tests that start threads under ThreadSanitizer
+#   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
+#   make mutate      changes the method in many small ways and lists the changes that no test notices
+#   make bench       measures speed, as ratios
+#   make results     writes the figures of `gess bench` on this machine into bench/results (long)
+#   make peers       makes the virtual environment with emcee and zeus for `gess bench`
+#   make install     installs to PREFIX (/usr/local), below DESTDIR if that is set
+#   make format      formats the sources; make lint checks the format and runs clang-tidy
 #   make clean       removes build/
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 300
 MAKEFLAGS += --no-print-directory
 
 SOURCES = $(shell find $(wildcard src include cli tools tests bench) -name '*.[ch]')
@@ -22,11 +25,15 @@ CONFIGURE = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX='$(abspath $(PREFIX))' -D
 BUILD = cmake --build --preset $(1) -j $(JOBS)
 CTEST = ctest --output-on-failure --no-label-summary -j $(JOBS)
 
-# The tests are part of the plain build's configuration where they can be, but are not built by it.
+# A plain build configures the tests if it can, so that `make test` need not configure again, but does not build them.
 CAN_TEST = $(shell pkg-config --exists cmocka 2>/dev/null && command -v c++ >/dev/null && echo ON || echo OFF)
 PRODUCT = gess_command gess_static gess_shared
 
-.PHONY: all build tests asan test test-long mutate bench peers results install format lint clean
+# Every unit test that makes a team of threads, or a run with several.
+THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]' tests/unit/test_*.c)))
+ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
+
+.PHONY: all build tests asan test test-long tsan fuzz mutate bench peers results install format lint clean
 
 all: build
 
@@ -51,6 +58,14 @@ test-long: tests
 	$(CTEST) --test-dir build -L '^long$$'
 	tests/fresh/prove
 
+tsan:
+	@$(call CONFIGURE,tsan,ON)
+	@$(call BUILD,tsan) --target $(THREADED)
+	$(CTEST) --test-dir build/tsan -R '^unit/($(ALTERNATIVES))$$'
+
+fuzz:
+	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
+
 mutate:
 	python3 tests/mutation/mutate.py
 
@@ -61,7 +76,7 @@ peers: build
 	python3 -m venv build/peers
 	build/peers/bin/pip -q --disable-pip-version-check install -r bench/peers/requirements.txt
 
-# Figures of this machine and commit, as JSON, and the plot of peers; takes long, and wants the machine to itself.
+# Figures of this machine and commit, as JSON, and the plot of the peers. It takes long and needs an idle machine.
 results: build
 	mkdir -p bench/results
 	for name in overhead threads fit growth writing; do build/gess bench $$name --json > bench/results/$$name.json || exit 1; done

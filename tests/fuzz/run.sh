@@ -1,6 +1,7 @@
 #!/bin/sh
 # Fuzzes every reader of files with libFuzzer under ASan and UBSan (clang and its runtime are needed).
 #   run.sh [MINUTES [READER...]]       by default 10 minutes each of: checkpoint draws csv config
+# FUZZ_SECONDS, if set, is the time for all readers together, in place of MINUTES.
 # It builds in build/fuzz of the source folder, or in $BUILD. Findings stay in $BUILD/findings; what was learnt, in $BUILD/corpus-READER.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -8,6 +9,7 @@ build=${BUILD:-$source/build/fuzz}
 minutes=${1:-10}
 [ $# -eq 0 ] || shift
 [ $# -gt 0 ] || set -- checkpoint draws csv config
+seconds=$((${FUZZ_SECONDS:-$((minutes * 60 * $#))} / $#)) # per reader
 cc=${CLANG:-clang}
 flags=address,undefined
 
@@ -68,13 +70,13 @@ for reader; do
     "$cc" -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=$flags,fuzzer -fno-sanitize-recover=all -I "$source/src" -I "$source/include" \
         "$source/tests/fuzz/$reader.c" -o "fuzz-$reader" libgess.a $(pkg-config --libs jansson zlib openblas) -llapacke -lpthread -ldl -lm
     mkdir -p "corpus-$reader"
-    if ! ASAN_OPTIONS=allocator_may_return_null=1 "./fuzz-$reader" -max_total_time=$((minutes * 60)) -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+    if ! ASAN_OPTIONS=allocator_may_return_null=1 "./fuzz-$reader" -max_total_time=$seconds -rss_limit_mb=2048 -malloc_limit_mb=1024 \
         -timeout=10 -max_len=65536 -print_final_stats=1 -artifact_prefix=findings/$reader- "corpus-$reader" "seeds/$reader" \
         > "fuzz-$reader.txt" 2>&1; then
         status=1
         echo "FAILED: $reader"
         tail -n 40 "fuzz-$reader.txt"
     fi
-    echo "$reader: $(sed -n 's/^stat::number_of_executed_units: *//p' "fuzz-$reader.txt") executions in $minutes minutes"
+    echo "$reader: $(sed -n 's/^stat::number_of_executed_units: *//p' "fuzz-$reader.txt") executions in $seconds s"
 done
 exit $status
