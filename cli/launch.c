@@ -2,6 +2,7 @@
 #include "launch.h"
 
 #include "cluster/coordinator.h"
+#include "cluster/helper_rank.h"
 
 #include <dlfcn.h>
 #include <errno.h>

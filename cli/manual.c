@@ -1,10 +1,10 @@
 /* The manual page, made from the tables, so that it cannot lag behind them. */
 #include "base/options.h"
 #include "command.h"
-#include "execute/ensemble.h"
 #include "export/registry.h"
 #include "kernel/kernel.h"
 #include "model/model.h"
+#include "schedule/schedule.h"
 
 /* Text with what man(7) would take for a request or an escape made harmless. */
 static void put(FILE *out, const char *text)

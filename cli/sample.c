@@ -1,12 +1,12 @@
 #include "base/clock.h"
 #include "base/options.h"
 #include "command.h"
-#include "execute/ensemble.h"
 #include "launch.h"
 #include "report/verdict.h"
 #include "run/config.h"
 #include "run/directory.h"
 #include "run/run.h"
+#include "schedule/schedule.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,45 +1,47 @@
 #include "adapt/laplace.h"
 
-#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Newton steps; quick ones between two of them; attempts to find the lengths of directions; lengths of a step that are
+/* Newton steps; quick steps between two of them; attempts to find the lengths of directions; lengths of a step that are
  * tried; points of the window that two Ts are compared by, and how many at once. */
-enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14, LENGTHS = 12, WEIGHED = 4000, CHUNK = 64 };
+enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14, LENGTHS = 12, COMPARED = 4000, CHUNK = 64 };
 
-/* One point in so many may be above the levels that are compared, and one below. */
-enum { FEW_OF = 10 };
+/* Of the levels that are compared, one in OUTLIERS at either end is left out. */
+enum { OUTLIERS = 10 };
 
-/* One in so many evaluations of warm-up, at most, goes into a climb. */
+/* A climb takes at most one in SHARE evaluations of warm-up. */
 enum { SHARE = 5 };
 
-/* A summit is reached where another step would bring less than NEAR, and the curvatures that differences find along
- * the directions of the last step are within a factor of ALIKE. */
-#define NEAR 0.5
-#define ALIKE 20.0
+/* A mode is reached if another step would gain less than MAX_GAIN nats, and the curvatures that differences find along
+ * the directions of the last step are within a factor of MAX_RATIO. */
+#define MAX_GAIN 0.5
+#define MAX_RATIO 20.0
 
-/* A quick step is taken where it should bring WORTH at least, and another after it where it brought a part of that. */
-#define WORTH 1.0
-#define PART 0.2
+/* A quick step is taken if it should gain at least MIN_QUICK_GAIN nats, and another after it if it gained at least
+ * MIN_QUICK_PART of what it should. */
+#define MIN_QUICK_GAIN 1.0
+#define MIN_QUICK_PART 0.2
 
-/* What is looked at: both ways along directions, to find their lengths and slopes; pairs of them; lengths of a step. */
-enum look { ALONG, ACROSS, AHEAD, LOOKS };
+/* What a round of evaluations finds: values both ways along each direction; second differences of pairs of directions;
+ * values along the step. */
+enum round_kind { ALONG, ACROSS, STEP, KINDS };
 
 /* How a climb stands, beside its arrays: all of it is in checkpoints, so that one that is stopped goes on where it
  * was. */
 typedef struct progress {
-    uint32_t look, steps, scalings, quick; /* quick steps since the last Newton step */
-    double hope;                           /* what the quick step that is being taken should bring; 0: it is none */
+    uint32_t kind, steps, scalings, quick; /* kind of round; quick: quick steps since the last Newton step */
+    double expected;                       /* gain of the quick step that is being taken; 0: it is a Newton step */
     uint64_t evals;
-    double value;          /* at the top */
-    double ahead[LENGTHS]; /* log densities along the step */
+    double value;         /* at the top */
+    double step[LENGTHS]; /* log densities along the step */
 } progress;
 
 struct gess__laplace {
@@ -48,7 +50,7 @@ struct gess__laplace {
     gess__ensemble *ensemble;
     const gess__record *record;
     progress at;
-    int *finished;         /* the items of the look that are done: dim, or LENGTHS */
+    int *finished;         /* the items of the round that are done: dim, or LENGTHS */
     double *top;           /* dim: the highest point so far */
     double *frame;         /* dim × dim, column-major: the directions that differences are taken along */
     double *up, *down;     /* dim: log densities one length along each of them, both ways */
@@ -59,7 +61,7 @@ struct gess__laplace {
     double *square, *work; /* dim × dim; of the eigenvectors, or of the triangular kernels */
     /* of a comparison */
     double *points, *z;      /* CHUNK × dim */
-    double *deltas, *levels; /* WEIGHED */
+    double *deltas, *levels; /* COMPARED */
 };
 
 /* Evaluations of a step. */
@@ -69,29 +71,29 @@ static uint64_t step_cost(size_t dim)
 }
 
 /* Evaluations that a climb may take. */
-static uint64_t budget(const gess__ensemble *e)
+static uint64_t budget(const gess__learning *l)
 {
-    const gess__warmup *u = &e->warmup;
-    return (u->fixed != GESS_AUTO ? u->fixed * e->chains.count : u->max_evals) / SHARE;
+    const gess__warmup *u = &l->adaptation->warmup;
+    return (u->fixed != GESS_AUTO ? u->fixed * l->ensemble->chains.count : u->max_evals) / SHARE;
 }
 
-int gess__laplace_affordable(const gess__ensemble *e)
+int gess__laplace_affordable(const gess__learning *l)
 {
-    return 2 * step_cost(e->target.dim) <= budget(e);
+    return 2 * step_cost(l->ensemble->target.dim) <= budget(l);
 }
 
-static size_t most_items(size_t dim)
+static size_t max_items(size_t dim)
 {
     return dim > LENGTHS ? dim : LENGTHS;
 }
 
-int gess__laplace_new(gess__laplace **summit, const gess__ensemble *e, gess_error *err)
+int gess__laplace_new(gess__laplace **laplace, size_t dim, gess_error *err)
 {
-    size_t dim = e->target.dim, eigen = gess__eigen_work(dim), triangle = gess__triangular_scratch(dim);
-    GESS_ALLOC(summit, 1, err);
-    gess__laplace *s = *summit;
+    size_t eigen = gess__eigen_work(dim), triangle = gess__triangular_scratch(dim);
+    GESS_ALLOC(laplace, 1, err);
+    gess__laplace *s = *laplace;
     GESS_TRY(gess__approx_new(&s->t, dim, err));
-    GESS_ALLOC(&s->finished, most_items(dim), err);
+    GESS_ALLOC(&s->finished, max_items(dim), err);
     GESS_ALLOC(&s->top, dim, err);
     GESS_ALLOC(&s->frame, dim * dim, err);
     GESS_ALLOC(&s->up, dim, err);
@@ -104,8 +106,8 @@ int gess__laplace_new(gess__laplace **summit, const gess__ensemble *e, gess_erro
     GESS_ALLOC(&s->work, eigen > triangle ? eigen : triangle, err);
     GESS_ALLOC(&s->points, CHUNK * dim, err);
     GESS_ALLOC(&s->z, CHUNK * dim, err);
-    GESS_ALLOC(&s->deltas, WEIGHED, err);
-    GESS_ALLOC(&s->levels, WEIGHED, err);
+    GESS_ALLOC(&s->deltas, COMPARED, err);
+    GESS_ALLOC(&s->levels, COMPARED, err);
     return GESS_OK;
 }
 
@@ -135,7 +137,7 @@ void gess__laplace_archive(gess__laplace *s, gess__archive *a)
 {
     size_t dim = s->t->dim;
     GESS_ARCHIVE(a, &s->at);
-    gess__archive_bytes(a, s->finished, most_items(dim) * sizeof *s->finished);
+    gess__archive_bytes(a, s->finished, max_items(dim) * sizeof *s->finished);
     gess__archive_bytes(a, s->top, dim * sizeof *s->top);
     gess__archive_bytes(a, s->frame, dim * dim * sizeof *s->frame);
     gess__archive_bytes(a, s->up, dim * sizeof *s->up);
@@ -143,12 +145,12 @@ void gess__laplace_archive(gess__laplace *s, gess__archive *a)
     gess__archive_bytes(a, s->scaled, dim * sizeof *s->scaled);
     gess__archive_bytes(a, s->curvature, dim * dim * sizeof *s->curvature);
     gess__archive_bytes(a, s->step, dim * sizeof *s->step);
-    if (s->at.look >= LOOKS) a->bad = 1;
+    if (s->at.kind >= KINDS) a->bad = 1;
 }
 
 /* ---- evaluations, on the team ---- */
 
-/* Log densities of the n points of a worker; where one cannot be used, -inf. */
+/* Log densities of the n points of a worker; NaN and +inf become -inf. */
 static int ask(gess__laplace *s, unsigned worker, size_t n, gess_error *err)
 {
     gess__update *u = &s->ensemble->updates[worker];
@@ -159,7 +161,7 @@ static int ask(gess__laplace *s, unsigned worker, size_t n, gess_error *err)
     return GESS_OK;
 }
 
-/* So many lengths along direction i, and along direction j, from the top. */
+/* The point `along` lengths along direction i and `across` lengths along direction j from the top. */
 static void put(const gess__laplace *s, double along, size_t i, double across, size_t j, double *point)
 {
     size_t dim = s->ensemble->target.dim;
@@ -167,8 +169,8 @@ static void put(const gess__laplace *s, double along, size_t i, double across, s
     for (size_t k = 0; k < dim; k++) point[k] = gess__fma(across, second[k], gess__fma(along, first[k], s->top[k]));
 }
 
-/* Both ways along direction `item`, unless that is known. */
-static int look_along(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
+/* Values both ways along direction `item`, unless its length is known. */
+static int evaluate_along(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
 {
     const gess__update *u = &s->ensemble->updates[worker];
     if (s->scaled[item]) return GESS_OK;
@@ -183,7 +185,7 @@ static int look_along(gess__laplace *s, unsigned worker, size_t item, gess_error
 
 /* Minus the second differences of direction `item` with itself and with all later ones: both ways, so that third
  * derivatives cancel. */
-static int look_across(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
+static int evaluate_across(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
 {
     const gess__update *u = &s->ensemble->updates[worker];
     size_t dim = s->ensemble->target.dim, block = s->ensemble->block, count = 2 * (dim - item - 1);
@@ -207,53 +209,53 @@ static double length_of(size_t number)
     return ldexp(2.0, -(int)number);
 }
 
-/* The step, 2 to 2^(1 - item) times as long. */
-static int look_ahead(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
+/* The value at 2^(1 - item) times the step. */
+static int evaluate_step(gess__laplace *s, unsigned worker, size_t item, gess_error *err)
 {
     const gess__update *u = &s->ensemble->updates[worker];
     for (size_t k = 0; k < s->ensemble->target.dim; k++)
         u->points[k] = gess__fma(length_of(item), s->step[k], s->top[k]);
     GESS_TRY(ask(s, worker, 1, err));
-    s->at.ahead[item] = u->values[0];
+    s->at.step[item] = u->values[0];
     return GESS_OK;
 }
 
-static int look_at(void *data, unsigned worker, size_t item, gess_error *err)
+static int evaluate_item(void *data, unsigned worker, size_t item, gess_error *err)
 {
-    static int (*const looks[LOOKS])(gess__laplace *, unsigned, size_t, gess_error *) =
-        {[ALONG] = look_along, [ACROSS] = look_across, [AHEAD] = look_ahead};
+    static int (*const evaluate[KINDS])(gess__laplace *, unsigned, size_t, gess_error *) =
+        {[ALONG] = evaluate_along, [ACROSS] = evaluate_across, [STEP] = evaluate_step};
     gess__laplace *s = data;
     if (s->finished[item]) return GESS_OK;
-    GESS_TRY(looks[s->at.look](s, worker, item, err));
+    GESS_TRY(evaluate[s->at.kind](s, worker, item, err));
     s->finished[item] = 1;
     return GESS_OK;
 }
 
-/* Evaluations of the present look. */
-static uint64_t look_cost(const gess__laplace *s)
+/* Evaluations of the present round. */
+static uint64_t round_cost(const gess__laplace *s)
 {
     uint64_t dim = s->ensemble->target.dim, left = 0;
     for (size_t k = 0; k < dim; k++) left += !s->scaled[k];
-    return s->at.look == ALONG ? 2 * left : s->at.look == ACROSS ? dim * (dim - 1) : LENGTHS;
+    return s->at.kind == ALONG ? 2 * left : s->at.kind == ACROSS ? dim * (dim - 1) : LENGTHS;
 }
 
-static void look_next(gess__laplace *s, enum look look)
+static void begin_round(gess__laplace *s, enum round_kind kind)
 {
-    s->at.look = look;
-    memset(s->finished, 0, most_items(s->ensemble->target.dim) * sizeof *s->finished);
+    s->at.kind = kind;
+    memset(s->finished, 0, max_items(s->ensemble->target.dim) * sizeof *s->finished);
 }
 
-/* Takes the look, or what is left of it, and counts it. */
-static int look(gess__laplace *s, gess_error *err)
+/* Runs the round, or what is left of it, on the team, and counts its evaluations. */
+static int run_round(gess__laplace *s, gess_error *err)
 {
     gess__ensemble *e = s->ensemble;
-    GESS_TRY(gess__team_run(e->team, s->at.look == AHEAD ? LENGTHS : e->target.dim, look_at, s, err));
-    s->at.evals += look_cost(s);
+    GESS_TRY(gess__team_run(e->team, s->at.kind == STEP ? LENGTHS : e->target.dim, evaluate_item, s, err));
+    s->at.evals += round_cost(s);
     return GESS_OK;
 }
 
-/* Who watches the run hears of the evaluations so far. */
-static int tell(const gess__laplace *s, gess_error *err)
+/* Tells the sink of the evaluations so far. */
+static int report_progress(const gess__laplace *s, gess_error *err)
 {
     const gess__ensemble *e = s->ensemble;
     gess__segment segment = {.count = e->kept, .iterations = gess__ensemble_done(e), .evals = s->at.evals};
@@ -262,7 +264,7 @@ static int tell(const gess__laplace *s, gess_error *err)
 
 /* ---- a climb ---- */
 
-/* From the highest chain, with directions along the coordinates, as long as chains differ. */
+/* Starts at the highest chain, with directions along the coordinates, each as long as chains differ in it. */
 static void begin(gess__laplace *s)
 {
     const gess__chains *c = &s->ensemble->chains;
@@ -281,17 +283,17 @@ static void begin(gess__laplace *s)
         double sd = sqrt(square / count);
         s->frame[k + k * dim] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
     }
-    look_next(s, ALONG);
+    begin_round(s, ALONG);
 }
 
-/* Gives directions the length at which the log density falls by a half, about, on average of both ways. How many have
- * none yet. */
-static size_t scale(gess__laplace *s)
+/* Gives directions the length at which the log density falls by about a half, on average of both ways; returns how many
+ * have none yet. */
+static size_t scale_directions(gess__laplace *s)
 {
     size_t dim = s->ensemble->target.dim, left = 0;
-    int last = s->at.scalings + 1 == MAX_SCALINGS; /* then any length serves: the next directions will be others */
+    int last = s->at.scalings + 1 == MAX_SCALINGS; /* then any length will do: the next directions will be others */
     for (size_t k = 0; k < dim; k++) {
-        double fall = 2.0 * s->at.value - s->up[k] - s->down[k], factor = 5.0; /* where it rises, or is flat */
+        double fall = 2.0 * s->at.value - s->up[k] - s->down[k], factor = 5.0; /* if it rises, or is flat */
         if (!s->scaled[k]) s->scaled[k] = (fall > 0.25 && fall < 4.0) || (last && isfinite(fall));
         if (s->scaled[k]) continue;
         if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
@@ -301,14 +303,14 @@ static size_t scale(gess__laplace *s)
     return left;
 }
 
-/* New directions, along which the second differences do not mix, each as long as its curvature says, and the step to
- * where the slope vanishes if the log density is quadratic; where it bends up, as if it bent down. *gain: what the step
- * brings then; *unlike: the largest curvature over the smallest, infinite where one is not of a summit. 0 where nothing
- * can be made of the differences. */
-static int turn(gess__laplace *s, double *gain, double *unlike)
+/* A Newton step: new directions, along which second differences do not mix, each as long as its curvature says, and the
+ * step to where the slope vanishes if the log density is quadratic. A direction of positive curvature counts as one of
+ * negative curvature. *gain: nats that the step gains if the log density is quadratic; *ratio: the largest curvature
+ * over the smallest, infinite if one is positive. Returns 0 if the differences are of no use. */
+static int newton(gess__laplace *s, double *gain, double *ratio)
 {
     size_t dim = s->ensemble->target.dim;
-    double most = 0.0, least = INFINITY;
+    double max = 0.0, min = INFINITY;
     int bent = 1;
     for (size_t i = 0; i < dim * dim; i++)
         if (!isfinite(s->curvature[i])) s->curvature[i] = 0.0;
@@ -316,16 +318,16 @@ static int turn(gess__laplace *s, double *gain, double *unlike)
     for (size_t i = 0; i < dim; i++) {
         bent = bent && s->eigen[i] > 0.0;
         s->eigen[i] = fabs(s->eigen[i]);
-        most = fmax(most, s->eigen[i]);
+        max = fmax(max, s->eigen[i]);
     }
-    if (!(most > 0.0)) return 0;
+    if (!(max > 0.0)) return 0;
     gess__product(false, dim, dim, dim, s->frame, s->curvature, s->square);
     memset(s->step, 0, dim * sizeof *s->step);
     *gain = 0.0;
     for (size_t i = 0; i < dim; i++) {
         const double *axis = s->curvature + i * dim;
-        double curvature = fmax(s->eigen[i], 1e-9 * most), length = 1.0 / sqrt(curvature), slope = 0.0;
-        least = fmin(least, curvature);
+        double curvature = fmax(s->eigen[i], 1e-9 * max), length = 1.0 / sqrt(curvature), slope = 0.0;
+        min = fmin(min, curvature);
         for (size_t k = 0; k < dim; k++) slope += 0.5 * axis[k] * (s->up[k] - s->down[k]);
         slope *= length;
         *gain += 0.5 * slope * slope;
@@ -334,13 +336,13 @@ static int turn(gess__laplace *s, double *gain, double *unlike)
             s->step[k] += s->frame[k + i * dim] * slope;
         }
     }
-    *unlike = bent ? most / least : INFINITY;
+    *ratio = bent ? max / min : INFINITY;
     return 1;
 }
 
-/* The step that the slopes and curvatures along the directions alone suggest; returns what it should bring. It costs a
- * Dth part of a Newton step, and goes most of the way where the directions are those of an earlier one. */
-static double aim(gess__laplace *s)
+/* A quick step, from the slopes and curvatures along the directions alone; returns its expected gain. It costs 1/D of a
+ * Newton step, and goes most of the way if the directions come from an earlier one. */
+static double quick_step(gess__laplace *s)
 {
     size_t dim = s->ensemble->target.dim;
     double gain = 0.0;
@@ -354,23 +356,23 @@ static double aim(gess__laplace *s)
     return gain;
 }
 
-/* Goes where the step leads highest, if it leads up at all; returns by how much. */
+/* Goes to the highest point along the step, if one is higher than the top; returns the gain. */
 static double take_step(gess__laplace *s)
 {
     size_t best = LENGTHS;
     double before = s->at.value;
     for (size_t i = 0; i < LENGTHS; i++) {
-        if (!(s->at.ahead[i] > s->at.value)) continue;
+        if (!(s->at.step[i] > s->at.value)) continue;
         best = i;
-        s->at.value = s->at.ahead[i];
+        s->at.value = s->at.step[i];
     }
     for (size_t k = 0; best < LENGTHS && k < s->ensemble->target.dim; k++)
         s->top[k] = gess__fma(length_of(best), s->step[k], s->top[k]);
     return s->at.value - before;
 }
 
-/* T of the summit: where the last step would lead, Σ from the directions. */
-static void settle(gess__laplace *s)
+/* The Laplace approximation: μ is where the last step would lead, Σ comes from the directions. */
+static void set_approx(gess__laplace *s)
 {
     size_t dim = s->ensemble->target.dim;
     for (size_t k = 0; k < dim; k++) s->t->mu[k] = s->top[k] + s->step[k];
@@ -378,139 +380,141 @@ static void settle(gess__laplace *s)
     gess__ridged_cholesky(dim, s->square, s->eigen, s->t->mu, s->t);
 }
 
-/* What follows from a look: the next one, or none, and whether the summit is reached. */
+/* Decides what follows from a round; returns 0 if no round does. *found: a mode is reached. */
 static int conclude(gess__laplace *s, int *found)
 {
     size_t dim = s->ensemble->target.dim;
-    double gain = 0.0, unlike = INFINITY;
-    switch (s->at.look) {
+    double gain = 0.0, ratio = INFINITY;
+    switch (s->at.kind) {
     case ALONG:
-        if (scale(s) > 0) {
-            look_next(s, ALONG);
+        if (scale_directions(s) > 0) {
+            begin_round(s, ALONG);
             return ++s->at.scalings < MAX_SCALINGS;
         }
-        s->at.hope = s->at.steps > 0 && s->at.quick < MAX_QUICK ? aim(s) : 0.0;
-        if (!(s->at.hope > WORTH)) s->at.hope = 0.0;
-        look_next(s, s->at.hope > 0.0 ? AHEAD : ACROSS);
+        s->at.expected = s->at.steps > 0 && s->at.quick < MAX_QUICK ? quick_step(s) : 0.0;
+        if (!(s->at.expected > MIN_QUICK_GAIN)) s->at.expected = 0.0;
+        begin_round(s, s->at.expected > 0.0 ? STEP : ACROSS);
         return 1;
     case ACROSS:
         gess__blas_begin();
-        int turned = turn(s, &gain, &unlike);
-        *found = turned && gain < NEAR && unlike < ALIKE;
-        if (*found) settle(s);
+        int stepped = newton(s, &gain, &ratio);
+        *found = stepped && gain < MAX_GAIN && ratio < MAX_RATIO;
+        if (*found) set_approx(s);
         gess__blas_end();
-        look_next(s, AHEAD);
-        return turned && !*found;
+        begin_round(s, STEP);
+        return stepped && !*found;
     default:
         gain = take_step(s);
-        int quick = s->at.hope > 0.0;
-        s->at.quick = !quick ? 0 : gain > fmax(PART * s->at.hope, WORTH) ? s->at.quick + 1 : MAX_QUICK;
-        s->at.hope = 0.0;
+        int quick = s->at.expected > 0.0;
+        s->at.quick = !quick                                                         ? 0
+                      : gain > fmax(MIN_QUICK_PART * s->at.expected, MIN_QUICK_GAIN) ? s->at.quick + 1
+                                                                                     : MAX_QUICK;
+        s->at.expected = 0.0;
         s->at.scalings = 0;
         memset(s->scaled, 0, dim * sizeof *s->scaled);
-        look_next(s, ALONG);
+        begin_round(s, ALONG);
         return quick || ++s->at.steps < MAX_STEPS;
     }
 }
 
-static int climb(gess__laplace *s, int *found, gess_error *err)
+static int climb(gess__laplace *s, uint64_t max_evals, int *found, gess_error *err)
 {
-    uint64_t most = budget(s->ensemble);
     do {
-        if (s->at.evals + look_cost(s) > most) return GESS_OK;
-        GESS_TRY(look(s, err));
-        GESS_TRY(tell(s, err));
+        if (s->at.evals + round_cost(s) > max_evals) return GESS_OK;
+        GESS_TRY(run_round(s, err));
+        GESS_TRY(report_progress(s, err));
     } while (conclude(s, found));
     return GESS_OK;
 }
 
-int gess__laplace_search(gess__ensemble *e, const gess__record *record, gess_error *err)
+int gess__laplace_search(gess__learning *l, const gess__record *record, gess_error *err)
 {
-    gess__laplace *s = e->summit;
-    gess__warmup *u = &e->warmup;
+    gess__laplace *s = l->laplace;
+    gess__learning_state *state = &l->state;
     gess_error error = {0};
     int found = 0;
-    if (s == NULL || u->stages > 0 || !gess__laplace_affordable(e)) return GESS_OK;
-    s->ensemble = e;
+    if (s == NULL || l->adaptation->warmup.stages > 0 || !gess__laplace_affordable(l)) return GESS_OK;
+    s->ensemble = l->ensemble;
     s->record = record;
-    if (!u->climbing) begin(s);
-    u->climbing = 1;
-    int status = climb(s, &found, &error);
+    if (!state->laplace_stopped) begin(s);
+    state->laplace_stopped = 1;
+    int status = climb(s, budget(l), &found, &error);
     if (status != GESS_OK && status != GESS_ERR_MODEL) {
         if (err != NULL) *err = error;
         return status;
     }
-    u->climbing = 0;
-    u->summit = found;
-    u->climbed = s->at.evals;
-    e->tally.evals += s->at.evals;
-    u->before.evals += s->at.evals; /* they are none of the stage's updates */
+    state->laplace_stopped = 0;
+    state->laplace_found = found;
+    state->laplace_evals = s->at.evals;
+    l->ensemble->tally.evals += s->at.evals;
+    l->adaptation->warmup.before.evals += s->at.evals; /* they belong to no update of the stage */
     return GESS_OK;
 }
 
-/* ---- a choice ---- */
+/* ---- the choice between the two ---- */
 
 gess__approx *gess__laplace_approx(gess__laplace *s)
 {
     return s->t;
 }
 
-gess__approx *gess__laplace_t(const gess__ensemble *e)
+gess__approx *gess__laplace_t(const gess__learning *l)
 {
     /* a map has moved everything else */
-    return e->summit != NULL && e->warmup.summit && e->warmup.layers == 0 ? e->summit->t : NULL;
+    return l->laplace != NULL && l->state.laplace_found && l->state.layers == 0 ? l->laplace->t : NULL;
 }
 
 /* Which point of the window is number i of n. */
-static size_t chosen(const gess__ensemble *e, size_t i, size_t n)
+static size_t point_index(const gess__window *w, size_t i, size_t n)
 {
-    return i * (e->window.draws * e->chains.count) / n;
+    return i * gess__window_points(w) / n;
 }
 
 /* Squared distances of n points of the window. */
-static void measure(gess__ensemble *e, const gess__approx *t, size_t n)
+static void set_deltas(gess__laplace *s, const gess__window *w, const gess__approx *t, size_t n)
 {
-    gess__laplace *s = e->summit;
-    size_t dim = e->target.dim;
+    size_t dim = w->dim;
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
         for (size_t i = 0; i < some; i++)
-            memcpy(s->points + i * dim, e->window.points + chosen(e, done + i, n) * dim, dim * sizeof *s->points);
+            memcpy(s->points + i * dim, w->points + point_index(w, done + i, n) * dim, dim * sizeof *s->points);
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, some, s->points, s->z, s->work);
         for (size_t i = 0; i < some; i++) s->deltas[done + i] = gess__dot(dim, s->z + i * dim, s->z + i * dim);
     }
 }
 
-/* Between which levels log π − log T most of these points are: how far these are apart. */
-static double spread(gess__ensemble *e, const gess__approx *t, double nu, size_t n)
+/* The width of the range of log π − log T over these points, outliers left out. */
+static double level_range(gess__laplace *s, const gess__window *w, const gess__approx *t, double nu, size_t n)
 {
-    gess__laplace *s = e->summit;
     gess__approx with = *t;
     with.nu = nu;
     for (size_t i = 0; i < n; i++)
-        s->levels[i] = e->window.values[chosen(e, i, n)] - gess__approx_log_t(&with, s->deltas[i]);
+        s->levels[i] = w->values[point_index(w, i, n)] - gess__approx_log_t(&with, s->deltas[i]);
     gess__sort(n, s->levels);
-    return s->levels[n - 1 - n / FEW_OF] - s->levels[n / FEW_OF];
+    return s->levels[n - 1 - n / OUTLIERS] - s->levels[n / OUTLIERS];
 }
 
-/* Chains that are far out want heavy tails, and are what the window is made of then. */
-int gess__laplace_prefer(gess__ensemble *e)
+/* If chains are far out, the window is made of their points, and these want heavy tails. */
+int gess__laplace_prefer(gess__learning *l)
 {
     static const double tails[] = {INFINITY, 100.0, 30.0, 10.0, 5.0, 3.0};
-    gess__approx *t = gess__laplace_t(e);
-    size_t points = e->window.draws * e->chains.count, n = points < WEIGHED ? points : WEIGHED;
-    int gaussian = (e->kernel->needs & GESS__IGNORES_TAILS) != 0;
-    if (t == NULL || e->mixture->count > 1) return 0;
-    measure(e, e->approx, n);
-    double fitted = spread(e, e->approx, gaussian ? INFINITY : e->approx->nu, n), best = INFINITY;
-    measure(e, t, n);
+    gess__laplace *s = l->laplace;
+    const gess__window *w = &l->adaptation->window;
+    gess__frozen *f = &l->ensemble->frozen;
+    gess__approx *t = gess__laplace_t(l);
+    size_t points = gess__window_points(w), n = points < COMPARED ? points : COMPARED;
+    int gaussian = (l->ensemble->kernel->needs & GESS__IGNORES_TAILS) != 0;
+    if (t == NULL || f->mixture->count > 1) return 0;
+    set_deltas(s, w, f->approx, n);
+    double fitted = level_range(s, w, f->approx, gaussian ? INFINITY : f->approx->nu, n), best = INFINITY;
+    set_deltas(s, w, t, n);
     for (size_t i = 0; i < (gaussian ? 1 : sizeof tails / sizeof *tails); i++) {
-        double now = spread(e, t, tails[i], n);
+        double now = level_range(s, w, t, tails[i], n);
         if (!(now < best)) continue;
         best = now;
         t->nu = tails[i];
     }
     if (!(best < fitted)) return 0;
-    gess__approx_copy(e->approx, t);
+    gess__approx_copy(f->approx, t);
     return 1;
 }

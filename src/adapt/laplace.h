@@ -1,36 +1,37 @@
-/* A first T from the density itself: the highest point that a climb finds, and the curvature of the log density there.
+/* A Laplace approximation as a first T: the highest point that a climb without gradients finds, and the curvature of
+ * the log density there.
  *
- * Chains tell a covariance of D (D + 1) / 2 entries only when they have been everywhere, and until then they travel
- * with a T that fits where they have been. Differences tell it at once where the log density is smooth: with about D²
- * evaluations, exactly where it is quadratic. The T that comes of it is one more candidate: it is used as long as
- * log π − log T varies less over the window with it than with the fit, and fits may lean towards it (pooled.c). So it
- * need not be right, nor need there be a summit: funnels have none. */
+ * Chains show a covariance of D (D + 1) / 2 entries only once they have been everywhere, and until then they travel
+ * with a T that fits where they have been. If the log density is smooth, second differences show it at once, with about
+ * D² evaluations, and exactly if it is quadratic. The T that comes of it is one more candidate: it is used for as long
+ * as log π − log T varies less over the window with it than with the fit, and fits may lean towards it
+ * (approx/pooled.c). So it need not be right, and there need not be a mode: a funnel has none. */
 #ifndef GESS_ADAPT_LAPLACE_H
 #define GESS_ADAPT_LAPLACE_H
 
-#include "execute/ensemble.h"
+#include "adapt/learning.h"
 
-/* Whether the evaluations that warm-up may take are enough for a climb in so many dimensions. */
-int gess__laplace_affordable(const gess__ensemble *e);
+/* Whether warm-up may take enough evaluations for a climb in this many dimensions. */
+int gess__laplace_affordable(const gess__learning *l);
 
-int gess__laplace_new(gess__laplace **summit, const gess__ensemble *e, gess_error *err);
-void gess__laplace_free(gess__laplace *summit);
+int gess__laplace_new(gess__laplace **laplace, size_t dim, gess_error *err);
+void gess__laplace_free(gess__laplace *laplace);
 
-/* After the first stage, from its highest chain. The evaluations are spread over the team and counted. A climb that is
- * stopped (GESS_ERR_STOPPED) goes on where it was when it is asked for again; one that meets an error of the model ends
- * without a summit. */
-int gess__laplace_search(gess__ensemble *e, const gess__record *record, gess_error *err);
+/* Climbs after the first stage, from its highest chain; later calls do nothing. The evaluations are spread over the
+ * team and counted. A climb that is stopped (GESS_ERR_STOPPED) goes on at the next call; one that meets an error of the
+ * model ends without a result. */
+int gess__laplace_search(gess__learning *l, const gess__record *record, gess_error *err);
 
-/* How a climb stands that was stopped (warmup.climbing). */
-void gess__laplace_archive(gess__laplace *summit, gess__archive *archive);
+/* How a climb stands that was stopped (laplace_stopped). */
+void gess__laplace_archive(gess__laplace *laplace, gess__archive *archive);
 
-/* Puts its T in the place of the fitted one where that is better, and says whether it has. */
-int gess__laplace_prefer(gess__ensemble *e);
+/* Puts the Laplace approximation in the place of the fitted T if it is better, and returns whether it did. */
+int gess__laplace_prefer(gess__learning *l);
 
-/* Its T, in the present sampling space; NULL where there is none. */
-gess__approx *gess__laplace_t(const gess__ensemble *e);
+/* The Laplace approximation in the present sampling space; NULL if there is none. */
+gess__approx *gess__laplace_t(const gess__learning *l);
 
-/* The same in the space of the climb, for checkpoints; of use where warmup.summit says so. */
-gess__approx *gess__laplace_approx(gess__laplace *summit);
+/* The same in the space of the climb, for checkpoints; valid if laplace_found. */
+gess__approx *gess__laplace_approx(gess__laplace *laplace);
 
 #endif

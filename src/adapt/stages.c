@@ -1,196 +1,193 @@
-/* Warm-up in stages, each a quarter longer than the one before.
- *
- * As long as the draws of a stage differ from those before (the ensemble still travels), the next
- * stage starts a new window and the old draws are forgotten; it is longer by a sixteenth only, since
- * the way is shortest with many fits. Once they are alike the window grows, and with it what the fit rests on. Warm-up
- * ends itself after CALM_STAGES stages in a row in which nothing was left to improve. */
+#include "adapt/stages.h"
+
+#include "base/assert.h"
 #include "base/clock.h"
-#include "base/mem.h"
-#include "adapt/laplace.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Points that a window holds for its fit, at least four draws of every chain, and no more than MAX_DOUBLES in all, so
- * that memory stays O(chains · dim + dim²) for many dimensions. */
-enum { POINTS = 20000, MAX_DOUBLES = 1 << 22, MIN_DRAWS = 4 };
-
 enum { FIRST_STAGE = 5, MIN_STAGES = 4, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
 
-int gess__warmup_open(gess__ensemble *e, const gess_options *options, gess_error *err)
+int gess__adaptation_open(gess__adaptation *a, gess__ensemble *e, const gess_options *options, int fits_points,
+                          gess_error *err)
 {
-    size_t dim = e->target.dim, chains = e->chains.count,
-           points = POINTS < MAX_DOUBLES / dim ? POINTS : MAX_DOUBLES / dim;
-    e->warmup.fixed = options->warmup;
-    uint64_t most = options->max_warmup_evals, share = options->max_evals - options->max_evals / 4;
-    if (options->draws == GESS_AUTO && most > share) most = share; /* leave some to sample with */
-    e->warmup.max_evals = most / options->ensembles;
-    e->warmup.moved = 1;
-    e->warmup.over = options->warmup == 0;
-    if (e->warmup.over) return GESS_OK;
-    e->window.room = points / chains > MIN_DRAWS ? points / chains : MIN_DRAWS;
-    points = e->window.room * chains;
-    GESS_ALLOC(&e->window.values, points, err);
-    GESS_ALLOC(&e->window.own, chains, err);
-    GESS_ALLOC(&e->window.own_before, chains, err);
-    if (!e->schedule->fits_windows) return GESS_OK;
-    GESS_ALLOC(&e->window.points, points * dim, err);
-    GESS_ALLOC(&e->window.packed, points * dim, err);
-    return GESS_OK;
+    GESS_ASSERT(e->chains.count > 0 && options->ensembles > 0);
+    gess__warmup *u = &a->warmup;
+    uint64_t max = options->max_warmup_evals, share = options->max_evals - options->max_evals / 4;
+    if (options->draws == GESS_AUTO && max > share) max = share; /* leave some to sample with */
+    a->ensemble = e;
+    u->fixed = options->warmup;
+    u->max_evals = max / options->ensembles;
+    u->moved = 1;
+    u->over = options->warmup == 0;
+    if (u->over) return GESS_OK;
+    return gess__window_new(&a->window, e->chains.count, e->target.dim, fits_points, err);
 }
 
-uint64_t gess__warmup_min_iterations(const gess__ensemble *e)
+void gess__adaptation_free(gess__adaptation *a)
 {
-    if (e->warmup.fixed != GESS_AUTO) return e->warmup.fixed;
-    return e->kernel->warmup != NULL ? e->kernel->warmup(e->target.dim) : 0;
+    gess__window_free(&a->window);
 }
 
-/* The mean of the log densities of the stage, with a standard error from the means of the chains:
- * they are nearly independent of each other, the draws of a chain are not of each other. */
-void gess__window_mean_values(gess__ensemble *e)
+uint64_t gess__warmup_min_iterations(const gess__adaptation *a)
 {
-    const gess__window *w = &e->window;
-    size_t chains = e->chains.count, from = (size_t)((w->stage - w->start) / w->stride);
-    double sum = 0.0, squares = 0.0, draws = (double)(w->draws - from);
-    for (size_t c = 0; c < chains; c++) {
-        double own = 0.0;
-        for (size_t i = from; i < w->draws; i++) own += w->values[i * chains + c];
-        own /= draws;
-        e->window.own[c] = own;
-        sum += own;
-        squares += own * own;
-    }
-    e->warmup.mean_value = sum / (double)chains;
-    double variance = squares / (double)chains - e->warmup.mean_value * e->warmup.mean_value;
-    e->warmup.mean_error = sqrt(fmax(variance, 0.0) / (double)chains);
+    const gess__kernel *kernel = a->ensemble->kernel;
+    if (a->warmup.fixed != GESS_AUTO) return a->warmup.fixed;
+    return kernel->warmup != NULL ? kernel->warmup(a->ensemble->target.dim) : 0;
 }
 
-/* Whether most chains are at higher log densities than in the stage before, or most at lower ones. Means over chains do
- * not show it where a few that are far out have log densities of any size. */
-static int all_drift(const gess__ensemble *e)
+void gess__warmup_measure(gess__adaptation *a)
 {
-    const double least = 0.25;
-    size_t chains = e->chains.count;
+    gess__window_mean_values(&a->window, &a->warmup.mean_value, &a->warmup.mean_error);
+}
+
+/* Whether most chains are at higher log densities than in the stage before, or most at lower ones. Means over chains
+ * do not show it if a few chains are so far out that their log densities can be of any size. */
+static int most_drift(const gess__window *w)
+{
+    const double min_lead = 0.25;
     double up = 0.0, down = 0.0;
-    for (size_t c = 0; c < chains; c++) {
-        up += e->window.own[c] > e->window.own_before[c];
-        down += e->window.own[c] < e->window.own_before[c];
+    for (size_t c = 0; c < w->chains; c++) {
+        up += w->chain_mean[c] > w->chain_mean_before[c];
+        down += w->chain_mean[c] < w->chain_mean_before[c];
     }
     double count = up + down, lead = fabs(up - down) / 2.0;
-    return lead > least * count && lead > 1.5 * sqrt(count);
+    return lead > min_lead * count && lead > 1.5 * sqrt(count);
 }
 
-/* Keeps every second draw of the window. */
-static void thin_window(gess__ensemble *e)
+/* Iterations of the next stage: a quarter, or a sixteenth, more than the last, cut to what is left. */
+static uint64_t plan_stage(const gess__adaptation *a)
 {
-    gess__window *w = &e->window;
-    size_t chains = e->chains.count, row = chains * e->target.dim;
-    w->stride *= 2;
-    w->draws /= 2;
-    for (size_t i = 0; i < w->draws; i++) {
-        if (w->points != NULL) memcpy(w->points + i * row, w->points + (2 * i + 1) * row, row * sizeof *w->points);
-        memcpy(w->values + i * chains, w->values + (2 * i + 1) * chains, chains * sizeof *w->values);
-    }
-}
-
-/* Iterations of the next stage: a quarter (a sixteenth) more than the last, cut to what is left. */
-static uint64_t plan_stage(const gess__ensemble *e)
-{
-    const gess__warmup *u = &e->warmup;
-    uint64_t first = 4 * e->target.dim / e->chains.count, length = e->window.length;
+    const gess__warmup *u = &a->warmup;
+    const gess__ensemble *e = a->ensemble;
+    uint64_t first = 4 * e->target.dim / e->chains.count, length = a->window.length;
     uint64_t part = u->moved ? SLOW_GROWTH : GROWTH;
     length = u->stages > 0 ? length + (length + part - 1) / part : first > FIRST_STAGE ? first : FIRST_STAGE;
     if (u->fixed != GESS_AUTO) {
         uint64_t left = u->fixed - gess__ensemble_done(e);
-        return length + length / 2 > left ? left : length; /* no scrap of a stage at the end */
+        return length + length / 2 > left ? left : length; /* leave no scrap of a stage to the end */
     }
     if (u->stages == 0) return length;
     uint64_t left = u->max_evals > e->tally.evals ? u->max_evals - e->tally.evals : 0;
-    /* the share of independence moves may have changed since `each` was measured */
-    double each = u->cost > 0.0 ? (e->globals + u->cost) / e->period : u->each;
-    double most = (double)left / (each * (double)e->chains.count);
-    return (double)length <= most ? length : most >= 1.0 ? (uint64_t)most : 1;
+    double per_update = u->expected_evals_per_update > 0.0 ? u->expected_evals_per_update : u->evals_per_update;
+    double max = (double)left / (per_update * (double)e->chains.count);
+    return (double)length <= max ? length : max >= 1.0 ? (uint64_t)max : 1;
 }
 
-static void begin_stage(gess__ensemble *e)
+static void begin_stage(gess__adaptation *a)
 {
-    gess__window *w = &e->window;
-    gess__warmup *u = &e->warmup;
+    gess__warmup *u = &a->warmup;
     u->open = 1;
     u->value_before = u->mean_value;
     u->error_before = u->mean_error;
-    memcpy(w->own_before, w->own, e->chains.count * sizeof *w->own);
-    u->before = e->tally;
-    w->length = plan_stage(e);
-    w->stage = gess__ensemble_done(e);
-    if (e->warmup.moved) {
-        w->start = w->stage;
-        w->stride = 1;
-        w->draws = 0;
-    }
-    while ((w->stage + w->length - w->start) / w->stride > w->room) thin_window(e);
+    u->before = a->ensemble->tally;
+    a->window.length = plan_stage(a);
+    a->window.stage = gess__ensemble_done(a->ensemble);
+    gess__window_begin_stage(&a->window, u->moved);
 }
 
-/* A density that is the same everywhere it was looked at, with chains that run ever further away, does
- * not fall off: it cannot be sampled. One that is flat inside a region can, if the region is not a
- * million times as wide as the starts. */
-static int check_not_flat(gess__ensemble *e, gess_error *err)
+/* Refuses a density that is the same wherever it was evaluated while chains run ever further away: it does not fall
+ * off, so it cannot be sampled. A density that is flat inside a region can be, unless the region is a million times as
+ * wide as the starts. */
+static int check_not_flat(gess__adaptation *a, gess_error *err)
 {
-    const gess__window *w = &e->window;
-    size_t from = (size_t)((w->stage - w->start) / w->stride) * e->chains.count, to = w->draws * e->chains.count;
+    const gess__window *w = &a->window;
+    const gess__chains *c = &a->ensemble->chains;
+    size_t from = gess__window_older(w) * w->chains, to = gess__window_points(w);
     double furthest = 0.0;
-    for (size_t i = 0; i < e->chains.count * e->target.dim; i++) furthest = fmax(furthest, fabs(e->chains.x[i]));
-    if (e->warmup.stages == 0) e->warmup.reach = furthest;
-    if (!(furthest > 1e6 * e->warmup.reach)) return GESS_OK;
+    for (size_t i = 0; i < c->count * c->dim; i++) furthest = fmax(furthest, fabs(c->x[i]));
+    if (a->warmup.stages == 0) a->warmup.reach = furthest;
+    if (!(furthest > 1e6 * a->warmup.reach)) return GESS_OK;
     for (size_t i = from + 1; i < to; i++)
         if (w->values[i] != w->values[from]) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
                       "the log density is %g at every point, and the chains run away (%g so far): it is flat and "
-                      "improper; "
-                      "check the model, or give its parameters bounds",
+                      "improper; check the model, or give its parameters bounds",
                       w->values[from], furthest);
 }
 
-/* What is counted from the end of warm-up on. */
-static void count_anew(gess__ensemble *e)
+/* Restarts what is counted from the end of warm-up on. */
+static void end_warmup(gess__ensemble *e)
 {
-    memset(e->tally.angles, 0, sizeof e->tally.angles);
-    memset(e->tally.by_evals, 0, sizeof e->tally.by_evals);
-    e->tally.globals = e->tally.accepted = e->tally.axes = e->tally.coordinate_evals = 0;
-    e->tally.tried = e->tally.taken = e->tally.divergent = e->tally.swaps = e->tally.swapped = 0;
+    gess__tally_end_warmup(&e->tally);
     memset(e->chains.deltas, 0, e->chains.count * sizeof *e->chains.deltas);
     memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);
 }
 
-int gess__warmup_stage(gess__ensemble *e, const gess__record *record, gess_error *err)
+/* What the stage's updates cost, and how many independence moves were accepted. */
+static void measure_moves(gess__adaptation *a)
 {
-    gess__warmup *u = &e->warmup;
-    gess__window *w = &e->window;
-    if (!u->open) begin_stage(e);
-    GESS_TRY(gess__ensemble_advance(e, w->stage + w->length, record, err));
-    GESS_TRY(gess__laplace_search(e, record, err));
-    w->draws = (size_t)((w->stage + w->length - w->start) / w->stride);
-    u->each = (double)(e->tally.evals - u->before.evals) / (double)(e->tally.updates - u->before.updates);
-    uint64_t moves = e->tally.globals - u->before.globals;
-    u->accepted = moves > 0 ? (double)(e->tally.accepted - u->before.accepted) / (double)moves : 0.0;
+    gess__warmup *u = &a->warmup;
+    const gess__tally *now = &a->ensemble->tally, *before = &u->before;
+    u->evals_per_update = (double)(now->evals - before->evals) / (double)(now->updates - before->updates);
+    uint64_t moves = now->independence - before->independence;
+    u->accepted =
+        moves > 0 ? (double)(now->independence_accepted - before->independence_accepted) / (double)moves : 0.0;
+}
+
+/* Chains whose log densities still rise or fall have not arrived, whatever a fit says. */
+static int still_moving(const gess__adaptation *a)
+{
+    const gess__warmup *u = &a->warmup;
+    if (u->stages == 0) return 1;
+    if (!(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before))) return 1;
+    return most_drift(&a->window);
+}
+
+int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
+                       gess_error *err)
+{
+    gess__warmup *u = &a->warmup;
+    gess__window *w = &a->window;
+    GESS_ASSERT(!u->over && w->room > 0);
+    if (!u->open) begin_stage(a);
+    GESS_TRY(steps->advance(self, w->stage + w->length, record, err));
+    if (steps->probe != NULL) GESS_TRY(steps->probe(self, record, err));
+    gess__window_end_stage(w);
+    measure_moves(a);
     u->open = 0;
-    gess__window_mean_values(e);
-    GESS_TRY(check_not_flat(e, err));
-    /* chains that still climb or fall have not arrived, whatever a fit says */
-    u->moved = u->stages == 0 || !(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before));
-    u->moved = u->moved || all_drift(e);
+    gess__warmup_measure(a);
+    GESS_TRY(check_not_flat(a, err));
+    u->moved = still_moving(a);
     double before = gess__seconds();
-    int more = e->schedule->look(e);
-    e->seconds_learning += gess__seconds() - before;
+    int more = steps->assess(self);
+    a->seconds_learning += gess__seconds() - before;
     u->stages++;
     u->calm = more || u->moved || u->stages < MIN_STAGES ? 0 : u->calm + 1;
-    u->iterations = gess__ensemble_done(e);
+    u->iterations = gess__ensemble_done(a->ensemble);
     if (u->fixed != GESS_AUTO) {
         u->over = u->iterations >= u->fixed;
     } else {
         u->settled = u->calm >= CALM_STAGES;
-        u->over = u->settled || e->tally.evals + e->tally.evals / 50 >= u->max_evals;
+        u->over = u->settled || a->ensemble->tally.evals + a->ensemble->tally.evals / 50 >= u->max_evals;
     }
-    if (u->over) count_anew(e);
+    if (u->over) end_warmup(a->ensemble);
     return GESS_OK;
+}
+
+/* ---- checkpoints ---- */
+
+/* Draws that the window holds of the chains that are furthest ahead; more than there is room for if the window's
+ * numbers are impossible. In the middle of a stage there are more draws than when it began. */
+static uint64_t held_draws(const gess__adaptation *a)
+{
+    const gess__window *w = &a->window;
+    const gess__warmup *u = &a->warmup;
+    const uint64_t *both = a->ensemble->done;
+    uint64_t min = gess__ensemble_done(a->ensemble), done = both[0] > both[1] ? both[0] : both[1];
+    uint64_t max = UINT64_MAX / 2, impossible = w->room + 1, end = w->stage + w->length;
+    if (u->stages == 0 && !u->open && done == 0) return u->moved ? 0 : impossible;
+    if (w->stride == 0 || w->length > max || w->stage > max || w->start > w->stage || w->stage > min || done > end)
+        return impossible;
+    if ((end - w->start) / w->stride > w->room || (!u->open && min != end)) return impossible;
+    return w->draws == ((u->open ? w->stage : end) - w->start) / w->stride ? (done - w->start) / w->stride : impossible;
+}
+
+void gess__adaptation_archive(gess__adaptation *a, gess__archive *archive)
+{
+    uint64_t fixed = a->warmup.fixed;
+    GESS_ARCHIVE(archive, &a->warmup);
+    if (a->warmup.fixed != fixed) archive->bad = 1;
+    gess__window_archive(&a->window, archive);
+    if (!a->warmup.over && !archive->bad) gess__window_archive_contents(&a->window, held_draws(a), archive);
 }

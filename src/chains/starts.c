@@ -1,7 +1,9 @@
-/* Starting points: a file's, the model's own, or standard normals. */
+#include "chains/starts.h"
+
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/mem.h"
-#include "execute/ensemble.h"
+#include "base/rng.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -11,60 +13,71 @@
 /* Attempts for a chain whose start is outside the support. */
 enum { MAX_ATTEMPTS = 100 };
 
-/* A start of one chain in the user's space: attempt number `attempt`. */
-static void draw_start(gess__ensemble *e, size_t chain, uint64_t attempt, double *normals, double *x)
+/* The chains that are being placed, and what it takes. */
+typedef struct placing {
+    const gess__target *target;
+    uint64_t seed;
+    gess__chains *chains;
+    gess__tally *tally;
+    double *x;       /* 2 × model->dim: a point in the user's space, and normals */
+    double *scratch; /* of the target, for one point */
+} placing;
+
+/* Draws a start of one chain in the user's space. */
+static void draw_start(const placing *p, size_t chain, uint64_t attempt)
 {
-    const gess_model *model = e->target.model;
-    gess__key key = {.seed = e->seed,
+    const gess_model *model = p->target->model;
+    double *x = p->x, *normals = p->x + model->dim;
+    gess__key key = {.seed = p->seed,
                      .iteration = attempt,
-                     .chain = e->chains.first + (uint32_t)chain,
+                     .chain = p->chains->first + (uint32_t)chain,
                      .purpose = GESS__FOR_START};
     gess__normals(key, model->dim, normals);
     if (model->start != NULL)
         model->start(model->user, model->dim, normals, x);
     else
-        for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&e->target.bounds, i, normals[i]);
+        for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&p->target->bounds, i, normals[i]);
 }
 
-/* Puts a chain at a point x of the user's space. *inside says whether it can be used. */
-static int place(gess__ensemble *e, size_t chain, const double *x, double *scratch, int *inside, gess_error *err)
+/* Puts a chain at the point p->x of the user's space; *inside: whether the point is in the support. */
+static int place(const placing *p, size_t chain, int *inside, gess_error *err)
 {
-    double *y = e->chains.x + chain * e->target.dim, value;
-    *inside = gess__bounds_in(&e->target.bounds, x, y);
+    double *y = p->chains->x + chain * p->target->dim, value;
+    *inside = gess__bounds_in(&p->target->bounds, p->x, y);
     if (!*inside) return GESS_OK;
-    GESS_TRY(gess__target_evaluate(&e->target, 0, 1, y, &value, NULL, scratch, err));
-    e->tally.evals++;
+    GESS_TRY(gess__target_evaluate(p->target, 0, 1, y, &value, NULL, p->scratch, err));
+    p->tally->evals++;
     if (value == INFINITY) {
         char point[600];
-        gess__target_describe(&e->target, y, point, sizeof point, scratch);
+        gess__target_describe(p->target, y, point, sizeof point, p->scratch);
         return gess__fail(err, GESS_ERR_MODEL,
                           "the log density is +infinity at the start of chain %zu, %s; mend the model",
-                          (size_t)e->chains.first + chain + 1, point);
+                          (size_t)p->chains->first + chain + 1, point);
     }
-    if (isnan(value)) e->tally.nans++;
+    if (isnan(value)) p->tally->nans++;
     *inside = value > -INFINITY;
-    e->chains.value[chain] = value;
+    p->chains->value[chain] = value;
     return GESS_OK;
 }
 
-static int start_by_draws(gess__ensemble *e, double *x, double *scratch, gess_error *err)
+static int start_by_draws(const placing *p, gess_error *err)
 {
-    size_t dim = e->target.model->dim;
-    for (size_t chain = 0; chain < e->chains.count; chain++) {
+    size_t dim = p->target->model->dim;
+    for (size_t chain = 0; chain < p->chains->count; chain++) {
         int inside = 0;
         for (uint64_t attempt = 0; attempt < MAX_ATTEMPTS && !inside; attempt++) {
-            draw_start(e, chain, attempt, x + dim, x);
-            GESS_TRY(place(e, chain, x, scratch, &inside, err));
+            draw_start(p, chain, attempt);
+            GESS_TRY(place(p, chain, &inside, err));
         }
         if (!inside) {
             char point[600];
             for (size_t i = 0, used = 0; i < dim && used < sizeof point; i++)
-                used = gess__describe_parameter(e->target.model, i, x[i], point, used, sizeof point);
+                used = gess__describe_parameter(p->target->model, i, p->x[i], point, used, sizeof point);
             return gess__fail(err, GESS_ERR_MODEL,
                               "no starting point inside the support for chain %zu: the log density was -infinity or "
                               "NaN "
                               "at %d random points, the last at %s; give starts with --init FILE",
-                              (size_t)e->chains.first + chain + 1, MAX_ATTEMPTS, point);
+                              (size_t)p->chains->first + chain + 1, MAX_ATTEMPTS, point);
         }
     }
     return GESS_OK;
@@ -72,13 +85,13 @@ static int start_by_draws(gess__ensemble *e, double *x, double *scratch, gess_er
 
 /* Which column of the file holds each parameter: by name where the header has all of them,
  * otherwise in order. */
-static int find_columns(const gess__ensemble *e, const gess__table *table, const char *path, size_t *columns,
+static int find_columns(const gess_model *model, const gess__table *table, const char *path, size_t *columns,
                         gess_error *err)
 {
-    size_t dim = e->target.model->dim, found = 0;
+    size_t dim = model->dim, found = 0;
     for (size_t i = 0; i < dim && table->names != NULL; i++) {
         char buffer[32];
-        const char *name = gess__parameter_name(e->target.model, i, buffer);
+        const char *name = gess__parameter_name(model, i, buffer);
         for (size_t c = 0; c < table->columns; c++)
             if (strcmp(table->names[c], name) == 0) {
                 columns[i] = c;
@@ -101,25 +114,25 @@ static int find_columns(const gess__ensemble *e, const gess__table *table, const
     return GESS_OK;
 }
 
-static int start_by_table(gess__ensemble *e, const gess__table *table, const char *path, size_t *columns, double *x,
-                          double *scratch, gess_error *err)
+static int start_by_table(const placing *p, const gess__table *table, const char *path, size_t *columns,
+                          gess_error *err)
 {
-    size_t first = e->chains.first, dim = e->target.model->dim;
-    GESS_TRY(find_columns(e, table, path, columns, err));
-    if (table->rows < first + e->chains.count)
+    size_t first = p->chains->first, dim = p->target->model->dim;
+    GESS_TRY(find_columns(p->target->model, table, path, columns, err));
+    if (table->rows < first + p->chains->count)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--init %s: %zu starting points, but there is a chain %zu; give one row for each chain, or "
                           "--chains %zu",
-                          path, table->rows, first + e->chains.count, table->rows);
-    for (size_t chain = 0; chain < e->chains.count; chain++) {
+                          path, table->rows, first + p->chains->count, table->rows);
+    for (size_t chain = 0; chain < p->chains->count; chain++) {
         int inside = 0;
         for (size_t i = 0; i < dim; i++) {
-            x[i] = table->values[(first + chain) * table->columns + columns[i]];
-            if (!isfinite(x[i]))
+            p->x[i] = table->values[(first + chain) * table->columns + columns[i]];
+            if (!isfinite(p->x[i]))
                 return gess__fail(err, GESS_ERR_USAGE, "--init %s: row %zu, column %zu is not a finite number", path,
                                   first + chain + 1, columns[i] + 1);
         }
-        GESS_TRY(place(e, chain, x, scratch, &inside, err));
+        GESS_TRY(place(p, chain, &inside, err));
         if (!inside)
             return gess__fail(err, GESS_ERR_USAGE,
                               "--init %s: row %zu is outside the support (beyond a bound, or the log density there is "
@@ -129,27 +142,28 @@ static int start_by_table(gess__ensemble *e, const gess__table *table, const cha
     return GESS_OK;
 }
 
-static int start_from_file(gess__ensemble *e, const char *path, double *x, double *scratch, gess_error *err)
+static int start_from_file(const placing *p, const char *path, gess_error *err)
 {
     gess__table table = {0};
     size_t *columns = NULL;
     int status = gess__table_read(&table, path, err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&columns, e->target.model->dim, sizeof *columns, "columns", err);
-    if (status == GESS_OK) status = start_by_table(e, &table, path, columns, x, scratch, err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&columns, p->target->model->dim, sizeof *columns, "columns", err);
+    if (status == GESS_OK) status = start_by_table(p, &table, path, columns, err);
     free(columns);
     gess__table_free(&table);
     return status;
 }
 
-int gess__ensemble_start(gess__ensemble *e, const char *init, gess_error *err)
+int gess__starts(const gess__target *target, uint64_t seed, const char *init, gess__chains *chains, gess__tally *tally,
+                 gess_error *err)
 {
-    double *x = NULL, *scratch = NULL;
-    int status = gess__alloc_bytes(&x, 2 * e->target.model->dim, sizeof *x, "starts", err);
+    GESS_ASSERT(chains->x != NULL && chains->dim == target->dim);
+    placing p = {.target = target, .seed = seed, .chains = chains, .tally = tally};
+    int status = gess__alloc_bytes(&p.x, 2 * target->model->dim, sizeof *p.x, "starts", err);
     if (status == GESS_OK)
-        status = gess__alloc_bytes(&scratch, gess__target_scratch(&e->target, 1), sizeof *scratch, "starts", err);
-    if (status == GESS_OK)
-        status = init != NULL ? start_from_file(e, init, x, scratch, err) : start_by_draws(e, x, scratch, err);
-    free(x);
-    free(scratch);
+        status = gess__alloc_bytes(&p.scratch, gess__target_scratch(target, 1), sizeof *p.scratch, "starts", err);
+    if (status == GESS_OK) status = init != NULL ? start_from_file(&p, init, err) : start_by_draws(&p, err);
+    free(p.x);
+    free(p.scratch);
     return status;
 }

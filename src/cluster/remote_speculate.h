@@ -1,61 +1,63 @@
-/* Angles evaluated in advance (kernel/ahead.h) by ranks that have no task.
+/* Remote speculation: ranks that have no task evaluate predicted points (execute/speculation.h) for ranks that have
+ * one.
  *
- * Rank 0 knows who has tasks and who has none, and lends idle ranks to busy ones: that is all it does of it. A rank
- * that runs an update, rank 0 or a guest, sends points from its desks straight to the helpers that were lent to it, one
- * for each of their threads, and these send the values straight back. They are evaluated with the same frozen map by
- * the same code, so they are the bits that the owner would have found itself.
+ * Rank 0 knows the load of every rank and assigns idle ranks to busy ones; that is all it does. A rank that runs an
+ * update, rank 0 or a helper rank, sends points from its queues straight to the ranks assigned to it, one point per
+ * thread of theirs, and these send the values straight back. They evaluate with the same frozen map and the same code,
+ * so the values have the bits that the owner of the update would have found itself.
  *
- * Nobody depends on a helper. It refuses what it cannot do now (it has a task, or not yet what is frozen), and is left
- * alone for a while then; a value that does not come in time is not waited for (ahead.h), and who owes one is asked
- * for nothing else. Messages go only where someone is idle; with a task for everyone there are none. */
+ * Nobody depends on an assigned rank. It refuses what it cannot do at the moment (it has a task, or not yet the frozen
+ * state), and gets no further points for a while. The owner does not wait for a value beyond its due time, and sends
+ * nothing else to a rank that owes one. There are messages only while some rank is idle. */
 #ifndef GESS_CLUSTER_REMOTE_SPECULATE_H
 #define GESS_CLUSTER_REMOTE_SPECULATE_H
 
 #include "cluster/wire.h"
 #include "execute/speculation.h"
 
-/* ---- rank 0: who is lent to whom ---- */
+/* ---- rank 0: who speculates for whom ---- */
 
-/* A rank, as rank 0 sees it. */
+/* The load of a rank. */
 typedef struct gess__rank_load {
-    unsigned tasks; /* that it has */
-    unsigned idle;  /* its threads, where it has none; 0 elsewhere */
-    int lent;       /* 1 + the rank that it is lent to; 0: none */
-    unsigned given; /* threads that are, with that loan */
-    unsigned has;   /* threads that are lent to it */
+    unsigned tasks;    /* that it has */
+    unsigned idle;     /* its threads if it has no task, otherwise 0 */
+    int owner;         /* 1 + the rank that it speculates for; 0: none */
+    unsigned given;    /* its threads that do */
+    unsigned assigned; /* threads of other ranks that speculate for it */
 } gess__rank_load;
 
-/* `helper` is lent to `owner` with so many threads; 0: not any more. */
+/* `helper` speculates for `owner` with this many threads; 0: not any more. */
 typedef struct gess__assignment {
     int owner, helper;
     unsigned threads;
 } gess__assignment;
 
-/* The next change, so that every task has its share of the idle threads, and none more than `most`; false where all is
- * well. Notes it in parties[size]. */
-int gess__assign_next(gess__rank_load *parties, int size, size_t most, gess__assignment *loan);
+/* Finds the next change that gives every task its share of the idle threads, at most `depth` each, and notes it in
+ * loads[size]. Returns 0 if nothing needs to change. */
+int gess__assign_next(gess__rank_load *loads, int size, size_t depth, gess__assignment *assignment);
 
 /* ---- the owner of an update ---- */
 
+/* A rank that speculates for this one. */
 typedef struct gess__helper {
     unsigned room, out; /* points that it may have; that it has */
     unsigned refusals;  /* in a row */
-    double again;       /* not to be asked before, by gess__seconds() */
+    double again;       /* it gets no point before this time of gess__seconds() */
 } gess__helper;
 
 typedef struct gess__helpers {
     gess_comm *comm;
-    gess__speculation *ahead;    /* NULL: nothing is on offer */
-    pthread_mutex_t *lock; /* of the desks, to be taken; NULL: the caller holds it */
-    pthread_cond_t *wake;  /* of the thread that sends */
+    gess__speculation *speculation; /* NULL: nothing is predicted */
+    pthread_mutex_t *lock;          /* of the queues, to be taken; NULL: the caller holds it */
+    pthread_cond_t *wake;           /* wakes the thread that sends */
     size_t dim;
-    gess__helper *of; /* of every rank */
-    unsigned lent;    /* threads, of all of them */
-    int first;        /* rank that is asked first, in turn */
+    gess__helper *of; /* per rank */
+    unsigned threads; /* assigned to this rank, of all of them */
+    int first;        /* the rank that gets a point first, in turn */
     struct gess__remote_point *away;
     size_t count, room; /* points that are away */
     uint64_t ids;
-    double each; /* seconds of an evaluation */
+    double sec_per_eval;
     double *point;
     gess__archive out;
 } gess__helpers;
@@ -65,21 +67,21 @@ void gess__helpers_free(gess__helpers *helpers);
 
 void gess__helpers_assign(gess__helpers *helpers, int rank, unsigned threads);
 
-/* Whose desks they are from now on. */
-void gess__helpers_attach(gess__helpers *helpers, gess__speculation *ahead, pthread_mutex_t *lock);
+/* From now on points come from these queues. */
+void gess__helpers_attach(gess__helpers *helpers, gess__speculation *speculation, pthread_mutex_t *lock);
 
-/* The desks are gone, or will be; what is away has nowhere to come back to. */
+/* The queues are gone, or will be: values that come back are dropped. */
 void gess__helpers_detach(gess__helpers *helpers);
 
-/* Sends what is on the desks to helpers that have room; *sent: something was. */
+/* Sends queued points to ranks that have room; sets *sent if it sent one. */
 int gess__helpers_send(gess__helpers *helpers, int *sent, gess_error *err);
 
-/* A value has come. */
+/* Takes a value that has come. */
 int gess__helpers_take(gess__helpers *helpers, const gess__message *message, gess_error *err);
 
-/* ---- the helper ---- */
+/* ---- the rank that speculates ---- */
 
-/* A point of another rank's. */
+/* A point that another rank wants evaluated. */
 typedef struct gess__request {
     enum { GESS__REQUEST_NONE, GESS__REQUEST_ASKED, GESS__REQUEST_BEGUN, GESS__REQUEST_DONE } state;
     int from;
@@ -91,27 +93,27 @@ typedef struct gess__request {
 } gess__request;
 
 typedef struct gess__requests {
-    size_t count, dim; /* one for each thread */
-    double each;       /* seconds of an evaluation, as the owner has it */
+    size_t count, dim;   /* one per thread */
+    double sec_per_eval; /* as the owner has it */
     gess__request *of;
     double *points;
 } gess__requests;
 
-/* Seconds between two looks for messages, for those who take part: little beside those of an evaluation. */
-double gess__remote_poll_seconds(double each);
+/* Seconds between two polls for ranks that take part: a small part of an evaluation. */
+double gess__remote_poll_seconds(double sec_per_eval);
 
-int gess__requests_open(gess__requests *favours, size_t threads, size_t dim, gess_error *err);
-void gess__requests_free(gess__requests *favours);
+int gess__requests_open(gess__requests *requests, size_t threads, size_t dim, gess_error *err);
+void gess__requests_free(gess__requests *requests);
 
-/* A point has come. It is refused where there is no room, where `able` is 0, or where generations[ensembles] says that
- * something else is frozen here. *asked: it was not. */
-int gess__requests_take(gess__requests *favours, gess_comm *comm, const gess__message *message, int able,
-                       const uint64_t *generations, size_t ensembles, int *asked, gess_error *err);
+/* Takes a point that has come. Refuses it if there is no room, if `able` is 0, or if generations[ensembles] says that
+ * this rank has another frozen state; otherwise sets *asked. */
+int gess__requests_take(gess__requests *requests, gess_comm *comm, const gess__message *message, int able,
+                        const uint64_t *generations, size_t ensembles, int *asked, gess_error *err);
 
-/* One that nobody has begun, or NULL. */
-gess__request *gess__requests_next(gess__requests *favours);
+/* A request that nobody has begun, or NULL. */
+gess__request *gess__requests_next(gess__requests *requests);
 
-/* Sends the values that are there; *sent: something was. `refuse`: also what was not begun, without a value. */
-int gess__requests_send(gess__requests *favours, gess_comm *comm, int refuse, int *sent, gess_error *err);
+/* Sends the values that are there; sets *sent if it sent one. `refuse`: also refuses what was not begun. */
+int gess__requests_send(gess__requests *requests, gess_comm *comm, int refuse, int *sent, gess_error *err);
 
 #endif

@@ -1,6 +1,7 @@
 #include "cluster/wire.h"
 
 #include "base/clock.h"
+#include "parallel/condition.h"
 
 gess__archive gess__wire_open(const gess__message *m)
 {
@@ -14,48 +15,28 @@ void gess__wire_error(gess__archive *a, int *status, gess_error *error)
     if (*status != GESS_OK) error->text[sizeof error->text - 1] = '\0';
 }
 
-void gess__wire_states(gess__archive *a, const gess__chains *c, size_t first, size_t count)
+/* A poll costs some 20 µs of a core that a worker may need. So if no worker waits, poll about three times per task: a
+ * worker has another task in reserve, and both ranks poll before that one is done. */
+static double min_wait(const gess__backoff *b)
 {
-    gess__archive_bytes(a, c->x + first * c->dim, count * c->dim * sizeof *c->x);
-    gess__archive_bytes(a, c->value + first, count * sizeof *c->value);
-    gess__archive_bytes(a, c->own + first * c->state_size, count * c->state_size * sizeof *c->own);
-    gess__archive_bytes(a, c->deltas + first, count * sizeof *c->deltas);
-    gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);
-    if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
+    double min = b->max_seconds > 0.0 ? 100e-6 : 300e-6, third = 0.3 * b->task_seconds;
+    if (b->max_seconds > 0.0 || b->urgent || third <= min) return min;
+    return third < 3e-3 ? third : 3e-3;
 }
 
-void gess__wake_init(pthread_cond_t *wake)
+void gess__backoff_wait(gess__backoff *b, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock)
 {
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(wake, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    double min = min_wait(b), max = comm->pending(comm) > 0 ? min : b->max_seconds > 0.0 ? b->max_seconds : 5e-3;
+    if (max < min) max = min;
+    if (max > 5e-3) max = 5e-3;
+    double seconds = (gess__seconds() - b->active) / 4.0;
+    gess__condition_wait(wake, lock, seconds < min ? min : seconds > max ? max : seconds);
 }
 
-void gess__backoff_wait(gess__backoff *p, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock)
+double gess__awake_clock_seconds(gess__awake_clock *c)
 {
-    /* looking costs some 20 µs of a core that a worker may need, so where nobody waits it is done about three times a
-     * task: a worker has another at hand, and both ranks look before that is done */
-    double least = p->most > 0.0 ? 100e-6 : 300e-6;
-    if (p->most <= 0.0 && !p->keen && 0.3 * p->task > least) least = 0.3 * p->task < 3e-3 ? 0.3 * p->task : 3e-3;
-    double most = comm->pending(comm) > 0 ? least : p->most > 0.0 ? p->most : 5e-3;
-    if (most < least) most = least;
-    if (most > 5e-3) most = 5e-3;
-    double seconds = (gess__seconds() - p->active) / 4.0;
-    seconds = seconds < least ? least : seconds > most ? most : seconds;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += (long)(1e9 * seconds);
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(wake, lock, &until);
-}
-
-double gess__awake_clock_seconds(gess__awake_clock *a)
-{
-    double now = gess__seconds(), passed = a->last > 0.0 ? now - a->last : 0.0;
-    a->last = now;
-    a->time += passed < 0.5 ? passed : 0.5;
-    return a->time;
+    double now = gess__seconds(), passed = c->last > 0.0 ? now - c->last : 0.0;
+    c->last = now;
+    c->seconds += passed < 0.5 ? passed : 0.5;
+    return c->seconds;
 }

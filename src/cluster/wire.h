@@ -1,4 +1,6 @@
-/* What travels between ranks, for ranks.c and guest.c. */
+/* The wire: the messages between rank 0 (coordinator.c) and helper ranks (helper_rank.c), and how long to wait for
+ * them.
+ */
 #ifndef GESS_CLUSTER_WIRE_H
 #define GESS_CLUSTER_WIRE_H
 
@@ -8,68 +10,69 @@
 
 #include <pthread.h>
 
-/* Tags. A number is never used again for something else: ranks may run different builds by mistake. */
+/* Tags. A number is never reused for another message: ranks may run different builds by mistake. */
 enum {
-    GESS__WIRE_HELLO = 1, /* guest → 0: who it is */
-    GESS__WIRE_SETUP,     /* 0 → guest: how large blocks are */
-    GESS__WIRE_FROZEN,    /* 0 → guest: T, map, … of an ensemble */
-    GESS__WIRE_TASK,      /* 0 → guest */
-    GESS__WIRE_RESULT,    /* guest → 0 */
-    GESS__WIRE_REVOKE,    /* 0 → guest: a task that is not wanted any more */
+    GESS__WIRE_HELLO = 1, /* helper → 0: who it is */
+    GESS__WIRE_SETUP,     /* 0 → helper: gess__setup */
+    GESS__WIRE_FROZEN,    /* 0 → helper: the frozen state of an ensemble */
+    GESS__WIRE_TASK,      /* 0 → helper */
+    GESS__WIRE_RESULT,    /* helper → 0 */
+    GESS__WIRE_REVOKE,    /* 0 → helper: a task that is not wanted any more */
     GESS__WIRE_PING,      /* both: still here */
-    GESS__WIRE_STOP,      /* guest → 0: asked to stop */
-    GESS__WIRE_FAILED,    /* guest → 0: it cannot take part */
-    GESS__WIRE_END,       /* 0 → guest: the run is over */
-    GESS__WIRE_BYE,       /* guest → 0: the answer to that */
-    GESS__WIRE_LEAVE,     /* 0 → guest: the command is over */
-    GESS__WIRE_ASSIGN,      /* 0 → guest: a rank that helps it, or does no more (lend.h) */
-    GESS__WIRE_PREDICTED,     /* any → guest: a point to be evaluated in advance */
-    GESS__WIRE_VALUE,     /* guest → any: its value */
+    GESS__WIRE_STOP,      /* helper → 0: a stop was asked for there */
+    GESS__WIRE_FAILED,    /* helper → 0: it cannot take part */
+    GESS__WIRE_END,       /* 0 → helper: the run is over */
+    GESS__WIRE_BYE,       /* helper → 0: the answer to that */
+    GESS__WIRE_LEAVE,     /* 0 → helper: the command is over */
+    GESS__WIRE_ASSIGN,    /* 0 → helper: a rank that speculates for it, or no longer does (remote_speculate.h) */
+    GESS__WIRE_PREDICTED, /* any → helper: a predicted point to evaluate */
+    GESS__WIRE_VALUE,     /* helper → any: its value */
 };
 
 #define GESS__PING_SECONDS 1.0
-#define GESS__LOST_SECONDS 6.0 /* a rank that has not been heard of for so long is gone */
+#define GESS__LOST_SECONDS 6.0 /* a rank that is silent for this long is gone */
 
-/* A message that has come, for reading; nothing to free. */
+/* What a helper rank must know to make its ensembles: the same for all of them. */
+typedef struct gess__setup {
+    uint64_t block;                        /* chains per block, at most */
+    int32_t learns_map, mixture, tempered; /* as in gess__ensemble_settings */
+    int32_t unused;
+} gess__setup;
+
+/* The numbers of a task; where its outcome goes is each side's own business. */
+typedef struct gess__order {
+    uint64_t ensemble, serial, block; /* of the claim, as rank 0 knows it */
+    uint64_t chain;                   /* number of the first chain, for random keys */
+    uint64_t count, keep, start, iterations, warmup, from, thin, window_start, window_stride;
+    int32_t rebind, phase, points; /* points: the window wants points, not log densities alone */
+    uint32_t coordinate;           /* as in gess__move_mix */
+    uint64_t depth;                /* angles to predict */
+    double sec_per_eval;           /* on rank 0 */
+} gess__order;
+
+/* A message that has come, for reading; there is nothing to free. */
 gess__archive gess__wire_open(const gess__message *message);
 
 /* Status and text of an error. */
 void gess__wire_error(gess__archive *archive, int *status, gess_error *error);
 
-/* The numbers of a task; where it goes is each side's own. */
-typedef struct gess__order {
-    uint64_t ensemble, serial, block; /* whose, as rank 0 knows it */
-    uint64_t chain;                   /* number of the first, for random keys */
-    uint64_t count, keep, start, iterations, warmup, from, thin, window_start, window_stride;
-    int32_t rebind, phase, points; /* points: the window wants them, not their log densities alone */
-    uint32_t axes;
-    uint64_t ahead; /* angles to lay out for others */
-    double each;    /* seconds of an evaluation on rank 0 */
-} gess__order;
-
-/* The states of chains first .. first + count - 1. */
-void gess__wire_states(gess__archive *archive, const gess__chains *chains, size_t first, size_t count);
-
-/* Who hears nothing polls less and less often. */
+/* Backoff: a rank that hears nothing polls less and less often. */
 typedef struct gess__backoff {
-    double active; /* when something happened last */
-    double most;   /* seconds between two polls, at most; 0: not known */
-    int keen;      /* a worker, here or elsewhere, has no task */
-    double task;   /* seconds of the last task; 0: there was none */
+    double active;       /* when something happened last, by gess__seconds() */
+    double max_seconds;  /* between two polls; 0: not known */
+    int urgent;          /* a worker, here or elsewhere, has no task */
+    double task_seconds; /* of the last task; 0: there was none */
 } gess__backoff;
 
-/* Waits on the condition, whose lock is held, until it is signalled or it is time to poll again: a quarter of the
- * time that nothing has happened for. */
-void gess__backoff_wait(gess__backoff *patience, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock);
+/* Waits on the condition, whose lock is held, until it is signalled or until it is time to poll again: a quarter of the
+ * time for which nothing has happened. */
+void gess__backoff_wait(gess__backoff *backoff, gess_comm *comm, pthread_cond_t *wake, pthread_mutex_t *lock);
 
-/* A clock of one's own that does not run while the process is stopped or starved, so that silence is not held
- * against others then. */
+/* A clock that stands still while this process is stopped or starved, so that other ranks do not count as silent for
+ * that time. */
 typedef struct gess__awake_clock {
-    double last, time;
+    double last, seconds;
 } gess__awake_clock;
-double gess__awake_clock_seconds(gess__awake_clock *awake);
-
-/* A condition that waits by the monotonic clock. */
-void gess__wake_init(pthread_cond_t *wake);
+double gess__awake_clock_seconds(gess__awake_clock *clock);
 
 #endif

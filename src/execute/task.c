@@ -1,5 +1,7 @@
 #include "execute/task.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 uint64_t gess__task_kept(const gess__task *t)
@@ -35,17 +37,22 @@ static void collect_block(const gess__task *t, const gess__update *u)
     memcpy(t->values + at, t->chains->value + u->first, u->count * sizeof *t->values);
 }
 
-int gess__task_run(gess__ensemble *e, const gess__stretch *stretch, unsigned worker, const gess__task *t,
-                   gess_error *err)
+static int task_is_possible(const gess__ensemble *e, unsigned worker, const gess__task *t)
 {
+    return worker < gess__team_size(e->team) && t->count > 0 && t->count <= e->block && t->keep <= t->count &&
+           t->iterations > 0 && t->chains->dim == e->target.dim && (t->window_stride == 0 || t->values != NULL) &&
+           (t->keep == 0 || gess__task_kept(t) == 0 || t->rows != NULL);
+}
+
+int gess__task_run(gess__ensemble *e, const gess__stretch *with, unsigned worker, const gess__task *t, gess_error *err)
+{
+    GESS_ASSERT(task_is_possible(e, worker, t));
     gess__update *u = &e->updates[worker];
     const gess__record record = {.from = t->from, .thin = t->thin};
     uint64_t kept = gess__task_kept(t), draw = 0;
-    u->approx = stretch->approx;
-    u->mixture = stretch->mixture;
-    u->globals = stretch->globals;
-    u->period = stretch->period;
-    u->axes = stretch->axes;
+    u->approx = with->approx;
+    u->mixture = with->mixture;
+    u->moves = with->moves;
     u->measure = 1;
     u->chains = t->chains;
     u->phase = t->phase;

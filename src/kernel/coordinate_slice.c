@@ -26,7 +26,7 @@ static void along(const gess__update *u, size_t j, double *direction)
 void gess__coordinate_slice_begin(gess__update *u)
 {
     gess__slice_begin(u, along);
-    u->tally.axes += u->count;
+    u->tally.coordinate += u->count;
 }
 
 int gess__coordinate_slice_consume(gess__update *u, gess_error *err)

@@ -12,12 +12,12 @@
 /* Whether this iteration is one, or the last one was: then z is not the point's. */
 static inline int gess__coordinate_slice_turn(const gess__update *u)
 {
-    return u->axes > 0 && u->iteration % u->axes == u->axes - 1;
+    return u->moves.coordinate > 0 && u->iteration % u->moves.coordinate == u->moves.coordinate - 1;
 }
 
 static inline int gess__coordinate_slice_before(const gess__update *u)
 {
-    return u->axes > 0 && u->iteration % u->axes == 0;
+    return u->moves.coordinate > 0 && u->iteration % u->moves.coordinate == 0;
 }
 
 void gess__coordinate_slice_begin(gess__update *u);

@@ -138,7 +138,7 @@ void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family)
     size_t dim = u->target->dim, n = u->count;
     const gess__approx *t = u->approx;
     work w = carve(u);
-    double *z = u->chains->own + u->first * dim, *x = u->chains->x + u->first * dim;
+    double *z = u->chains->kernel_state + u->first * dim, *x = u->chains->x + u->first * dim;
     if (u->rebind || u->iteration % GESS__REBIND_EVERY == 0)
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, x, z, w.triangle);
     for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
@@ -193,7 +193,7 @@ GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
 {
     size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
     const double *restrict point = u->points + p * dim, *restrict normals = w->normals + j * dim;
-    double *restrict x = u->chains->x + chain * dim, *restrict z = u->chains->own + chain * dim;
+    double *restrict x = u->chains->x + chain * dim, *restrict z = u->chains->kernel_state + chain * dim;
     double cosine = w->cosines[p], sine = w->sines[p] * w->roots[p];
     for (size_t i = 0; i < dim; i++) {
         x[i] = point[i];

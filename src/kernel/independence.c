@@ -100,7 +100,7 @@ static void weigh_one(gess__update *u, const work *w)
 {
     size_t dim = u->target->dim, n = u->count;
     const gess__approx *t = u->approx;
-    double *z = u->chains->own + u->first * dim;
+    double *z = u->chains->kernel_state + u->first * dim;
     if (u->rebind || u->iteration % GESS__REBIND_EVERY == 0)
         gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, n, u->chains->x + u->first * dim, z,
                                 w->shared);
@@ -141,11 +141,12 @@ int gess__independence_consume(gess__update *u, gess_error *err)
         if (GESS__MUTANT(GLOBAL_INVERTED)) there = value - u->chains->value[chain] - w.here[j] + w.there[j] + here;
         if (!(there - here > gess__log(w.first[j]))) continue;
         memcpy(u->chains->x + chain * dim, u->points + j * dim, dim * sizeof *u->points);
-        if (u->mixture == NULL) memcpy(u->chains->own + chain * dim, w.normals + j * dim, dim * sizeof *w.normals);
+        if (u->mixture == NULL)
+            memcpy(u->chains->kernel_state + chain * dim, w.normals + j * dim, dim * sizeof *w.normals);
         u->chains->value[chain] = value;
-        u->tally.accepted++;
+        u->tally.independence_accepted++;
     }
-    u->tally.globals += n;
+    u->tally.independence += n;
     gess__count_ended(u, n);
     u->proposals = 0;
     return GESS_OK;

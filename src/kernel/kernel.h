@@ -17,55 +17,19 @@
 
 #include "approx/mixture.h"
 #include "base/rng.h"
+#include "chains/nans.h"
+#include "chains/state.h"
+#include "chains/tally.h"
 #include "transform/target.h"
-
-/* States of chains, in the sampling space. */
-typedef struct gess__chains {
-    size_t count, dim, state_size;
-    double *x;      /* count × dim */
-    double *value;  /* count: log density in the sampling space */
-    double *own;    /* count × state_size: the kernel's */
-    double *deltas; /* count, or NULL: δ under T, summed over updates since warm-up */
-    double *log_ts; /* count, or NULL: log T without its constants, likewise */
-    double *powers; /* count, or NULL: a chain samples the density raised to its power (single.h) */
-    uint32_t first; /* number of chain 0, for random keys */
-} gess__chains;
-
-enum { GESS__BINS = 32 };
-
-/* What has happened; sums of unsigned numbers, so their order does not matter. All but the first four count
- * from the end of warm-up on. */
-typedef struct gess__tally {
-    uint64_t evals, updates, failures, nans;
-    uint64_t globals, accepted;    /* independence moves proposed and accepted */
-    uint64_t axes, coordinate_evals;     /* updates along coordinates, and their evaluations */
-    uint64_t tried, taken;         /* Metropolis proposals, and those accepted */
-    uint64_t divergent;            /* trajectories ended because their energy ran away */
-    uint64_t swaps, swapped;       /* exchanges between temperatures proposed and accepted */
-    uint64_t angles[GESS__BINS];   /* accepted angles, over the turn (-1/2, 1/2] */
-    uint64_t by_evals[GESS__BINS]; /* updates that took 1, 2, … evaluations; the last: or more */
-} gess__tally;
-
-/* Adds one tally to another. */
-void gess__tally_add(gess__tally *to, const gess__tally *from);
-
-/* The first points at which the density was NaN, in the order of (iteration, chain, angle). */
-enum { GESS__NANS_KEPT = 10 };
-
-typedef struct gess__nans {
-    size_t count;
-    struct {
-        uint64_t iteration, chain, angle;
-    } keys[GESS__NANS_KEPT];
-    double *points; /* GESS__NANS_KEPT × dim, behind the learned map */
-} gess__nans;
-
-/* Adds a point where it is among the first. */
-void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
-                     const double *point);
 
 /* What a kernel may adapt. Frozen, nothing, whatever the kernel: for tests of invariance. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
+
+/* Which iterations are which kind of update; the number of the iteration alone decides. */
+typedef struct gess__move_mix {
+    unsigned independence, period; /* of `period` iterations, the first `independence` are independence moves */
+    unsigned coordinate;           /* one iteration in `coordinate` is a coordinate slice update; 0: none is */
+} gess__move_mix;
 
 typedef struct gess__kernel gess__kernel;
 typedef struct gess__update gess__update;
@@ -84,8 +48,7 @@ struct gess__update {
     _Alignas(128) const gess__target *target; /* workers' own lie side by side: none writes to a line of another's */
     const gess__approx *approx;
     const gess__mixture *mixture; /* T, where it has more than the component in `approx`; or NULL */
-    unsigned globals, period;     /* of `period` iterations, the first `globals` are independence moves */
-    unsigned axes;                /* one iteration in so many goes along a coordinate; 0: none */
+    gess__move_mix moves;
     gess__chains *chains;
     size_t first, count; /* the block: chains first .. first + count - 1 */
     uint64_t seed, iteration;
@@ -103,9 +66,9 @@ struct gess__update {
     double *scratch;
     uint64_t round; /* calls of the density in this update */
     /* the driver's */
-    double *mapped;   /* scratch of the target */
-    int measure;      /* the next call of the density is to be timed: */
-    double each;      /* seconds of an evaluation */
+    double *mapped;                   /* scratch of the target */
+    int measure;                      /* the next call of the density is to be timed: */
+    double sec_per_eval;              /* as timed */
     const gess__evaluator *evaluator; /* NULL: the density is called for all proposals at once */
     gess__speculation_queue *queue;   /* the evaluator's */
     size_t depth;                     /* angles per lane that it may predict, at most */
@@ -120,7 +83,7 @@ struct gess__kernel {
     unsigned needs;
     int exact;                                        /* leaves the target invariant while it adapts */
     uint64_t (*warmup)(size_t dim);                   /* iterations it adapts in at least, or NULL: none */
-    size_t (*state_size)(size_t dim);                   /* doubles kept for a chain, zeros to begin with */
+    size_t (*state_size)(size_t dim);                 /* doubles kept for a chain, zeros to begin with */
     size_t (*scratch_size)(size_t dim, size_t block); /* doubles for a block, lasting one update */
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);

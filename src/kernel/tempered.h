@@ -40,7 +40,7 @@ static inline void gess__tempered_move(gess__update *u, size_t p)
 /* What lane j's chain keeps. */
 static inline double *gess__tempered_state(const gess__update *u, size_t j)
 {
-    return u->chains->own + (u->first + j) * u->chains->state_size;
+    return u->chains->kernel_state + (u->first + j) * u->chains->state_size;
 }
 
 #endif

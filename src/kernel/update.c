@@ -55,53 +55,13 @@ void gess__update_free(gess__update *u)
     free(u->nans.points);
 }
 
-void gess__tally_add(gess__tally *to, const gess__tally *from)
-{
-    to->evals += from->evals;
-    to->updates += from->updates;
-    to->failures += from->failures;
-    to->nans += from->nans;
-    to->globals += from->globals;
-    to->axes += from->axes;
-    to->coordinate_evals += from->coordinate_evals;
-    to->accepted += from->accepted;
-    to->tried += from->tried;
-    to->taken += from->taken;
-    to->divergent += from->divergent;
-    to->swaps += from->swaps;
-    to->swapped += from->swapped;
-    for (size_t i = 0; i < GESS__BINS; i++) {
-        to->angles[i] += from->angles[i];
-        to->by_evals[i] += from->by_evals[i];
-    }
-}
-
-void gess__nans_note(gess__nans *nans, size_t dim, uint64_t iteration, uint64_t chain, uint64_t angle,
-                     const double *point)
-{
-    size_t at = nans->count;
-    while (at > 0) {
-        uint64_t i = nans->keys[at - 1].iteration, c = nans->keys[at - 1].chain, a = nans->keys[at - 1].angle;
-        if (i < iteration || (i == iteration && (c < chain || (c == chain && a <= angle)))) break;
-        at--;
-    }
-    if (at == GESS__NANS_KEPT) return;
-    size_t last = nans->count < GESS__NANS_KEPT ? nans->count++ : GESS__NANS_KEPT - 1;
-    memmove(&nans->keys[at + 1], &nans->keys[at], (last - at) * sizeof *nans->keys);
-    memmove(nans->points + (at + 1) * dim, nans->points + at * dim, (last - at) * dim * sizeof *nans->points);
-    nans->keys[at].iteration = iteration;
-    nans->keys[at].chain = chain;
-    nans->keys[at].angle = angle;
-    memcpy(nans->points + at * dim, point, dim * sizeof *point);
-}
-
 int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
 {
     size_t at = first * u->target->dim;
     double start = u->measure ? gess__seconds() : 0.0;
     GESS_TRY(gess__target_evaluate(u->target, u->worker, n, u->points + at, u->values + first,
                                    u->gradients != NULL ? u->gradients + at : NULL, u->mapped, err));
-    if (u->measure) u->each = (gess__seconds() - start) / (double)n;
+    if (u->measure) u->sec_per_eval = (gess__seconds() - start) / (double)n;
     u->measure = 0;
     return GESS_OK;
 }

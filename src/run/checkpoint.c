@@ -7,10 +7,10 @@
 #include "base/archive.h"
 #include "base/assert.h"
 #include "base/clock.h"
+#include "draws/draws.h"
 #include "run/config.h"
 #include "run/directory.h"
 #include "run/log.h"
-#include "draws/draws.h"
 #include "run/run.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, &run->learning_before);
     GESS_ARCHIVE(a, &run->stats);
     gess__history_archive(&run->history, a);
-    for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__ensemble_archive(run->ensemble[i], a);
+    for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__sampler_archive(run->sampler[i], a);
 }
 
 int gess__checkpoint_save(gess_run *run, gess_error *err)

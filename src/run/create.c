@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"
+#include "cluster/helper_rank.h"
 #include "model/model.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
@@ -24,7 +25,7 @@ static size_t find_groups(const gess_run *run, size_t *starts)
     for (size_t i = 0; i < run->ensembles; i++) {
         const gess__ensemble *e = run->ensemble[i];
         starts[groups++] = e->kept_first;
-        if (e->half > 0) starts[groups++] = e->kept_first + e->half;
+        if (e->group > 0) starts[groups++] = e->kept_first + e->group;
     }
     return groups;
 }
@@ -62,19 +63,21 @@ int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writ
     return status;
 }
 
-typedef int ensemble_maker(gess__ensemble **, const gess_model *, const gess_options *, size_t, size_t, gess__team *,
-                           gess_error *);
+typedef int sampler_maker(gess__sampler **, const gess_model *, const gess_options *, size_t, size_t, gess__team *,
+                          gess_error *);
 
 /* Splits the chains evenly over the ensembles; the first ones get one more if there is a remainder. */
-static int make_ensembles(gess_run *run, ensemble_maker *make, gess_error *err)
+static int make_samplers(gess_run *run, sampler_maker *make, gess_error *err)
 {
     const gess_options *o = &run->options;
     size_t chains = (size_t)o->chains, first = 0;
     run->ensembles = (size_t)o->ensembles;
+    GESS_ALLOC(&run->sampler, run->ensembles, err);
     GESS_ALLOC(&run->ensemble, run->ensembles, err);
     for (size_t i = 0; i < run->ensembles; i++) {
         size_t count = chains / run->ensembles + (i < chains % run->ensembles);
-        GESS_TRY(make(&run->ensemble[i], run->model, o, first, count, run->team, err));
+        GESS_TRY(make(&run->sampler[i], run->model, o, first, count, run->team, err));
+        run->ensemble[i] = &run->sampler[i]->ensemble;
         first += count;
         run->ensemble[i]->kept_first = i > 0 ? run->ensemble[i - 1]->kept_first + run->ensemble[i - 1]->kept : 0;
     }
@@ -87,7 +90,7 @@ int gess__run_is_helper(const gess_run *run)
 }
 
 /* What a new run and a resumed one have in common. */
-static int make_run(gess_run *run, const char *directory, ensemble_maker *make, gess_error *err)
+static int make_run(gess_run *run, const char *directory, sampler_maker *make, gess_error *err)
 {
     const gess_model *model = run->model;
     const gess_options *options = &run->options;
@@ -98,7 +101,7 @@ static int make_run(gess_run *run, const char *directory, ensemble_maker *make, 
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
-    GESS_TRY(make_ensembles(run, make, err));
+    GESS_TRY(make_samplers(run, make, err));
     if (options->draws == GESS_AUTO)
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
                                      run->ensemble[0]->target.columns, err));
@@ -133,7 +136,7 @@ static void end_for_helpers(gess_run *run, int status, const gess_error *error)
 /* Arguments of make_new() and make_resumed(), which may run beside the comm thread. */
 typedef struct making {
     gess_run *run;
-    ensemble_maker *make;
+    sampler_maker *make;
     const char *directory;
 } making;
 
@@ -162,7 +165,7 @@ static int make_resumed(void *data, gess_error *err)
 
 /* Calls `make_it` on rank 0 with the comm thread running. On a helper rank it only checks the model and the options. */
 static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
-                 ensemble_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
+                 sampler_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
 {
     GESS_ASSERT(model != NULL && options != NULL);
     GESS_ALLOC(out, 1, err);
@@ -191,7 +194,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
 int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                  gess_error *err)
 {
-    return begin(out, model, options, directory, gess__ensemble_new, make_new, err);
+    return begin(out, model, options, directory, gess__sampler_new, make_new, err);
 }
 
 int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
@@ -199,7 +202,7 @@ int gess_run_resume(gess_run **out, const gess_model *model, const gess_options 
 {
     *out = NULL;
     if (directory == NULL) return gess__fail(err, GESS_ERR_USAGE, "which run is to be resumed? no directory was given");
-    return begin(out, model, options, directory, gess__ensemble_make, make_resumed, err);
+    return begin(out, model, options, directory, gess__sampler_make, make_resumed, err);
 }
 
 void gess_run_free(gess_run *run)
@@ -211,7 +214,8 @@ void gess_run_free(gess_run *run)
     gess__stop_rule_free(run->monitor.rule);
     gess__team_free(run->monitor.team);
     gess__history_free(&run->history);
-    for (size_t i = 0; run->ensemble != NULL && i < run->ensembles; i++) gess__ensemble_free(run->ensemble[i]);
+    for (size_t i = 0; run->sampler != NULL && i < run->ensembles; i++) gess__sampler_free(run->sampler[i]);
+    free(run->sampler);
     free(run->ensemble);
     gess__team_free(run->team);
     gess__directory_unlock(run);

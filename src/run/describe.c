@@ -23,18 +23,22 @@ static void describe_kernel(const gess__tally *t, size_t temperatures, char *tex
 
 void gess__run_describe_method(gess_run *run)
 {
-    const gess__ensemble *e = run->ensemble[0];
+    const gess__sampler *first = run->sampler[0];
+    const gess__ensemble *e = &first->ensemble;
+    const gess__frozen *f = &e->frozen;
+    const gess__learning *l = gess__sampler_learning(first);
+    int over = first->adaptation.warmup.over;
     gess_stats *s = &run->stats;
     char map[80] = "none";
     memset(s->method, 0, sizeof s->method); /* checkpoints save all of its bytes */
-    if (e->warmup.over && e->schedule->alone)
+    if (over && first->schedule->no_approx)
         describe_kernel(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
-    if (e->mixture == NULL || !e->warmup.over) return;
-    if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
-    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, e->mixture->count,
-                        e->mixture->count == 1 ? "" : "s", e->warmup.by_summit ? ", Laplace approximation" : "");
-    if (used > 0 && (size_t)used < sizeof s->method && e->globals > 0 && e->tally.globals > 0)
+    if (f->mixture == NULL || !over) return;
+    if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
+    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, f->mixture->count,
+                        f->mixture->count == 1 ? "" : "s", l->state.by_laplace ? ", Laplace approximation" : "");
+    if (used > 0 && (size_t)used < sizeof s->method && f->moves.independence > 0 && e->tally.independence > 0)
         snprintf(s->method + used, sizeof s->method - (size_t)used,
-                 "; %u of %u updates independence moves (%.0f %% accepted)", e->globals, e->period,
-                 100.0 * (double)e->tally.accepted / (double)e->tally.globals);
+                 "; %u of %u updates independence moves (%.0f %% accepted)", f->moves.independence, f->moves.period,
+                 100.0 * (double)e->tally.independence_accepted / (double)e->tally.independence);
 }

@@ -11,7 +11,7 @@
 int gess__run_write_history(gess_run *run, gess_error *err)
 {
     if (run->directory == NULL) return GESS_OK;
-    json_t *root = gess__history_json(&run->history, run->ensembles, run->ensemble, &run->stats);
+    json_t *root = gess__history_json(&run->history, run->ensembles, run->sampler, &run->stats);
     return gess__directory_write_json(run->directory, "history.json", root, err);
 }
 

@@ -55,11 +55,10 @@ static void add(gess__moments *m, double x)
 }
 
 /* Adds one chain's draws: the log density without Jacobian, and the parameters. */
-static void add_draws(gess__history *h, const gess__ensemble *e, size_t chain, double *row,
+static void add_draws(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *row,
                       gess__moments *chain_moments)
 {
     double *mapped = e->updates[0].mapped, *y = mapped, *rest = mapped + e->target.dim;
-    const gess__window *w = &e->window;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     memset(chain_moments, 0, columns * sizeof *chain_moments);
     for (size_t i = 0; i < w->draws; i++) {
@@ -77,20 +76,20 @@ static void add_draws(gess__history *h, const gess__ensemble *e, size_t chain, d
 /* Whether T is a mixture of several t: then there is no one distance δ. */
 static int is_mixture(const gess__ensemble *e)
 {
-    return e->mixture != NULL && e->mixture->count > 1;
+    return gess__frozen_mixture(&e->frozen) != NULL;
 }
 
-static void add_distances(gess__history *h, const gess__ensemble *e, size_t chain, double *z, double *scratch)
+static void add_distances(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *z,
+                          double *scratch)
 {
-    const gess__window *w = &e->window;
-    const gess__approx *t = e->approx;
+    const gess__approx *t = e->frozen.approx;
     size_t dim = e->target.dim;
     gess__moments delta = {0}, log_t = {0};
     for (size_t i = 0; i < w->draws; i++) {
         const double *y = w->points + (i * e->chains.count + chain) * dim;
         if (is_mixture(e)) {
             double value;
-            gess__mixture_log_ts(e->mixture, 1, y, &value, scratch);
+            gess__mixture_log_ts(e->frozen.mixture, 1, y, &value, scratch);
             add(&log_t, value);
             continue;
         }
@@ -103,9 +102,11 @@ static void add_distances(gess__history *h, const gess__ensemble *e, size_t chai
     add(&h->log_ts, log_t.mean);
 }
 
-static int add_window(gess__history *h, const gess__ensemble *e, gess_error *err)
+static int add_window(gess__history *h, const gess__sampler *s, gess_error *err)
 {
-    if (e->window.points == NULL || e->window.draws == 0) return GESS_OK;
+    const gess__ensemble *e = &s->ensemble;
+    const gess__window *w = &s->adaptation.window;
+    if (w->points == NULL || w->draws == 0) return GESS_OK;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     double *row = NULL, *z = NULL;
     gess__moments *chain_moments = NULL;
@@ -115,8 +116,8 @@ static int add_window(gess__history *h, const gess__ensemble *e, gess_error *err
         status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim) + gess__mixture_scratch(dim, 1), sizeof *z,
                                    "scratch", err);
     for (size_t c = 0; status == GESS_OK && c < e->chains.count; c++) {
-        add_draws(h, e, c, row, chain_moments);
-        add_distances(h, e, c, z, z + dim);
+        add_draws(h, e, w, c, row, chain_moments);
+        add_distances(h, e, w, c, z, z + dim);
     }
     free(row);
     free(chain_moments);
@@ -126,9 +127,13 @@ static int add_window(gess__history *h, const gess__ensemble *e, gess_error *err
 
 /* ---- events ---- */
 
-int gess__history_stage(gess__history *h, size_t which, const gess__ensemble *e, gess_error *err)
+int gess__history_stage(gess__history *h, size_t which, const gess__sampler *s, gess_error *err)
 {
-    const gess__warmup *u = &e->warmup;
+    static const gess__learning_state nothing;
+    const gess__ensemble *e = &s->ensemble;
+    const gess__learning *learning = gess__sampler_learning(s);
+    const gess__learning_state *l = learning != NULL ? &learning->state : &nothing;
+    const gess__warmup *u = &s->adaptation.warmup;
     GESS_ASSERT(h->columns == e->target.columns);
     GESS_TRY(grow(&h->stage, h->stages, sizeof *h->stage, err));
     h->stage[h->stages++] = (gess__history_stage_row){.ensemble = which + 1,
@@ -136,14 +141,14 @@ int gess__history_stage(gess__history *h, size_t which, const gess__ensemble *e,
                                                       .iterations = gess__ensemble_done(e),
                                                       .evals = e->tally.evals,
                                                       .moving = u->moved != 0,
-                                                      .evals_per_update = u->each,
-                                                      .nu = e->approx->nu,
-                                                      .trace = gess__approx_trace(e->approx),
-                                                      .score = u->score,
-                                                      .gain = u->gain,
-                                                      .gap = u->gap,
+                                                      .evals_per_update = u->evals_per_update,
+                                                      .nu = e->frozen.approx->nu,
+                                                      .trace = gess__approx_trace(e->frozen.approx),
+                                                      .score = l->score,
+                                                      .gain = l->gain,
+                                                      .gap = l->gap,
                                                       .mean_value = u->mean_value};
-    return u->over ? add_window(h, e, err) : GESS_OK;
+    return u->over ? add_window(h, s, err) : GESS_OK;
 }
 
 int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)
@@ -264,13 +269,14 @@ static json_t *window_json(const gess__history *h)
 }
 
 /* Means of δ and log T over the window's draws and over the sampled ones. */
-static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemble *const *ensemble)
+static json_t *delta_json(const gess__history *h, size_t ensembles, gess__sampler *const *sampler)
 {
     gess__moments deltas = {0}, log_ts = {0};
     for (size_t m = 0; m < ensembles; m++) {
-        const gess__ensemble *e = ensemble[m];
-        double updates = (double)(gess__ensemble_done(e) - e->warmup.iterations);
-        for (size_t c = 0; e->warmup.over && updates > 0.0 && c < e->chains.count; c++) {
+        const gess__ensemble *e = &sampler[m]->ensemble;
+        const gess__warmup *u = &sampler[m]->adaptation.warmup;
+        double updates = (double)(gess__ensemble_done(e) - u->iterations);
+        for (size_t c = 0; u->over && updates > 0.0 && c < e->chains.count; c++) {
             if (!is_mixture(e)) add(&deltas, e->chains.deltas[c] / updates);
             add(&log_ts, e->chains.log_ts[c] / updates);
         }
@@ -279,27 +285,27 @@ static json_t *delta_json(const gess__history *h, size_t ensembles, gess__ensemb
                      mean_json(&deltas), "window_error", error_json(&h->deltas), "sampling_error", error_json(&deltas),
                      "log_t_window", mean_json(&h->log_ts), "log_t_sampling", mean_json(&log_ts), "log_t_window_error",
                      error_json(&h->log_ts), "log_t_sampling_error", error_json(&log_ts), "nu",
-                     number(ensemble[0]->approx->nu), "dim", (json_int_t)ensemble[0]->target.dim);
+                     number(sampler[0]->ensemble.frozen.approx->nu), "dim",
+                     (json_int_t)sampler[0]->ensemble.target.dim);
 }
 
-json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__ensemble *const *ensemble,
-                           const gess_stats *s)
+json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__sampler *const *sampler, const gess_stats *s)
 {
     gess__tally tally = {0};
     int over = 1;
     for (size_t m = 0; m < ensembles; m++) {
-        gess__tally_add(&tally, &ensemble[m]->tally);
-        over &= ensemble[m]->warmup.over;
+        gess__tally_add(&tally, &sampler[m]->ensemble.tally);
+        over &= sampler[m]->adaptation.warmup.over;
     }
     if (!over) { /* these counts are of sampling only */
         memset(tally.angles, 0, sizeof tally.angles);
         memset(tally.by_evals, 0, sizeof tally.by_evals);
     }
-    int approximation = ensemble[0]->kernel->needs & GESS__NEEDS_APPROX;
+    int approximation = sampler[0]->ensemble.kernel->needs & GESS__NEEDS_APPROX;
     return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:I}", "approximation",
                      approximation != 0, "divergent", (json_int_t)tally.divergent, "warmup", warmup_json(h), "checks",
                      checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
-                     counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, ensemble),
+                     counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, sampler),
                      "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "seconds_warmup",
                      s->seconds - s->seconds_sampling, "seconds_learning", s->seconds_learning, "seconds_sampling",
                      s->seconds_sampling, "evals_warmup", (json_int_t)(s->evals - s->evals_sampling), "evals_sampling",

@@ -6,7 +6,7 @@
 #ifndef GESS_RUN_HISTORY_H
 #define GESS_RUN_HISTORY_H
 
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
 #include <jansson.h>
 
@@ -40,7 +40,7 @@ int gess__history_open(gess__history *history, size_t columns, gess_error *err);
 void gess__history_free(gess__history *history);
 
 /* Adds the stage of warm-up that ensemble number `which` (from 0) has ended. The last stage also adds the window. */
-int gess__history_stage(gess__history *history, size_t which, const gess__ensemble *e, gess_error *err);
+int gess__history_stage(gess__history *history, size_t which, const gess__sampler *sampler, gess_error *err);
 
 /* Adds a check of the stop rule. A second check of the same draws replaces the first. */
 int gess__history_check(gess__history *history, uint64_t draws, const gess_stats *stats, gess_error *err);
@@ -48,7 +48,7 @@ int gess__history_check(gess__history *history, uint64_t draws, const gess_stats
 void gess__history_archive(gess__history *history, gess__archive *archive);
 
 /* The content of history.json (docs/file-formats.md): a new reference, or NULL if memory runs out. */
-json_t *gess__history_json(const gess__history *history, size_t ensembles, gess__ensemble *const *ensemble,
+json_t *gess__history_json(const gess__history *history, size_t ensembles, gess__sampler *const *sampler,
                            const gess_stats *stats);
 
 #endif

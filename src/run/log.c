@@ -26,33 +26,39 @@ void gess__run_log(const gess_run *run, const char *format, ...)
 }
 
 /* What `auto` has learned and chosen so far; other schedules have no mixture, and no such lines. */
-static void log_choices(const gess_run *run, const gess__ensemble *e)
+static void log_choices(const gess_run *run, const gess__sampler *s)
 {
-    const gess__warmup *u = &e->warmup;
+    const gess__frozen *f = &s->ensemble.frozen;
+    const gess__warmup *u = &s->adaptation.warmup;
     char map[256] = "none";
-    if (e->mixture == NULL) return;
-    if (u->stages == 1 && u->climbed > 0)
-        gess__run_log(run, "    Laplace approximation: %llu evaluations, %s", (unsigned long long)u->climbed,
-                      u->summit ? "found a maximum: T may come from the curvature there" : "found no maximum");
-    if (e->target.learned != NULL) gess__learned_describe(e->target.learned, map, sizeof map);
+    if (f->mixture == NULL) return;
+    const gess__learning_state *l = &gess__sampler_learning(s)->state;
+    if (u->stages == 1 && l->laplace_evals > 0)
+        gess__run_log(run, "    Laplace approximation: %llu evaluations, %s", (unsigned long long)l->laplace_evals,
+                      l->laplace_found ? "found a maximum: T may come from the curvature there" : "found no maximum");
+    if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     gess__run_log(run,
                   "    map searches %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
                   "(acceptance %.3f expected, %.3f in this stage; draws per evaluation: %.3f, ellipses only: %.3f)",
-                  (unsigned long long)u->refines, map, u->map_gain, e->mixture->count, u->mixture_gain, e->globals,
-                  e->period, u->acceptance, u->accepted, u->independence, u->ellipse);
+                  (unsigned long long)l->searches, map, l->map_gain, f->mixture->count, l->mixture_gain,
+                  f->moves.independence, f->moves.period, l->acceptance, u->accepted, l->independence, l->ellipse);
 }
 
-void gess__run_log_stage(const gess_run *run, size_t which, const gess__ensemble *e)
+void gess__run_log_stage(const gess_run *run, size_t which, const gess__sampler *s)
 {
-    const gess__warmup *u = &e->warmup;
+    static const gess__learning_state nothing;
+    const gess__ensemble *e = &s->ensemble;
+    const gess__warmup *u = &s->adaptation.warmup;
+    const gess__learning *learning = gess__sampler_learning(s);
+    const gess__learning_state *l = learning != NULL ? &learning->state : &nothing;
     gess__run_log(run,
                   "ensemble %zu, stage %u: iterations %llu, evaluations %llu, %.3f per update, nu %.4g, score %.4f, "
                   "gain %.4f, gap %.4f, shrinkage %g%s, mean log density %.4f%s%s",
                   which + 1, u->stages, (unsigned long long)gess__ensemble_done(e), (unsigned long long)e->tally.evals,
-                  u->each, e->approx->nu, u->score, u->gain, u->gap, u->shrinkage,
-                  u->leans ? " towards the Laplace approximation" : "", u->mean_value, u->moved ? ", moving" : "",
-                  u->by_summit ? ", T is the Laplace approximation" : "");
-    log_choices(run, e);
+                  u->evals_per_update, e->frozen.approx->nu, l->score, l->gain, l->gap, l->shrinkage,
+                  l->leans ? " towards the Laplace approximation" : "", u->mean_value, u->moved ? ", moving" : "",
+                  l->by_laplace ? ", T is the Laplace approximation" : "");
+    log_choices(run, s);
 }
 
 void gess__run_log_ranks(const gess_run *run)

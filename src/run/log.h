@@ -2,7 +2,7 @@
 #ifndef GESS_RUN_LOG_H
 #define GESS_RUN_LOG_H
 
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
 /* Appends one line, with the seconds since the session began in front. A log that cannot be written does not end a run;
  * a run without files has none. */
@@ -10,7 +10,7 @@ void gess__run_log(const gess_run *run, const char *format, ...) __attribute__((
 
 /* What ensemble number `which` (from 0) has after a stage of warm-up, and what the schedule `auto` has chosen so far.
  */
-void gess__run_log_stage(const gess_run *run, size_t which, const gess__ensemble *e);
+void gess__run_log_stage(const gess_run *run, size_t which, const gess__sampler *sampler);
 
 /* What the helper ranks did: one line per rank. */
 void gess__run_log_ranks(const gess_run *run);

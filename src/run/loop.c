@@ -4,6 +4,7 @@
  * the run has reached, so a pause never changes a draw. */
 #include "base/assert.h"
 #include "base/clock.h"
+#include "cluster/helper_rank.h"
 #include "run/checkpoint.h"
 #include "run/finish.h"
 #include "run/log.h"
@@ -20,11 +21,11 @@ static int warm_up(gess_run *run, gess_error *err)
                            .user = run,
                            .stop = &run->pause};
     for (run->current = 0; run->current < run->ensembles; run->current++) {
-        gess__ensemble *e = run->ensemble[run->current];
-        while (!e->warmup.over) {
-            GESS_TRY(gess__warmup_stage(e, &record, err));
-            gess__run_log_stage(run, run->current, e);
-            GESS_TRY(gess__history_stage(&run->history, run->current, e, err));
+        gess__sampler *s = run->sampler[run->current];
+        while (!s->adaptation.warmup.over) {
+            GESS_TRY(gess__sampler_warm_up(s, &record, err));
+            gess__run_log_stage(run, run->current, s);
+            GESS_TRY(gess__history_stage(&run->history, run->current, s, err));
         }
     }
     return GESS_OK;
@@ -35,8 +36,8 @@ static uint64_t fewest_draws(const gess_run *run)
 {
     uint64_t fewest = UINT64_MAX;
     for (size_t i = 0; i < run->ensembles; i++) {
-        const gess__ensemble *e = run->ensemble[i];
-        uint64_t draws = (gess__ensemble_done(e) - e->warmup.iterations) / run->options.thin;
+        uint64_t warmup = run->sampler[i]->adaptation.warmup.iterations;
+        uint64_t draws = (gess__ensemble_done(run->ensemble[i]) - warmup) / run->options.thin;
         if (draws < fewest) fewest = draws;
     }
     return fewest;
@@ -53,13 +54,13 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
         until = (until / block + 1) * block;
         if (run->ensembles == 1 || until > draws) until = draws;
         for (run->current = 0; run->current < run->ensembles; run->current++) {
-            gess__ensemble *e = run->ensemble[run->current];
-            gess__record record = {.from = e->warmup.iterations,
+            gess__sampler *s = run->sampler[run->current];
+            gess__record record = {.from = s->adaptation.warmup.iterations,
                                    .thin = thin,
                                    .sink = gess__run_sink,
                                    .user = run,
                                    .stop = &run->pause};
-            GESS_TRY(gess__ensemble_advance(e, record.from + until * thin, &record, err));
+            GESS_TRY(gess__sampler_advance(s, record.from + until * thin, &record, err));
         }
     }
     return GESS_OK;

@@ -7,10 +7,10 @@
 
 #include "cluster/coordinator.h"
 #include "draws/writer.h"
-#include "execute/ensemble.h"
 #include "run/history.h"
 #include "run/progress.h"
 #include "run/stop_rule.h"
+#include "schedule/schedule.h"
 
 #include <stdatomic.h>
 
@@ -20,9 +20,10 @@ struct gess_run {
     gess__team *team;
     gess__coordinator *ranks; /* owned by the communicator; NULL: one process only, or a helper rank */
     size_t ensembles;
-    gess__ensemble **ensemble;
-    char *directory; /* NULL: the run writes no files */
-    int lock;        /* file descriptor of the directory's lock, -1: none */
+    gess__sampler **sampler;   /* one per ensemble */
+    gess__ensemble **ensemble; /* the ensemble of each sampler */
+    char *directory;           /* NULL: the run writes no files */
+    int lock;                  /* file descriptor of the directory's lock, -1: none */
     gess__writer *writer, *warmup_writer;
     gess__stop_rule *stop_rule;     /* NULL if --draws gives the number of draws */
     gess__progress_monitor monitor; /* for a run whose number of draws is given */

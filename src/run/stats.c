@@ -19,17 +19,19 @@ void gess__run_update_stats(gess_run *run)
     s->iterations = UINT64_MAX;
     s->warmup_settled = 1;
     for (size_t i = 0; i < run->ensembles; i++) {
-        const gess__ensemble *e = run->ensemble[i];
+        const gess__sampler *sampler = run->sampler[i];
+        const gess__ensemble *e = &sampler->ensemble;
+        const gess__warmup *u = &sampler->adaptation.warmup;
         s->evals += e->tally.evals;
         s->updates += e->tally.updates;
         s->failures += e->tally.failures;
         s->nans += e->tally.nans;
-        s->seconds_learning += e->seconds_learning;
+        s->seconds_learning += sampler->adaptation.seconds_learning;
         s->evals_speculative += gess__ensemble_unused(e);
-        s->nu = e->schedule->alone ? NAN : e->approx->nu;
+        s->nu = sampler->schedule->no_approx ? NAN : e->frozen.approx->nu;
         if (gess__ensemble_done(e) < s->iterations) s->iterations = gess__ensemble_done(e);
-        if (e->warmup.iterations > s->warmup) s->warmup = e->warmup.iterations;
-        s->warmup_settled &= e->warmup.settled;
+        if (u->iterations > s->warmup) s->warmup = u->iterations;
+        s->warmup_settled &= u->settled;
     }
     s->seconds = run->seconds_before + now - run->started;
     if (run->sampling) {

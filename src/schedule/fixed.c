@@ -1,19 +1,18 @@
-/* A fixed approximation: nothing is fitted, chains never exchange anything.
+/* A fixed approximation: nothing is fitted, and chains never exchange anything.
  *
- * T comes from a file, or is N(0, I). With the kernel `ess` this is elliptical slice sampling with
- * a Gaussian prior of the user's; with `gess`, sampling with an approximation made elsewhere. */
+ * T comes from a file, or is N(0, I). With the kernel `ess` this is elliptical slice sampling with a Gaussian prior of
+ * the user's; with `gess`, sampling with an approximation made elsewhere. Every chain is exact at every iteration. */
 #include "schedule/all_chains.h"
 
-static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
+static int open(gess__sampler *s, const gess_options *options, gess_error *err)
 {
-    e->rebind = 1;
     if (options->approx == NULL) return GESS_OK;
-    return gess__approx_read(e->approx, options->approx, err);
+    return gess__approx_read(s->ensemble.frozen.approx, options->approx, err);
 }
 
-static int look(gess__ensemble *e)
+static int assess(gess__sampler *s)
 {
-    (void)e;
+    (void)s;
     return 0;
 }
 
@@ -24,5 +23,5 @@ const gess__schedule gess__schedule_fixed = {
     .open = open,
     .next = gess__all_chains_next,
     .ran = gess__all_chains_ran,
-    .look = look,
+    .assess = assess,
 };

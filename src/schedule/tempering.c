@@ -9,41 +9,77 @@
  * the temperature and stays there.
  *
  * The ladder is geometric. `--ladder tuned` moves its temperatures in warm-up so that all pairs are refused equally
- * often, by the refusals that were met (section 5.4 there), and freezes them. */
+ * often, by the refusals so far (section 5.4 there), and freezes them. */
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "base/vmath.h"
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Iterations before the first tuning; each later one waits twice as long as the one before. */
 enum { FIRST_ROUND = 200 };
 
-static int open(gess__ensemble *e, const gess_options *options, gess_error *err)
+/* The temperatures are the chains' powers (chains/state.h); this is what tuning them needs. */
+typedef struct ladder {
+    uint64_t round;  /* iterations until it is tuned; 0: it never is */
+    uint64_t from;   /* iteration at which it was tuned last */
+    double *refused; /* per pair since then: probabilities of refusal, summed */
+    double *scratch; /* 2 × chains */
+} ladder;
+
+static int open(gess__sampler *s, const gess_options *options, gess_error *err)
 {
+    gess__ensemble *e = &s->ensemble;
     size_t count = e->chains.count, steps = count > 1 ? count - 1 : 1;
     int tuned = strcmp(options->ladder, "tuned") == 0;
     if (!tuned && strcmp(options->ladder, "geometric") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--ladder %s: it must be geometric or tuned", options->ladder);
-    GESS_ALLOC(&e->chains.powers, count, err);
-    GESS_ALLOC(&e->ladder.refused, count, err);
-    GESS_ALLOC(&e->ladder.scratch, 2 * count, err);
+    ladder *l = NULL;
+    GESS_ALLOC(&l, 1, err);
+    s->state = l;
+    GESS_ALLOC(&l->refused, count, err);
+    GESS_ALLOC(&l->scratch, 2 * count, err);
     for (size_t k = 0; k < count; k++)
         e->chains.powers[k] = gess__exp(-gess__log(options->hottest) * (double)k / (double)steps);
-    e->ladder.round = tuned ? FIRST_ROUND : 0;
+    l->round = tuned ? FIRST_ROUND : 0;
     e->kept = 1;
+    e->rebind = 0;
     return GESS_OK;
 }
 
-/* One iteration: an exchange follows it. */
-static void next(gess__ensemble *e, uint64_t until, gess__stretch *stretch)
+static void free_state(void *state)
 {
+    ladder *l = state;
+    free(l->refused);
+    free(l->scratch);
+    free(l);
+}
+
+static void archive(gess__sampler *s, gess__archive *a)
+{
+    ladder *l = s->state;
+    size_t count = s->ensemble.chains.count;
+    int tuned = l->round > 0;
+    gess__archive_bytes(a, l->refused, count * sizeof *l->refused);
+    GESS_ARCHIVE(a, &l->round);
+    GESS_ARCHIVE(a, &l->from);
+    if (tuned != (l->round > 0) || l->from > s->ensemble.done[0]) a->bad = 1;
+    for (size_t k = 0; k < count; k++)
+        if (!isfinite(l->refused[k])) a->bad = 1;
+}
+
+/* One iteration: an exchange follows it. */
+static void next(gess__sampler *s, uint64_t until, gess__stretch *stretch)
+{
+    const gess__ensemble *e = &s->ensemble;
     int left = until > e->done[0];
     *stretch = (gess__stretch){.count = left ? e->chains.count : 0,
                                .start = e->done[0],
                                .iterations = (uint64_t)left,
-                               .approx = e->approx,
+                               .approx = e->frozen.approx,
                                .rebind = 1};
 }
 
@@ -60,9 +96,11 @@ static void exchange_points(gess__chains *c, size_t k)
     c->value[k + 1] = value;
 }
 
-static void exchange(gess__ensemble *e, uint64_t iteration)
+static void exchange(gess__sampler *s, uint64_t iteration)
 {
+    gess__ensemble *e = &s->ensemble;
     gess__chains *c = &e->chains;
+    ladder *l = s->state;
     for (size_t k = iteration % 2; k + 1 < c->count; k += 2) {
         gess__key key = {.seed = e->seed,
                          .iteration = iteration,
@@ -70,7 +108,7 @@ static void exchange(gess__ensemble *e, uint64_t iteration)
                          .purpose = GESS__FOR_SWAP};
         double ratio = (c->powers[k] - c->powers[k + 1]) * (c->value[k + 1] - c->value[k]);
         if (GESS__MUTANT(SWAP_SIGN)) ratio = -ratio;
-        if (ratio < 0.0 && !e->warmup.over) e->ladder.refused[k] += 1.0 - gess__exp(ratio);
+        if (ratio < 0.0 && !s->adaptation.warmup.over) l->refused[k] += 1.0 - gess__exp(ratio);
         e->tally.swaps++;
         if (!(ratio > gess__log(gess__uniform(key, 0)))) continue;
         exchange_points(c, k);
@@ -78,25 +116,27 @@ static void exchange(gess__ensemble *e, uint64_t iteration)
     }
 }
 
-static void ran(gess__ensemble *e, const gess__stretch *stretch)
+static void ran(gess__sampler *s, const gess__stretch *stretch)
 {
+    gess__ensemble *e = &s->ensemble;
     if (stretch->iterations == 0) return;
     e->done[0] += stretch->iterations;
     e->done[1] = e->done[0];
-    exchange(e, stretch->start);
+    exchange(s, stretch->start);
 }
 
 /* Temperatures between the two ends, such that the barrier Λ, the refusals summed along the ladder, rises by equal
  * steps; between the old temperatures it is taken as linear in log t. */
-static void tune(gess__ensemble *e)
+static void tune(gess__sampler *s)
 {
-    size_t count = e->chains.count, at = 0;
-    double *powers = e->chains.powers, *barrier = e->ladder.scratch, *logs = barrier + count;
-    double tries = (double)(e->done[0] - e->ladder.from) / 2.0;
+    const ladder *l = s->state;
+    size_t count = s->ensemble.chains.count, at = 0;
+    double *powers = s->ensemble.chains.powers, *barrier = l->scratch, *logs = barrier + count;
+    double tries = (double)(s->ensemble.done[0] - l->from) / 2.0;
     barrier[0] = 0.0;
     for (size_t k = 0; k < count; k++) logs[k] = gess__log(powers[k]);
     /* a little everywhere, so that it rises where nothing was refused */
-    for (size_t k = 0; k + 1 < count; k++) barrier[k + 1] = barrier[k] + e->ladder.refused[k] / tries + 1e-3;
+    for (size_t k = 0; k + 1 < count; k++) barrier[k + 1] = barrier[k] + l->refused[k] / tries + 1e-3;
     for (size_t k = 1; k + 1 < count; k++) {
         double wanted = barrier[count - 1] * (double)k / (double)(count - 1);
         while (at + 2 < count && barrier[at + 1] < wanted) at++;
@@ -105,25 +145,28 @@ static void tune(gess__ensemble *e)
     }
 }
 
-/* Whether enough was met since the ladder was tuned last, and enough of warm-up is left for steps to follow. */
-static int is_due(const gess__ensemble *e)
+/* Whether enough iterations have passed since the ladder was tuned last, and enough of warm-up is left for step sizes
+ * to follow. */
+static int is_due(const gess__sampler *s)
 {
-    uint64_t done = e->done[0], past = done - e->ladder.from, fixed = e->warmup.fixed;
-    if (e->ladder.round == 0 || past < e->ladder.round) return 0;
+    const ladder *l = s->state;
+    uint64_t done = s->ensemble.done[0], past = done - l->from, fixed = s->adaptation.warmup.fixed;
+    if (l->round == 0 || past < l->round) return 0;
     return fixed == GESS_AUTO || (fixed > done && fixed - done >= past / 2);
 }
 
-static int look(gess__ensemble *e)
+static int assess(gess__sampler *s)
 {
-    gess__ladder *l = &e->ladder;
-    int due = is_due(e);
+    ladder *l = s->state;
+    uint64_t done = s->ensemble.done[0];
+    int due = is_due(s);
     if (due) {
-        tune(e);
-        memset(l->refused, 0, e->chains.count * sizeof *l->refused);
-        l->round = 2 * (e->done[0] - l->from);
-        l->from = e->done[0];
+        tune(s);
+        memset(l->refused, 0, s->ensemble.chains.count * sizeof *l->refused);
+        l->round = 2 * (done - l->from);
+        l->from = done;
     }
-    return due || gess__ensemble_done(e) < gess__warmup_min_iterations(e);
+    return due || gess__ensemble_done(&s->ensemble) < gess__warmup_min_iterations(&s->adaptation);
 }
 
 const gess__schedule gess__schedule_tempering = {
@@ -131,9 +174,12 @@ const gess__schedule gess__schedule_tempering = {
     .help =
         "parallel tempering: a temperature for each chain, of which the coldest is kept; with --kernel mh or the like",
     .min_chains = 2,
-    .alone = 1,
+    .no_approx = 1,
+    .tempered = 1,
     .open = open,
+    .free = free_state,
+    .archive = archive,
     .next = next,
     .ran = ran,
-    .look = look,
+    .assess = assess,
 };

@@ -6,9 +6,9 @@
  * `cases`; the quality of maps and T may not matter, so half of them are poor on purpose. */
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
+#include "schedule/schedule.h"
 #include "transform/learned_map.h"
 #include "transform/scale.h"
 #include "transform/skew.h"
@@ -219,7 +219,8 @@ static void update(gess__ensemble *e, const struct test_case *test)
     if ((stretch.mixture != NULL) != (test->mixture != NONE)) exit(2);
     judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
     /* both kinds of update, where both are asked for */
-    if (e->tally.globals != moves * e->chains.count || moves == UPDATES || (test->globals > 0 && moves == 0)) exit(2);
+    if (e->tally.independence != moves * e->chains.count || moves == UPDATES || (test->globals > 0 && moves == 0))
+        exit(2);
 }
 
 static size_t family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)

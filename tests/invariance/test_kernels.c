@@ -6,9 +6,9 @@
  * three times, it must be an exact draw again. Runs over the table of kernels, so a new kernel is
  * tested without anyone remembering to. */
 #include "base/mem.h"
-#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <stdio.h>

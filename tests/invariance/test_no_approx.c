@@ -6,9 +6,9 @@
  * draw again. Of tempering a replicate is a whole ladder, every chain started from an exact draw at its temperature.
  * Runs over the table of kernels. `test_alone SEED` has other draws. */
 #include "base/mem.h"
-#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <stdio.h>

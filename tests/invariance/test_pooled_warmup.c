@@ -5,9 +5,9 @@
  * the program passes where the ensemble test says "not invariant". Sampling after the freeze is the
  * business of test_kernels. */
 #include "base/mem.h"
-#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <stdio.h>

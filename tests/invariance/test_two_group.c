@@ -4,9 +4,9 @@
  * be a set of independent exact draws. The chains of a replicate share fits, so a replicate gives
  * ONE number for each statistic: pooled over the chains, or of chain 0. */
 #include "base/mem.h"
-#include "execute/ensemble.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <stdio.h>

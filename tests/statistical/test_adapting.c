@@ -6,7 +6,7 @@
  *   - a tuned ladder is refused equally often everywhere. */
 #include "statistical/support.h"
 
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -141,7 +141,7 @@ static void of_a_quadratic(void **state)
     const gess__warmup *u = &r->e->warmup;
     assert_true(u->climbed > 2 * DIM * (DIM - 1) && u->climbed < 10 * DIM * DIM);
     assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
-    assert_true(u->each * (double)r->e->tally.updates + (double)u->climbed < (double)r->e->tally.evals + 1.0);
+    assert_true(u->sec_per_eval * (double)r->e->tally.updates + (double)u->climbed < (double)r->e->tally.evals + 1.0);
     for (int i = 0; i < 3; i++) assert_int_equal(stage(r), GESS_OK);
     assert_true(u->by_summit);
     assert_memory_equal(r->e->approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);

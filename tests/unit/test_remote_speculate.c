@@ -131,11 +131,11 @@ static void open_update(update *s)
     s->chains = (gess__chains){.count = LANES, .dim = DIM, .state_size = s->kernel->state_size(DIM)};
     s->chains.x = calloc(LANES * DIM, sizeof(double));
     s->chains.value = calloc(LANES, sizeof(double));
-    s->chains.own = calloc(LANES * s->chains.state_size + 1, sizeof(double));
+    s->chains.kernel_state = calloc(LANES * s->chains.state_size + 1, sizeof(double));
     for (size_t i = 0; i < LANES; i++) s->chains.x[i * DIM] = 1.5;
     assert_int_equal(gess__update_init(&s->u, s->kernel, &s->target, LANES, &err), GESS_OK);
     s->u.approx = s->approx;
-    s->u.period = 1;
+    s->u.moves.period = 1;
     s->u.chains = &s->chains;
     s->u.count = LANES;
     s->u.seed = 3;
@@ -148,7 +148,7 @@ static void close_update(update *s)
     gess__target_free(&s->target);
     free(s->chains.x);
     free(s->chains.value);
-    free(s->chains.own);
+    free(s->chains.kernel_state);
 }
 
 static void *run_updates(void *argument)

@@ -2,8 +2,8 @@
  * without, whatever the density says at points that they do not use. */
 #include "execute/speculation.h"
 
-#include "execute/ensemble.h"
 #include "run/run.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -89,15 +89,18 @@ static void kernels_foresee(void **state)
         able++;
         for (int mixed = 0; mixed < 2; mixed++) {
             gess__update u = {0};
-            gess__chains chains = {.count = LANES + 2, .dim = WIDE, .state_size = kernel->state_size(WIDE), .first = 40};
+            gess__chains chains = {.count = LANES + 2,
+                                   .dim = WIDE,
+                                   .state_size = kernel->state_size(WIDE),
+                                   .first = 40};
             chains.x = calloc(chains.count * WIDE, sizeof(double));
             chains.value = calloc(chains.count, sizeof(double));
-            chains.own = calloc(chains.count * chains.state_size + 1, sizeof(double));
+            chains.kernel_state = calloc(chains.count * chains.state_size + 1, sizeof(double));
             for (size_t k = 0; k < chains.count * WIDE; k++) chains.x[k] = sin(1.0 + (double)k);
             assert_int_equal(gess__update_init(&u, kernel, &target, LANES, &err), GESS_OK);
             u.approx = t;
             u.mixture = mixed ? mixture : NULL;
-            u.period = 1;
+            u.moves.period = 1;
             u.chains = &chains;
             u.first = 2;
             u.count = LANES;
@@ -116,7 +119,7 @@ static void kernels_foresee(void **state)
             gess__update_free(&u);
             free(chains.x);
             free(chains.value);
-            free(chains.own);
+            free(chains.kernel_state);
         }
     }
     assert_true(able >= 2);

@@ -1,6 +1,6 @@
 /* Warm-up: stages, windows, thinning, and when it ends. */
 #include "base/mem.h"
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -7,7 +7,7 @@
 #define GESS_BENCH_BENCH_H
 
 #include "base/clock.h"
-#include "execute/ensemble.h"
+#include "schedule/schedule.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* How the time of a frozen run grows: that of an update with the dimension (10 to 1,000), and that of an iteration of
  * all chains with their number (4 to 100,000), on a Gaussian with T = t(30, 0, I), one thread, without the density.
  * Exponents are slopes of least squares on logarithmic scales. Times are medians of short pieces. */
-#include "bench/frozen.h"
+#include "bench/warmed.h"
 
 #include <math.h>
 
@@ -11,19 +11,19 @@ static int time_update(size_t dim, size_t chains, double *seconds, gess_error *e
 {
     char name[64];
     double each[PIECES];
-    gess__frozen f;
+    gess__warmed f;
     uint64_t iterations;
     snprintf(name, sizeof name, "gaussian:dim=%zu", dim);
-    int status = gess__frozen_open(&f, name, NULL, 1, chains, 0, err);
-    if (status == GESS_OK) status = gess__frozen_pace(&f, 0.01, &iterations, err);
+    int status = gess__warmed_open(&f, name, NULL, 1, chains, 0, err);
+    if (status == GESS_OK) status = gess__warmed_pace(&f, 0.01, &iterations, err);
     for (size_t i = 0; status == GESS_OK && i < PIECES; i++) {
         gess__lap lap = {0};
-        status = gess__frozen_run(&f, iterations, &lap, err);
+        status = gess__warmed_run(&f, iterations, &lap, err);
         each[i] = (lap.seconds - lap.inside) / (double)lap.updates;
     }
     if (status == GESS_OK) *seconds = gess__bench_median(PIECES, each);
-    if (status == GESS_OK) status = gess__frozen_look(&f, err);
-    gess__frozen_close(&f);
+    if (status == GESS_OK) status = gess__warmed_verify(&f, err);
+    gess__warmed_close(&f);
     return status;
 }
 

@@ -15,9 +15,9 @@
  * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the
  * density's values at the chains are those the chains have, it was called for as many points as were counted, the
  * product is right. */
-#include "base/tiles.h"
 #include "base/mem.h"
-#include "bench/frozen.h"
+#include "base/tiles.h"
+#include "bench/warmed.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -77,12 +77,12 @@ static int verify_product(const gess__ensemble *e, const work *w, gess_error *er
 {
     size_t dim = e->target.dim;
     for (size_t i = 0; i < e->block * dim; i++) w->normals[i] = sin((double)i);
-    gess__triangular_products(dim, e->approx->chol, e->block, w->normals, w->steps, w->scratch);
+    gess__triangular_products(dim, e->frozen.approx->chol, e->block, w->normals, w->steps, w->scratch);
     for (size_t j = 0; j < e->block; j++)
         for (size_t i = 0; i < dim; i++) {
             double sum = 0.0, size = 0.0;
             for (size_t k = 0; k <= i; k++) {
-                double term = e->approx->chol[i + k * dim] * w->normals[j * dim + k];
+                double term = e->frozen.approx->chol[i + k * dim] * w->normals[j * dim + k];
                 sum += term;
                 size += fabs(term);
             }
@@ -100,7 +100,7 @@ static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updat
     for (uint64_t done = 0, i = 0; done < updates; i++) {
         size_t count = updates - done < block ? (size_t)(updates - done) : block;
         gess__normal_rows((gess__key){.seed = 9, .iteration = i, .purpose = GESS__FOR_TEST}, count, dim, w->normals);
-        gess__triangular_products(dim, e->approx->chol, count, w->normals, w->steps, w->scratch);
+        gess__triangular_products(dim, e->frozen.approx->chol, count, w->normals, w->steps, w->scratch);
         for (size_t j = 0; j < count; j++)
             memcpy(w->rows + ((i % w->slots) * block + j) * w->columns, w->steps + j * dim,
                    (w->columns < dim ? w->columns : dim) * sizeof *w->rows);
@@ -110,7 +110,7 @@ static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updat
 }
 
 /* Seconds of what every proposal takes, in the batches that were noted. */
-static double time_proposals(const gess__frozen *f, const work *w)
+static double time_proposals(const gess__warmed *f, const work *w)
 {
     const gess__ensemble *e = f->ensemble;
     const gess__bounds *bounds = &e->target.bounds;
@@ -123,17 +123,17 @@ static double time_proposals(const gess__frozen *f, const work *w)
         gess__key key = {.seed = 9, .iteration = i, .purpose = GESS__FOR_TEST};
         gess__uniform_pairs(key, 0, n, w->numbers, v[FIRST], v[SECOND]);
         gess__turn(n, v[FIRST], v[SINES], v[COSINES]);
-        gess__ellipse_points(dim, e->approx->mu, e->chains.x, w->steps, n, w->numbers, v[COSINES], v[SINES], v[SECOND],
-                             w->points);
+        gess__ellipse_points(dim, e->frozen.approx->mu, e->chains.x, w->steps, n, w->numbers, v[COSINES], v[SINES],
+                             v[SECOND], w->points);
         for (size_t j = 0; j < n; j++) v[DELTAS][j] = (double)dim * v[SECOND][j];
-        gess__approx_log_ts(e->approx, 0, n, v[DELTAS], v[LOG_TS]);
+        gess__approx_log_ts(e->frozen.approx, 0, n, v[DELTAS], v[LOG_TS]);
         if (!bounds->trivial) gess__bounds_out_rows(bounds, n, w->points, mapped, v[FIRST]);
     }
     return gess__seconds() - start;
 }
 
 /* Seconds of the calls that were noted, at the points of the chains. */
-static double time_bare(const gess__frozen *f)
+static double time_bare(const gess__warmed *f)
 {
     size_t dim = f->inner->dim, chains = f->ensemble->chains.count, at = 0;
     double start = gess__seconds();
@@ -147,7 +147,7 @@ static double time_bare(const gess__frozen *f)
 }
 
 /* Seconds of as many evaluations in batches of a whole block. */
-static double time_full(const gess__frozen *f, uint64_t evals)
+static double time_full(const gess__warmed *f, uint64_t evals)
 {
     size_t block = f->ensemble->block;
     double start = gess__seconds();
@@ -157,7 +157,7 @@ static double time_full(const gess__frozen *f, uint64_t evals)
     return gess__seconds() - start;
 }
 
-static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_times *median, uint64_t *updates,
+static int measure_rounds(gess__warmed *f, size_t rounds, double piece, round_times *median, uint64_t *updates,
                           gess_error *err)
 {
     double seconds[6][ROUNDS];
@@ -166,13 +166,13 @@ static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_ti
     int status = gess__alloc_bytes(&f->timed.batches, MAX_CALLS, sizeof *f->timed.batches, "sizes of batches", err);
     if (status == GESS_OK) status = work_new(&w, f->ensemble, err);
     if (status == GESS_OK) status = verify_product(f->ensemble, &w, err);
-    if (status == GESS_OK) status = gess__frozen_pace(f, piece, &iterations, err);
+    if (status == GESS_OK) status = gess__warmed_pace(f, piece, &iterations, err);
     f->timed.room = MAX_CALLS;
     for (size_t i = 0; status == GESS_OK && i < rounds; i++) {
         gess__lap lap = {0};
         f->timed.calls = 0;
-        status = gess__frozen_run(f, iterations, &lap, err);
-        if (status == GESS_OK) status = gess__frozen_look(f, err);
+        status = gess__warmed_run(f, iterations, &lap, err);
+        if (status == GESS_OK) status = gess__warmed_verify(f, err);
         if (status == GESS_OK && f->timed.calls == f->timed.room)
             status = gess__fail(err, GESS_ERR_INTERNAL, "bench overhead: more calls than there is room for");
         if (status != GESS_OK) break;
@@ -200,16 +200,16 @@ static int measure_rounds(gess__frozen *f, size_t rounds, double piece, round_ti
 static int measure_dimension(size_t dim, gess__bench_result *result, gess_error *err)
 {
     char name[64];
-    gess__frozen f;
+    gess__warmed f;
     round_times t = {0};
     uint64_t updates = 0;
     snprintf(name, sizeof name, "gaussian:dim=%zu", dim);
-    int status = gess__frozen_open(&f, name, NULL, 1, CHAINS, 0, err);
+    int status = gess__warmed_open(&f, name, NULL, 1, CHAINS, 0, err);
     if (status == GESS_OK) status = measure_rounds(&f, ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK)
         gess__bench_add(result, t.outside, t.pieces, 1.5, 0, "gaussian, D = %zu: outside, %.0f ns an update", dim,
                         1e9 * t.outside / (double)updates);
-    gess__frozen_close(&f);
+    gess__warmed_close(&f);
     return status;
 }
 
@@ -231,11 +231,11 @@ static double goal_of(const char *model)
 static int measure_model(const char *model, const char *schedule, int quick, gess__bench_result *result,
                          gess_error *err)
 {
-    gess__frozen f;
+    gess__warmed f;
     round_times t = {0};
     uint64_t updates = 0;
     int plain = strcmp(schedule, "pooled") == 0;
-    int status = gess__frozen_open(&f, model, schedule, 1, CHAINS, quick ? 20000 : plain ? 200000 : 500000, err);
+    int status = gess__warmed_open(&f, model, schedule, 1, CHAINS, quick ? 20000 : plain ? 200000 : 500000, err);
     if (status == GESS_OK) status = measure_rounds(&f, quick ? 3 : ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK) {
         double outside = f.warmup_seconds - f.warmup_inside;
@@ -255,7 +255,7 @@ static int measure_model(const char *model, const char *schedule, int quick, ges
                             (double)f.warmup_evals);
         }
     }
-    gess__frozen_close(&f);
+    gess__warmed_close(&f);
     return status;
 }
 
@@ -263,7 +263,7 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
 {
     static const size_t dims[] = {10, 25, 50, 250, 1000};
     gess__bench_list models;
-    GESS_TRY(gess__bench_split(options->models != NULL ? options->models : GESS__FROZEN_MODELS, &models, err));
+    GESS_TRY(gess__bench_split(options->models != NULL ? options->models : GESS__WARMED_MODELS, &models, err));
     for (size_t i = 0; options->models == NULL && i < sizeof dims / sizeof *dims; i++)
         GESS_TRY(measure_dimension(dims[i], result, err));
     for (size_t i = 0; i < models.count; i++) {

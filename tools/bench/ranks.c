@@ -2,9 +2,9 @@
  * density that sleeps, so that many of them need no cores. Frozen sampling; the share of the ideal, and what the model
  * of docs/scaling.md says: a guest has two tasks of τ seconds, so a round trip of 2 L shows where it is longer than one
  * of them, 2 τ / (τ + 2 L) of the ideal. */
-#include "cluster/coordinator.h"
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "cluster/coordinator.h"
 #include "execute/scheduler.h"
 
 #include <math.h>
@@ -110,7 +110,8 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
             status = time_ranks(sizes[i], latency, draws, &seconds, &to, &from, err);
             if (status != GESS_OK) break;
             double ideal = NAP * CHAINS_A_RANK * (double)draws / seconds;
-            double task = turn * floor(fmax(GESS__TASK_SECONDS_AWAY, GESS__TASK_SECONDS_A_WORKER * n) / turn);
+            double task =
+                turn * floor(fmax(GESS__REMOTE_TASK_SECONDS, GESS__REMOTE_TASK_SECONDS_PER_WORKER * n) / turn);
             double model = (1.0 + (n - 1.0) * fmin(1.0, 2.0 * task / (task + 2.0 * latency))) / n;
             gess__bench_say(o, "  %6zu %6g ms %9.3f %9.3f %9.3f %9.0f %9.0f\n", sizes[i], 1e3 * latency, seconds, ideal,
                             model, to, from);

@@ -4,7 +4,7 @@
  * thread are, to the bit.
  *
  * The machine's own ceiling is measured beside it: two bare loops over the density at once against two in turn. */
-#include "bench/frozen.h"
+#include "bench/warmed.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 enum { CHAINS = 100, TRIALS = 5, BATCH = 25 };
 
 typedef struct loop {
-    const gess__frozen *f;
+    const gess__warmed *f;
     int calls;
 } loop;
 
@@ -40,7 +40,7 @@ static int time_loops(const loop *l, gess__team *team, double *seconds, gess_err
     return GESS_OK;
 }
 
-static int check_equal(const gess__frozen *one, const gess__frozen *two, gess_error *err)
+static int check_equal(const gess__warmed *one, const gess__warmed *two, gess_error *err)
 {
     const gess__chains *a = &one->ensemble->chains, *b = &two->ensemble->chains;
     if (gess__ensemble_done(one->ensemble) == gess__ensemble_done(two->ensemble) &&
@@ -54,22 +54,22 @@ typedef struct times {
     double one[TRIALS], two[TRIALS], alone[TRIALS], both[TRIALS];
 } times;
 
-static int alternate(gess__frozen *one, gess__frozen *two, double piece, times *t, gess_error *err)
+static int alternate(gess__warmed *one, gess__warmed *two, double piece, times *t, gess_error *err)
 {
     gess__lap lap = {0};
     uint64_t iterations;
     loop l = {.f = one, .calls = 1};
-    GESS_TRY(gess__frozen_pace(one, piece, &iterations, err));
-    GESS_TRY(gess__frozen_run(two, gess__ensemble_done(one->ensemble) - gess__ensemble_done(two->ensemble), &lap, err));
-    GESS_TRY(gess__frozen_look(one, err));
+    GESS_TRY(gess__warmed_pace(one, piece, &iterations, err));
+    GESS_TRY(gess__warmed_run(two, gess__ensemble_done(one->ensemble) - gess__ensemble_done(two->ensemble), &lap, err));
+    GESS_TRY(gess__warmed_verify(one, err));
     while (t->alone[0] < 0.5 * piece) {
         l.calls *= 2;
         GESS_TRY(time_loops(&l, one->team, &t->alone[0], err));
     }
     for (int i = 0; i < TRIALS; i++) {
-        GESS_TRY(gess__frozen_run(one, iterations, &lap, err));
+        GESS_TRY(gess__warmed_run(one, iterations, &lap, err));
         t->one[i] = lap.seconds;
-        GESS_TRY(gess__frozen_run(two, iterations, &lap, err));
+        GESS_TRY(gess__warmed_run(two, iterations, &lap, err));
         t->two[i] = lap.seconds;
         GESS_TRY(check_equal(one, two, err));
         GESS_TRY(time_loops(&l, one->team, &t->alone[i], err));
@@ -81,12 +81,12 @@ static int alternate(gess__frozen *one, gess__frozen *two, double piece, times *
 /* each: seconds of an evaluation that the density is made to take; 0: what it takes. */
 static int measure(const char *model, double each, double goal, int quick, gess__bench_result *result, gess_error *err)
 {
-    gess__frozen one, two = {0};
+    gess__warmed one, two = {0};
     times t = {0};
     char as[32] = "";
     uint64_t warmup = quick ? 5000 : 200000;
-    int status = gess__frozen_open(&one, model, "pooled", 1, CHAINS, warmup, err);
-    if (status == GESS_OK) status = gess__frozen_open(&two, model, "pooled", 2, CHAINS, warmup, err);
+    int status = gess__warmed_open(&one, model, "pooled", 1, CHAINS, warmup, err);
+    if (status == GESS_OK) status = gess__warmed_open(&two, model, "pooled", 2, CHAINS, warmup, err);
     if (status == GESS_OK && each > 0.0) status = gess__timed_calibrate(&one.timed, each, err);
     two.timed.repeats = one.timed.repeats;
     if (status == GESS_OK) status = alternate(&one, &two, quick ? 0.01 : 0.4, &t, err);
@@ -97,8 +97,8 @@ static int measure(const char *model, double each, double goal, int quick, gess_
         gess__bench_add(result, gess__bench_median(TRIALS, t.both), 2.0 * gess__bench_median(TRIALS, t.alone), NAN, 1,
                         "  the machine: two bare loops at once against two in turn");
     }
-    gess__frozen_close(&one);
-    gess__frozen_close(&two);
+    gess__warmed_close(&one);
+    gess__warmed_close(&two);
     return status;
 }
 

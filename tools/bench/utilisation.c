@@ -120,15 +120,16 @@ static double inside(const sleeper *s)
 }
 
 /* Warm-up, then so many iterations that are measured; *iterations = 0: chosen for the scene's evaluations. */
-static int run_ensemble(gess__ensemble *e, const sleeper *s, const scene *c, uint64_t *iterations, outcome *out,
-                        gess_error *err)
+static int run_sampler(gess__sampler *sampler, const sleeper *s, const scene *c, uint64_t *iterations, outcome *out,
+                       gess_error *err)
 {
+    const gess__ensemble *e = &sampler->ensemble;
     gess__record none = {0};
     summed rows = {0};
-    while (!e->warmup.over) GESS_TRY(gess__warmup_stage(e, &none, err));
+    while (!sampler->adaptation.warmup.over) GESS_TRY(gess__sampler_warm_up(sampler, &none, err));
     uint64_t done = gess__ensemble_done(e), evals = e->tally.evals, updates = e->tally.updates;
     if (*iterations == 0) { /* a few, to see what an update takes */
-        GESS_TRY(gess__ensemble_advance(e, done + 20, &none, err));
+        GESS_TRY(gess__sampler_advance(sampler, done + 20, &none, err));
         double each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
         *iterations = (uint64_t)((double)c->evals / each) + 1;
         return GESS_OK;
@@ -136,7 +137,7 @@ static int run_ensemble(gess__ensemble *e, const sleeper *s, const scene *c, uin
     double before = inside(s), start = gess__seconds();
     uint64_t unused = gess__ensemble_unused(e);
     gess__record record = {.from = done, .thin = 1, .sink = sum_rows, .user = &rows};
-    GESS_TRY(gess__ensemble_advance(e, done + *iterations, &record, err));
+    GESS_TRY(gess__sampler_advance(sampler, done + *iterations, &record, err));
     *out = (outcome){.seconds = gess__seconds() - start,
                      .inside = inside(s) - before,
                      .evals = e->tally.evals - evals,
@@ -152,7 +153,7 @@ static int run_scene(const scene *c, unsigned threads, double mean, const char *
     sleeper *s = NULL;
     gess_options o;
     gess__team *team = NULL;
-    gess__ensemble *e = NULL;
+    gess__sampler *sampler = NULL;
     GESS_ALLOC(&s, 1, err);
     open_sleeper(s, mean, c->exponential, c->thickness);
     gess_options_init(&o);
@@ -160,9 +161,9 @@ static int run_scene(const scene *c, unsigned threads, double mean, const char *
     o.warmup = c->warmup;
     o.speculate = speculate;
     int status = gess__team_new(&team, threads, err);
-    if (status == GESS_OK) status = gess__ensemble_new(&e, &s->model, &o, 0, c->chains, team, err);
-    if (status == GESS_OK) status = run_ensemble(e, s, c, iterations, out, err);
-    gess__ensemble_free(e);
+    if (status == GESS_OK) status = gess__sampler_new(&sampler, &s->model, &o, 0, c->chains, team, err);
+    if (status == GESS_OK) status = run_sampler(sampler, s, c, iterations, out, err);
+    gess__sampler_free(sampler);
     gess__team_free(team);
     free(s);
     return status;

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bench/measure.h"
 #include "reproduce/reproduce.h"
+#include "schedule/two_group.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -20,21 +21,23 @@ static double cpu_seconds(void)
 }
 
 /* The sweeps of the two-group schedule, with a look at every fit. */
-static int follow(gess__ensemble *e, uint64_t iterations, json_t *fits, double *fitting, gess_error *err)
+static int follow(gess__sampler *s, uint64_t iterations, json_t *fits, double *fitting, gess_error *err)
 {
     const gess__record none = {.thin = 0};
+    const gess__ensemble *e = &s->ensemble;
+    const gess__two_group *groups = s->state;
     for (uint64_t made = 0;;) {
         gess__stretch stretch;
         double begun = cpu_seconds();
-        e->schedule->next(e, iterations, &stretch);
+        gess__sampler_next(s, iterations, &stretch);
         *fitting += cpu_seconds() - begun;
         if (stretch.count == 0) return GESS_OK;
         /* the fit is to the group whose turn it is not, which may be `reuse` iterations ahead */
-        if (e->fits > made)
-            json_array_append_new(fits,
-                                  json_pack("[I, f]", (json_int_t)e->done[1 - e->turn], gess__approx_trace(e->approx)));
-        made = e->fits;
-        GESS_TRY(gess__ensemble_run(e, &stretch, &none, err));
+        if (groups->fits > made)
+            json_array_append_new(fits, json_pack("[I, f]", (json_int_t)e->done[1 - groups->turn],
+                                                  gess__approx_trace(e->frozen.approx)));
+        made = groups->fits;
+        GESS_TRY(gess__sampler_run(s, &stretch, &none, err));
     }
 }
 
@@ -51,7 +54,7 @@ static int true_trace(const gess_model *model, double *trace, gess_error *err)
 static int compute(const json_t *settings, json_t **result, gess_error *err)
 {
     const gess_model *model = NULL;
-    gess__ensemble *e = NULL;
+    gess__sampler *s = NULL;
     gess__team *team = NULL;
     gess_options o;
     json_t *fits = json_array();
@@ -66,17 +69,17 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
     int status = gess_model_open(&model, gess__json_text(settings, "model"), NULL, err);
     if (status == GESS_OK) status = true_trace(model, &trace, err);
     if (status == GESS_OK) status = gess__team_new(&team, 1, err);
-    if (status == GESS_OK) status = gess__ensemble_new(&e, model, &o, 0, (size_t)o.chains, team, err);
+    if (status == GESS_OK) status = gess__sampler_new(&s, model, &o, 0, (size_t)o.chains, team, err);
     if (status == GESS_OK) {
         begun = cpu_seconds();
-        status = follow(e, gess__json_count(settings, "iterations"), fits, &fitting, err);
+        status = follow(s, gess__json_count(settings, "iterations"), fits, &fitting, err);
     }
     if (status == GESS_OK)
         *result = json_pack("{s:f, s:f, s:I, s:I, s:f, s:O}", "seconds", cpu_seconds() - begun, "seconds_fitting",
-                            fitting, "evals", (json_int_t)e->tally.evals, "made", (json_int_t)e->fits, "true_trace",
-                            trace, "fits", fits);
+                            fitting, "evals", (json_int_t)s->ensemble.tally.evals, "made",
+                            (json_int_t)((const gess__two_group *)s->state)->fits, "true_trace", trace, "fits", fits);
     json_decref(fits);
-    gess__ensemble_free(e);
+    gess__sampler_free(s);
     gess__team_free(team);
     gess_model_close(model);
     return status;

@@ -67,15 +67,17 @@ int gess__plain_open(gess__plain *p, size_t dim, const char *kernel, size_t chai
     p->model.start = start;
     p->model.user = p;
     GESS_TRY(gess__team_new(&p->team, 1, err));
-    GESS_TRY(gess__ensemble_new(&p->ensemble, &p->model, &o, 0, chains, p->team, err));
-    gess__approx_copy(p->ensemble->approx, approx);
+    GESS_TRY(gess__sampler_new(&p->sampler, &p->model, &o, 0, chains, p->team, err));
+    p->ensemble = &p->sampler->ensemble;
+    gess__approx_copy(p->ensemble->frozen.approx, approx);
     return GESS_OK;
 }
 
 void gess__plain_close(gess__plain *p)
 {
-    gess__ensemble_free(p->ensemble);
+    gess__sampler_free(p->sampler);
     gess__team_free(p->team);
+    p->sampler = NULL;
     p->ensemble = NULL;
     p->team = NULL;
 }
@@ -83,14 +85,14 @@ void gess__plain_close(gess__plain *p)
 int gess__plain_step(gess__plain *p, gess_error *err)
 {
     const gess__record none = {.thin = 0};
-    return gess__ensemble_advance(p->ensemble, gess__ensemble_done(p->ensemble) + 1, &none, err);
+    return gess__sampler_advance(p->sampler, gess__ensemble_done(p->ensemble) + 1, &none, err);
 }
 
 /* The variates are functions of their keys, so they can be asked for again (kernel/ellipse.c, kernel/gess.c). */
 void gess__plain_ellipse(const gess__plain *p, size_t chain, double *nu, double *s)
 {
     const gess__ensemble *e = p->ensemble;
-    const gess__approx *t = e->approx;
+    const gess__approx *t = e->frozen.approx;
     size_t dim = p->model.dim;
     double normals[GESS__PLAIN_DIM], delta = 0.0, z[GESS__PLAIN_DIM];
     gess__key key = {.seed = e->seed,

@@ -3,8 +3,8 @@
 #ifndef GESS_REPRODUCE_PLAIN_H
 #define GESS_REPRODUCE_PLAIN_H
 
-#include "execute/ensemble.h"
 #include "reproduce/reproduce.h"
+#include "schedule/schedule.h"
 
 enum { GESS__PLAIN_DIM = 2, GESS__PLAIN_SEEN = 64 };
 
@@ -16,7 +16,8 @@ typedef struct gess__plain {
     size_t seen;                                    /* points since it was set to 0, the first of them kept: */
     double points[GESS__PLAIN_SEEN][GESS__PLAIN_DIM];
     gess__team *team;
-    gess__ensemble *ensemble;
+    gess__sampler *sampler;
+    gess__ensemble *ensemble; /* the sampler's */
 } gess__plain;
 
 /* An ellipse of standard deviations `along` and `across` the direction `degrees`, as a factor of its covariance. */

@@ -1,4 +1,4 @@
-#include "bench/frozen.h"
+#include "bench/warmed.h"
 
 #include "base/mem.h"
 
@@ -6,23 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int warm_up(gess__frozen *f, gess_error *err)
+static int warm_up(gess__warmed *f, gess_error *err)
 {
-    gess__ensemble *e = f->ensemble;
     gess__record none = {0};
     double start = gess__seconds();
-    while (!e->warmup.over) GESS_TRY(gess__warmup_stage(e, &none, err));
+    while (!f->sampler->adaptation.warmup.over) GESS_TRY(gess__sampler_warm_up(f->sampler, &none, err));
     f->warmup_seconds = gess__seconds() - start;
     f->warmup_inside = f->timed.seconds;
-    f->warmup_evals = e->tally.evals;
+    f->warmup_evals = f->ensemble->tally.evals;
     return GESS_OK;
 }
 
-int gess__frozen_open(gess__frozen *f, const char *model, const char *schedule, unsigned threads, size_t chains,
+int gess__warmed_open(gess__warmed *f, const char *model, const char *schedule, unsigned threads, size_t chains,
                       uint64_t evals, gess_error *err)
 {
     gess_options o;
-    *f = (gess__frozen){0};
+    *f = (gess__warmed){0};
     gess_options_init(&o);
     o.schedule = schedule != NULL ? schedule : "fixed";
     o.chains = chains;
@@ -34,32 +33,33 @@ int gess__frozen_open(gess__frozen *f, const char *model, const char *schedule, 
     GESS_TRY(gess_model_open(&f->inner, model, NULL, err));
     gess__timed_init(&f->timed, f->inner, 1);
     GESS_TRY(gess__team_new(&f->team, threads, err));
-    GESS_TRY(gess__ensemble_new(&f->ensemble, &f->timed.model, &o, 0, chains, f->team, err));
+    GESS_TRY(gess__sampler_new(&f->sampler, &f->timed.model, &o, 0, chains, f->team, err));
+    f->ensemble = &f->sampler->ensemble;
     GESS_ALLOC(&f->points, chains * f->inner->dim, err);
     GESS_ALLOC(&f->logp, chains, err);
-    if (evals == 0) f->ensemble->approx->nu = 30.0;
+    if (evals == 0) f->ensemble->frozen.approx->nu = 30.0;
     return warm_up(f, err);
 }
 
-void gess__frozen_close(gess__frozen *f)
+void gess__warmed_close(gess__warmed *f)
 {
-    gess__ensemble_free(f->ensemble);
+    gess__sampler_free(f->sampler);
     gess__team_free(f->team);
     gess_model_close(f->inner);
     free(f->points);
     free(f->logp);
     free(f->timed.batches);
-    *f = (gess__frozen){0};
+    *f = (gess__warmed){0};
 }
 
-int gess__frozen_run(gess__frozen *f, uint64_t iterations, gess__lap *lap, gess_error *err)
+int gess__warmed_run(gess__warmed *f, uint64_t iterations, gess__lap *lap, gess_error *err)
 {
     gess__ensemble *e = f->ensemble;
     gess__record record = {.thin = 1};
     double inside = f->timed.seconds;
     uint64_t updates = e->tally.updates, evals = e->tally.evals, points = f->timed.points;
     double start = gess__seconds();
-    GESS_TRY(gess__ensemble_advance(e, gess__ensemble_done(e) + iterations, &record, err));
+    GESS_TRY(gess__sampler_advance(f->sampler, gess__ensemble_done(e) + iterations, &record, err));
     lap->seconds = gess__seconds() - start;
     lap->inside = f->timed.seconds - inside;
     lap->updates = e->tally.updates - updates;
@@ -72,12 +72,12 @@ int gess__frozen_run(gess__frozen *f, uint64_t iterations, gess__lap *lap, gess_
     return GESS_OK;
 }
 
-int gess__frozen_pace(gess__frozen *f, double seconds, uint64_t *iterations, gess_error *err)
+int gess__warmed_pace(gess__warmed *f, double seconds, uint64_t *iterations, gess_error *err)
 {
     gess__lap lap = {0};
     *iterations = 1;
     for (;;) {
-        GESS_TRY(gess__frozen_run(f, *iterations, &lap, err));
+        GESS_TRY(gess__warmed_run(f, *iterations, &lap, err));
         if (lap.seconds >= 0.5 * seconds) break;
         *iterations *= lap.seconds > 0.1 * seconds ? 2 : 4;
     }
@@ -86,7 +86,7 @@ int gess__frozen_pace(gess__frozen *f, double seconds, uint64_t *iterations, ges
     return GESS_OK;
 }
 
-int gess__frozen_look(gess__frozen *f, gess_error *err)
+int gess__warmed_verify(gess__warmed *f, gess_error *err)
 {
     const gess__ensemble *e = f->ensemble;
     size_t dim = f->inner->dim, chains = e->chains.count;

@@ -1,0 +1,39 @@
+#include "chains/state.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
+{
+    GESS_ASSERT(c->count > 0 && c->dim > 0);
+    GESS_ALLOC(&c->x, c->count * c->dim, err);
+    GESS_ALLOC(&c->value, c->count, err);
+    GESS_ALLOC(&c->kernel_state, c->count * c->state_size, err);
+    GESS_ALLOC(&c->deltas, c->count, err);
+    GESS_ALLOC(&c->log_ts, c->count, err);
+    if (tempered) GESS_ALLOC(&c->powers, c->count, err);
+    return GESS_OK;
+}
+
+void gess__chains_free(gess__chains *c)
+{
+    free(c->x);
+    free(c->value);
+    free(c->kernel_state);
+    free(c->deltas);
+    free(c->log_ts);
+    free(c->powers);
+}
+
+void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__archive *a)
+{
+    GESS_ASSERT(first + count <= c->count);
+    gess__archive_bytes(a, c->x + first * c->dim, count * c->dim * sizeof *c->x);
+    gess__archive_bytes(a, c->value + first, count * sizeof *c->value);
+    gess__archive_bytes(a, c->kernel_state + first * c->state_size, count * c->state_size * sizeof *c->kernel_state);
+    gess__archive_bytes(a, c->deltas + first, count * sizeof *c->deltas);
+    gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);
+    if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
+}

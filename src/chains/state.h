@@ -1,0 +1,29 @@
+/* The states of chains, in the sampling space (transform/target.h). */
+#ifndef GESS_CHAINS_STATE_H
+#define GESS_CHAINS_STATE_H
+
+#include "base/archive.h"
+#include "base/status.h"
+
+#include <stdint.h>
+
+typedef struct gess__chains {
+    size_t count, dim;
+    size_t state_size;    /* doubles per chain that the kernel keeps */
+    double *x;            /* count × dim: the points */
+    double *value;        /* count: log density in the sampling space */
+    double *kernel_state; /* count × state_size: what the kernel keeps between updates, zero at first */
+    double *deltas;       /* count, or NULL: δ under T, summed over updates since warm-up */
+    double *log_ts;       /* count, or NULL: log T without its constants, likewise */
+    double *powers;       /* count, or NULL: a chain samples the density raised to its power (kernel/tempered.h) */
+    uint32_t first;       /* number of chain 0, for random keys */
+} gess__chains;
+
+/* Allocates the arrays for chains->count chains of chains->dim and ->state_size; powers if `tempered`. */
+int gess__chains_new(gess__chains *chains, int tempered, gess_error *err);
+void gess__chains_free(gess__chains *chains);
+
+/* Writes the states of chains first .. first + count - 1 to an archive, or reads them. */
+void gess__chains_archive(gess__chains *chains, size_t first, size_t count, gess__archive *archive);
+
+#endif

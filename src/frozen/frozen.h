@@ -1,0 +1,29 @@
+/* What sampling is done with, as one type: the learned map, the approximation T and the mix of moves.
+ *
+ * Warm-up changes it, sampling does not. It is saved in checkpoints and sent to other ranks whole. */
+#ifndef GESS_FROZEN_FROZEN_H
+#define GESS_FROZEN_FROZEN_H
+
+#include "kernel/kernel.h"
+
+typedef struct gess__frozen {
+    gess__learned *map;     /* NULL: none is learned. The target's own: densities are evaluated through it */
+    gess__approx *approx;   /* the one multivariate t: T itself, unless there is a mixture of several components */
+    gess__mixture *mixture; /* NULL: T never has more than one component */
+    gess__move_mix moves;
+} gess__frozen;
+
+/* N(0, I) as T; `map` (or NULL) stays the caller's; `mixture`: with room for a mixture. */
+int gess__frozen_new(gess__frozen *frozen, size_t dim, gess__learned *map, int mixture, gess_error *err);
+void gess__frozen_free(gess__frozen *frozen);
+
+/* T if it is a mixture of more than one component, otherwise NULL. */
+const gess__mixture *gess__frozen_mixture(const gess__frozen *frozen);
+
+/* All of it; bad if it cannot be what it says. */
+void gess__frozen_archive(gess__frozen *frozen, gess__archive *archive);
+
+/* One T alone; bad if no point could be drawn from it. */
+void gess__frozen_archive_approx(gess__approx *approx, gess__archive *archive);
+
+#endif
