@@ -11,7 +11,7 @@
 enum { GESS__MAX_LEARN_POINTS = 20000, GESS__VALIDATION_POINTS = 4000, GESS__LEARN_VECTORS = 11 };
 
 struct gess__learner {
-    gess__team *team;      /* borrowed; NULL: the calling thread alone */
+    gess__team *team; /* borrowed; NULL: the calling thread alone */
     size_t dim;
     size_t max_points;     /* room of the arrays below, in points */
     size_t other_count;    /* points of other chains */
