@@ -41,7 +41,7 @@ static inline gess__learned *new_map(size_t dim)
     return map;
 }
 
-static inline const gess__layer_type *row(size_t i)
+static inline const gess__layer_type *layer_row(size_t i)
 {
     return gess__layer_type_row(i);
 }
@@ -162,7 +162,7 @@ static inline gess__learned *random_map(size_t dim, const char *kinds, uint32_t 
         gess__layer *layer = &map->layers[i];
         size_t kind = row_of(kinds[i]);
         normals(1000 * seed + (uint32_t)i, 2000 + 2 * dim * dim, r);
-        gess__layer_begin(layer, row(kind), dim);
+        gess__layer_begin(layer, layer_row(kind), dim);
         random_layers[kind].fill(layer, dim, r);
         assert_true(gess__layer_finish(layer, dim));
         map->count++;
@@ -206,7 +206,7 @@ static inline int learn(gess__learned *map, size_t dim, size_t n, const double *
     gess__learner *learner;
     assert_int_equal(gess__learner_new(&learner, dim, n, NULL, &err), GESS_OK);
     gess__blas_begin();
-    int found = gess__learned_add(map, row(kind), learner, n, points);
+    int found = gess__learned_add(map, layer_row(kind), learner, n, points);
     gess__blas_end();
     gess__learner_free(learner);
     assert_int_equal(gess__learned_layers(map), found);

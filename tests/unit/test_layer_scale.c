@@ -114,7 +114,7 @@ static void finds_a_funnel(void **state)
     }
 }
 
-/* mu, log tau, then theta_j ~ N(mu, tau²): the shape of a centred hierarchical model. */
+/* A centred hierarchical model: mu, log tau, then theta_j ~ N(mu, tau²). */
 static void finds_a_hierarchy(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void finds_a_hierarchy(void **state)
         assert_true(fabs(s->scale[0] - 2.0) < 0.1);
         assert_true(s->means >= 1);
         assert_int_equal(s->mean_from[0], 0);
-        double slope = 0.0; /* a sum to the mean through other theta is as good */
+        double slope = 0.0; /* the mean may also come through other theta */
         for (uint32_t k = 0; k < s->means; k++) slope += s->mean_from[k] == 1 ? 0.0 : s->mean[k];
         assert_true(fabs(slope - 1.0) < 0.05);
     }
@@ -146,9 +146,9 @@ static void finds_a_hierarchy(void **state)
     free(x);
 }
 
-/* The same with data about d_i of variance v_i: precisions add, means are between. The factors that carry over to
- * tau → 0, where there are no points, are found to the last digit; and the way there stays straight: points of the
- * hierarchy at log tau = −8, 11 standard deviations out, land where those in the middle do. */
+/* The same with data of variance v_i about d_i: precisions add, and means lie between mu and d_i. The factors that hold
+ * for tau → 0, where there are no points, are found to the last digit, so points of the hierarchy at log tau = −8, 11
+ * standard deviations out, are mapped to the same scale as those in the middle. */
 static void finds_what_saturates(void **state)
 {
     (void)state;
@@ -194,7 +194,7 @@ static void finds_what_saturates(void **state)
     free(scratch);
 }
 
-/* A quadratic mean, and not the spread the other way round. */
+/* A quadratic mean is not mistaken for a spread the other way round. */
 static void finds_a_banana(void **state)
 {
     (void)state;

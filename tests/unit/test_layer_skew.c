@@ -18,7 +18,7 @@ static void damage_is_refused(void **state)
 
 /* ---- learning ---- */
 
-/* Three coordinates log-normal before they are mixed: three directions, and no skewness after the map. */
+/* Three log-normal coordinates, mixed with three normal ones: three directions, and no skewness behind the map. */
 static void finds_skewed_directions(void **state)
 {
     (void)state;
@@ -62,7 +62,7 @@ static void finds_skewness_in_one_dimension(void **state)
     assert_int_equal(learn(map, 1, N, x, SKEW), 1);
     scratch = doubles(gess__learned_scratch(map, N));
     gess__learned_in(map, N, x, w, jacobian, scratch);
-    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* tails are left to T */
+    assert_true(fabs(skewness(N, 1, w, &one)) < fabs(skewness(N, 1, x, &one)) / 3.0); /* T describes the tails */
     gess__learned_free(map);
     free(x);
     free(w);

@@ -2,8 +2,7 @@
  * differ. */
 #include "unit/maps.h"
 
-/* One warp at a time, on a grid that reaches far out and with all the lean there may be: inverse to 1e-10, slopes those
- * of differences. */
+/* One warp on a grid that reaches far out, up to the largest lean: the inverse to 1e-10, slopes by differences. */
 static void check_warp(const gess__warp *w)
 {
     for (double a = -30.0; a <= 30.0; a += 0.37) {
@@ -15,7 +14,7 @@ static void check_warp(const gess__warp *w)
         assert_true(fabs(log(in * out)) < 1e-9);
         double up = gess__warp_in(x + h, w->power, w->lean, w->tilt, &unused);
         double down = gess__warp_in(x - h, w->power, w->lean, w->tilt, &unused);
-        if (fabs(v) > 1e-3 * in * (1.0 + fabs(x))) /* differences have digits */
+        if (fabs(v) > 1e-3 * in * (1.0 + fabs(x))) /* else the difference has no digits left */
             assert_true(fabs(log((up - down) / (2.0 * h) / (w->power * in))) < 1e-4);
     }
 }
@@ -32,7 +31,7 @@ static void single_warps(void **state)
                     &(gess__warp){.spread = 1.0, .tilt = tilts[j], .power = powers[i], .lean = leans[k] * powers[i]});
 }
 
-/* Without lean: the sinh-arcsinh warp. With it: other powers far out. */
+/* Without lean it is the sinh-arcsinh function; with lean the powers of the two sides differ far out. */
 static void powers_of_the_sides(void **state)
 {
     (void)state;
@@ -64,7 +63,7 @@ static void damage_is_refused(void **state)
 
 /* ---- learning ---- */
 
-/* Mean log-likelihood of x, the mapped points being standard normal. */
+/* Mean log-likelihood of x if the mapped points are standard normal. */
 static double under_the_map(gess__learned *map, size_t dim, size_t n, const double *x, double *w, double *jacobian)
 {
     double *scratch = doubles(gess__learned_scratch(map, n)), sum = 0.0;
@@ -80,7 +79,7 @@ static double under_the_map(gess__learned *map, size_t dim, size_t n, const doub
 
 /* Two coordinates with an exponential left tail and a right tail lighter than a Gaussian's (log of an exponential), one
  * the other way round, two normal. Under the map all are nearly normal: the likelihood of fresh points comes within
- * 0.02 nats a coordinate of the true one, −1 − γ for log-exponential ones. */
+ * 0.02 nats per coordinate of the true one, which is −1 − γ for a log-exponential coordinate. */
 static void finds_warped_coordinates(void **state)
 {
     (void)state;

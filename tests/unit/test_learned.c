@@ -2,7 +2,7 @@
  * adds nothing that is not there. test_layer_*.c test the single kinds of layer. */
 #include "unit/maps.h"
 
-/* The table: every row is complete, has a letter here, and its number in archives is its own. */
+/* Every row of layers.def is complete, has a letter in maps.h, and keeps its number in archives. */
 static void rows_are_complete(void **state)
 {
     (void)state;
@@ -10,7 +10,7 @@ static void rows_are_complete(void **state)
     assert_null(gess__layer_type_row(GESS__LAYER_ROWS));
     assert_null(gess__layer_type_find(0));
     for (size_t i = 0; i < GESS__LAYER_ROWS; i++) {
-        const gess__layer_type *type = row(i);
+        const gess__layer_type *type = layer_row(i);
         assert_non_null(random_layers[i].fill);
         assert_true(type->name[0] != 0 && type->unit[0] != 0);
         assert_true(type->max_uses >= 1 && type->max_uses <= GESS__MAX_LAYERS);
@@ -35,7 +35,7 @@ static void there_and_back(void **state)
             double *scratch = doubles(gess__learned_scratch(map, N)), size[N] = {0}, in[N], out[N], moved[N];
             normals(5, N * dim, y);
             size_t layers = map->count;
-            for (map->count = 0; map->count <= layers; map->count++) { /* the largest number on the way */
+            for (map->count = 0; map->count <= layers; map->count++) { /* the largest number behind any layer */
                 gess__learned_in(map, N, y, w, in, scratch);
                 for (size_t i = 0; i < N * dim; i++) size[i / dim] = fmax(size[i / dim], fabs(w[i]));
             }
@@ -43,7 +43,7 @@ static void there_and_back(void **state)
             gess__learned_out(map, N, w, back, out, scratch);
             for (size_t i = 0; i < N * dim; i++) w[i] *= 1.0 + 1e-12;
             gess__learned_out(map, N, w, near, moved, scratch);
-            for (size_t j = 0; j < N; j++) { /* to 1e-10, or as well as w to 12 digits determines it */
+            for (size_t j = 0; j < N; j++) { /* to 1e-10, or as well as 12 digits of w determine it */
                 double error = 0.0, loose = 0.0;
                 for (size_t i = j * dim; i < (j + 1) * dim; i++) {
                     error = fmax(error, fabs(back[i] - y[i]));
@@ -232,7 +232,7 @@ static void archived_and_copied(void **state)
     }
 }
 
-/* Kinds of layer that do not exist are refused, and the number of a row does not stand for its number in archives. */
+/* Numbers of kinds that do not exist are refused. */
 static void kinds_are_refused(void **state)
 {
     (void)state;
@@ -241,7 +241,7 @@ static void kinds_are_refused(void **state)
         gess__learned *map = random_map(4, "s", 500), *read = new_map(4);
         gess__archive archive = {0};
         gess__learned_archive(map, &archive);
-        assert_memory_equal(archive.bytes + at, &row(SCALE)->archived, sizeof kind);
+        assert_memory_equal(archive.bytes + at, &layer_row(SCALE)->archived, sizeof kind);
         memcpy(archive.bytes + at, &kind, sizeof kind);
         archive.reading = 1;
         gess__learned_archive(read, &archive);
@@ -271,7 +271,7 @@ static void numbers_of_layers_are_refused(void **state)
 
 /* ---- learning ---- */
 
-/* Correlated Gaussian (nu = 0) or multivariate t: nothing to find, since T has it all. */
+/* A correlated Gaussian (nu = 0) or a multivariate t has no structure that T does not describe. */
 static void adds_nothing_to(unsigned nu)
 {
     enum { DIM = 8, N = 12000 };
@@ -310,8 +310,7 @@ static void adds_nothing_without_structure(void **state)
     adds_nothing_to(3);
 }
 
-/* What is there in the points of other chains too is found, skewness in any of two kinds of layer; what is not there,
- * or is skewed the other way, is not. */
+/* Skewness is found if the points of other chains have it too, and not if they have none or the opposite one. */
 static void checks_with_other_chains(void **state)
 {
     (void)state;
@@ -327,12 +326,12 @@ static void checks_with_other_chains(void **state)
         for (size_t j = 0; j < 2 * (size_t)N; j++)
             if (j < N || like != 0) x[j * DIM] = (j < N ? 1.0 : like) * exp(0.4 * x[j * DIM]);
         gess__learner_check(learner, N, others);
-        assert_int_equal(gess__learned_add(skewed, row(SKEW), learner, N, x), like > 0);
-        assert_int_equal(gess__learned_add(warped, row(WARP), learner, N, x), like > 0);
+        assert_int_equal(gess__learned_add(skewed, layer_row(SKEW), learner, N, x), like > 0);
+        assert_int_equal(gess__learned_add(warped, layer_row(WARP), learner, N, x), like > 0);
         gess__learner_check(learner, 0, NULL);
         if (like <= 0) {
-            assert_int_equal(gess__learned_add(skewed, row(SKEW), learner, N, x), 1);
-            assert_int_equal(gess__learned_add(warped, row(WARP), learner, N, x), 1);
+            assert_int_equal(gess__learned_add(skewed, layer_row(SKEW), learner, N, x), 1);
+            assert_int_equal(gess__learned_add(warped, layer_row(WARP), learner, N, x), 1);
         }
         assert_int_equal(skewed->layers[0].count, 1);
         assert_int_equal(warped->layers[0].count, 1);
@@ -344,7 +343,7 @@ static void checks_with_other_chains(void **state)
     free(x);
 }
 
-/* What cannot be learned from is left alone: few points, one that is not finite, a coordinate without spread. */
+/* Nothing is learned from few points, from points that are not finite, or from a coordinate without spread. */
 static void ignores_bad_points(void **state)
 {
     (void)state;
@@ -377,7 +376,7 @@ static void ignores_bad_points(void **state)
     free(x);
 }
 
-/* The same points give the same map, also from a learner that has learned before; a full map takes no more. */
+/* The same points give the same map, also from a learner that was used before; a full map takes no further layer. */
 static void learning_is_deterministic(void **state)
 {
     (void)state;
@@ -393,16 +392,16 @@ static void learning_is_deterministic(void **state)
     assert_int_equal(gess__learner_new(&learner, DIM, N, NULL, &err), GESS_OK);
     gess__blas_begin();
     for (size_t k = 0; k < 2; k++) {
-        assert_int_equal(gess__learned_add(maps[k], row(SCALE), learner, N, x), 1);
+        assert_int_equal(gess__learned_add(maps[k], layer_row(SCALE), learner, N, x), 1);
         gess__learned_in(maps[k], N, x, w, jacobian, scratch);
-        (void)gess__learned_add(maps[k], row(WARP), learner, N, w);
-        (void)gess__learned_add(maps[k], row(SKEW), learner, N, w);
+        (void)gess__learned_add(maps[k], layer_row(WARP), learner, N, w);
+        (void)gess__learned_add(maps[k], layer_row(SKEW), learner, N, w);
         gess__learned_archive(maps[k], &archives[k]);
     }
     maps[0]->count = GESS__MAX_LAYERS;
-    assert_int_equal(gess__learned_add(maps[0], row(SCALE), learner, N, x), 0);
-    assert_int_equal(gess__learned_add(maps[0], row(WARP), learner, N, x), 0);
-    assert_int_equal(gess__learned_add(maps[0], row(SKEW), learner, N, x), 0);
+    assert_int_equal(gess__learned_add(maps[0], layer_row(SCALE), learner, N, x), 0);
+    assert_int_equal(gess__learned_add(maps[0], layer_row(WARP), learner, N, x), 0);
+    assert_int_equal(gess__learned_add(maps[0], layer_row(SKEW), learner, N, x), 0);
     gess__blas_end();
     assert_int_equal(archives[0].size, archives[1].size);
     assert_memory_equal(archives[0].bytes, archives[1].bytes, archives[0].size);
