@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* A hub drives at least so many spreads. */
+/* Spreads that a hub must drive. */
 enum { MIN_SIBLINGS = 3 };
 
 #define MIN_CORRELATION 0.1
