@@ -5,7 +5,7 @@
  *
  * A layer is a list of items, such as the coordinates or directions that it maps, and a centre. An item's numbers lie
  * in up to GESS__MAX_PARTS arrays, the parts, which the kind declares. So layer.c can allocate, copy and archive layers
- * of any kind. Coordinates and directions without an item pass through a layer unchanged, to the bit.
+ * of any kind. Coordinates that no item maps pass through a layer unchanged, to the bit.
  *
  * A layer's arithmetic is per point and in a fixed order: a point has the same bits in any batch. */
 #ifndef GESS_TRANSFORM_LAYER_H
