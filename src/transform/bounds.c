@@ -1,11 +1,12 @@
 #include "transform/bounds.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 
 #include <stdlib.h>
 
-/* A bound as far out as the largest numbers of some language is none. */
+/* Models write "no bound" as the largest number of their language: bounds beyond this count as none. */
 #define NO_BOUND 1e300
 
 static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int transform)
@@ -19,6 +20,7 @@ static enum gess__coordinate_kind kind_of(double a, double b, int periodic, int 
 
 int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transform, gess_error *err)
 {
+    GESS_ASSERT(bounds != NULL && model != NULL && model->dim > 0);
     *bounds = (gess__bounds){.outer = model->dim, .trivial = 1, .aligned = 1};
     GESS_ALLOC(&bounds->coordinates, model->dim, err);
     for (size_t i = 0; i < model->dim; i++) {
@@ -41,7 +43,7 @@ void gess__bounds_free(gess__bounds *bounds)
     *bounds = (gess__bounds){0};
 }
 
-/* x of one coordinate, and its part of log |dx/dy|. */
+/* x of one parameter, and its part of log |dx/dy|. */
 GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_jacobian)
 {
     const double two_pi = 6.28318530717958623200;
@@ -81,6 +83,7 @@ GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_
 GESS__VECTOR
 double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
 {
+    GESS_ASSERT(bounds->coordinates != NULL && y != NULL && x != NULL);
     double sum = 0.0, part;
     for (size_t i = 0; i < bounds->outer; i++) {
         x[i] = one(&bounds->coordinates[i], y, &part);
@@ -89,11 +92,11 @@ double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
     return sum;
 }
 
-/* ---- many points: a coordinate of up to CHUNK of them at a time; parts[j] is added to sums[j] ---- */
+/* ---- many points, CHUNK at a time, one parameter after the other; log |dx/dy| is added to sums ---- */
 
 enum { CHUNK = 64 };
 
-/* x = from ± e^t, + where sign is 1 and − where it is −1. */
+/* x = from + sign e^t; sign is 1 or −1. */
 GESS__VECTOR
 static void one_sided(size_t n, double from, double sign, const double *restrict t, double *restrict x,
                       double *restrict sums)
@@ -117,7 +120,7 @@ static void two_sided(size_t n, double a, double b, const double *restrict t, do
     }
 }
 
-/* Coordinate i of n points. */
+/* Parameter i of up to CHUNK points. */
 static void out_column(const gess__bounds *bounds, size_t i, size_t n, const double *y, double *x, double *sums)
 {
     const gess__coordinate *c = &bounds->coordinates[i];
@@ -135,7 +138,7 @@ static void out_column(const gess__bounds *bounds, size_t i, size_t n, const dou
         return;
     }
     for (size_t j = 0; j < n; j++) t[j] = y[j * inner + c->at];
-    size_t whole = (n + 7) / 8 * 8; /* whole vectors: the tail is computed and dropped */
+    size_t whole = (n + 7) / 8 * 8; /* whole vectors; the surplus is dropped */
     if (c->kind == GESS__BETWEEN)
         two_sided(whole, c->a, c->b, t, column, sums);
     else
@@ -145,33 +148,36 @@ static void out_column(const gess__bounds *bounds, size_t i, size_t n, const dou
 
 void gess__bounds_out_rows(const gess__bounds *bounds, size_t n, const double *y, double *x, double *jacobians)
 {
+    GESS_ASSERT(bounds->coordinates != NULL && (n == 0 || (y != NULL && x != NULL && jacobians != NULL)));
     for (size_t done = 0; done < n; done += CHUNK) {
-        size_t some = n - done < CHUNK ? n - done : CHUNK;
+        size_t count = n - done < CHUNK ? n - done : CHUNK;
         const double *from = y + done * bounds->inner;
         double sums[CHUNK] = {0}, *to = x + done * bounds->outer;
-        if (bounds->aligned) memcpy(to, from, some * bounds->outer * sizeof *to);
+        if (bounds->aligned) memcpy(to, from, count * bounds->outer * sizeof *to);
         for (size_t i = 0; i < bounds->outer; i++)
             if (!bounds->aligned || bounds->coordinates[i].kind != GESS__FREE)
-                out_column(bounds, i, some, from, to, sums);
-        memcpy(jacobians + done, sums, some * sizeof *sums);
+                out_column(bounds, i, count, from, to, sums);
+        memcpy(jacobians + done, sums, count * sizeof *sums);
     }
 }
 
 double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)
 {
+    GESS_ASSERT(i < bounds->outer);
     double unused;
     return one(&bounds->coordinates[i], y, &unused);
 }
 
 bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
 {
+    GESS_ASSERT(bounds->coordinates != NULL && x != NULL && y != NULL);
     const double two_pi = 6.28318530717958623200;
     for (size_t i = 0; i < bounds->outer; i++) {
         const gess__coordinate *c = &bounds->coordinates[i];
         double a = c->a, b = c->b, t = x[i];
         switch (c->kind) {
         case GESS__FREE: y[c->at] = t; break;
-        case GESS__FIXED: break; /* whatever is given, the value is fixed */
+        case GESS__FIXED: break; /* its value is known, whatever x says */
         case GESS__HARD:
             if (!(t >= a && t <= b)) return false;
             y[c->at] = t;
@@ -200,6 +206,7 @@ bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
 
 void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const double *by_x, double *by_y)
 {
+    GESS_ASSERT(bounds->coordinates != NULL && y != NULL && by_x != NULL && by_y != NULL);
     const double two_pi = 6.28318530717958623200;
     for (size_t i = 0; i < bounds->outer; i++) {
         const gess__coordinate *c = &bounds->coordinates[i];
@@ -227,6 +234,7 @@ void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const do
 
 double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal)
 {
+    GESS_ASSERT(i < bounds->outer && isfinite(normal));
     const gess__coordinate *c = &bounds->coordinates[i];
     if (c->kind == GESS__FIXED) return c->a;
     if (c->a == -INFINITY && c->b == INFINITY) return normal;

@@ -1,4 +1,4 @@
-/* The map between a user's parameters x and the unbounded coordinates y that are sampled.
+/* The bounds' map between a user's parameters x and unbounded coordinates y.
  *
  *   unbounded              x = y
  *   x > a                  x = a + e^y              log |dx/dy| = y
@@ -7,15 +7,16 @@
  *   periodic on [a, b)     x = a + (b − a) · angle(u, v) / 2π, y = (u, v), with the density multiplied by
  *                          e^(−r²/2), r² = u² + v²: uniform x is a standard Gaussian (u, v)
  *   fixed, a = b           x = a; no y
- * With hard bounds (`--transform none`) y is x and everything outside has density zero; parameters
- * that are fixed are left out all the same.
+ * With hard bounds (`--transform none`) y is x and every point outside has density zero; fixed parameters have no y
+ * then either.
  *
- * A saturated exponential or logit, where x would be a bound or infinite, counts as outside. */
+ * A point where rounding puts x onto a bound or makes it infinite counts as outside. */
 #ifndef GESS_TRANSFORM_BOUNDS_H
 #define GESS_TRANSFORM_BOUNDS_H
 
 #include "base/status.h"
 
+/* The rows of the table above. */
 enum gess__coordinate_kind {
     GESS__FREE,
     GESS__HARD,
@@ -26,39 +27,41 @@ enum gess__coordinate_kind {
     GESS__FIXED
 };
 
+/* One parameter. */
 typedef struct gess__coordinate {
     enum gess__coordinate_kind kind;
-    size_t at;   /* of its y, or of the first of two */
-    double a, b; /* bounds */
+    size_t at;   /* the place of its y, or of the first of two */
+    double a, b; /* bounds; infinite if there is none */
 } gess__coordinate;
 
 typedef struct gess__bounds {
-    size_t outer, inner;           /* number of x and of y */
+    size_t outer, inner;           /* dimensions of x and of y */
     int trivial;                   /* y is x, and nothing is outside */
-    int aligned;                   /* coordinate i of y belongs to coordinate i of x, and to no other */
-    gess__coordinate *coordinates; /* outer */
+    int aligned;                   /* parameter i has coordinate i, and no other */
+    gess__coordinate *coordinates; /* outer; owned */
 } gess__bounds;
 
+/* transform: 0 for hard bounds. Fails if every parameter is fixed; gess__bounds_free() must follow all the same. */
 int gess__bounds_init(gess__bounds *bounds, const gess_model *model, int transform, gess_error *err);
 void gess__bounds_free(gess__bounds *bounds);
 
-/* x from y; returns log |dx/dy| (with the circles' e^(−r²/2)), or −INFINITY where it is outside. */
+/* x from y; returns log |dx/dy| (with the circles' −r²/2), or −INFINITY if the point is outside. */
 double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x);
 
-/* The same for n points, y and x in rows; jacobians[j] is what the function above returns for row j, to the bit. */
+/* The same for n points in rows (n × inner, n × outer); jacobians[j] has the bits that gess__bounds_out() returns. */
 void gess__bounds_out_rows(const gess__bounds *bounds, size_t n, const double *y, double *x, double *jacobians);
 
-/* y from x; false where x is outside. */
+/* y from x; false if x is outside. A fixed parameter may have any value in x. */
 bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y);
 
-/* The gradient by y from that by x, at y. */
+/* The gradient by y, with that of log |dx/dy|, from the gradient by x, at y. */
 void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const double *by_x, double *by_y);
 
-/* One coordinate of x. */
+/* Parameter i of x. */
 double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y);
 
-/* A starting value of coordinate i from a standard normal: itself, reflected into a one-sided bound,
- * or spread uniformly between two. */
+/* A starting value of parameter i from a standard normal: the normal itself, its reflection into a one-sided bound, or
+ * a uniform value between two bounds. */
 double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal);
 
 #endif

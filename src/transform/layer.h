@@ -1,12 +1,11 @@
 /* One layer of the learned map, and the table of the kinds of layer (layers.def).
  *
  * A kind of layer is one file and one row of layers.def. It maps points between a space y and a space w of the same
- * dimension. `in` maps y to w, towards the sampling space, and `out` maps w to y, towards the user's parameters. What a
- * layer has nothing to say about passes through unchanged, to the bit.
+ * dimension. `in` maps y to w, towards the sampling space, and `out` maps w to y, towards the user's parameters.
  *
  * A layer is a list of items, such as the coordinates or directions that it maps, and a centre. An item's numbers lie
- * in up to GESS__MAX_PARTS arrays, the parts, which the kind declares. So memory, copies and archives need no code of
- * their own (layer.c).
+ * in up to GESS__MAX_PARTS arrays, the parts, which the kind declares. So layer.c can allocate, copy and archive layers
+ * of any kind. Coordinates that no item maps pass through a layer unchanged, to the bit.
  *
  * A layer's arithmetic is per point and in a fixed order: a point has the same bits in any batch. */
 #ifndef GESS_TRANSFORM_LAYER_H
@@ -56,18 +55,18 @@ typedef struct gess__layer_type {
     /* The part of log |dy/dw| that is the same for all points. */
     double (*constant)(const gess__layer *layer);
 
-    /* Whether the items can be what they say: indices, order, finite numbers, positive scales. `count` is within range
-     * and the centre finite when it is called. A map that may be damaged is read from a file, so this must not rely on
-     * anything else. */
+    /* Whether indices are in range and in order, numbers finite, scales positive and the layer invertible. `count` is
+     * within range and the centre finite when it is called. Layers are read from files that may be damaged, so it must
+     * check everything else. */
     bool (*valid)(const gess__layer *layer, size_t dim);
 
     /* Finds the structure that this kind of layer removes, in n × dim points that have gone through the layers before
-     * it. Sets the items and their count (0: nothing found; it is 0 when learn is called), and leaves the centre to the
-     * caller, who puts it at the learner's mean. Adds only what holds on points that it was not fitted to.
-     * Deterministic; between gess__blas_begin() and gess__blas_end(). */
+     * it. Adds the items that hold on points they were not fitted to: layer->count is 0 at the call and stays 0 if
+     * nothing was found. The caller sets the centre, to learner->mean. Deterministic; called between gess__blas_begin()
+     * and gess__blas_end(). */
     void (*learn)(gess__learner *learner, size_t n, const double *points, gess__layer *layer);
 
-    /* Bytes that learn finds in learner->scratch; NULL: none. `points`: the most that the learner works on. */
+    /* Bytes of learner->scratch that learn needs; NULL: none. `points`: the learner's max_points. */
     size_t (*learn_bytes)(size_t dim, size_t points);
 } gess__layer_type;
 

@@ -6,12 +6,11 @@
 
 #include "transform/layer.h"
 
-/* MAX_LEARN_POINTS: points that learning works on, at most. VALIDATION_POINTS: the same of other chains' points.
- * LEARN_VECTORS: vectors of one number per point. */
+/* Points that learning works on, at most; the same for the points of other chains; vectors of one number per point. */
 enum { GESS__MAX_LEARN_POINTS = 20000, GESS__VALIDATION_POINTS = 4000, GESS__LEARN_VECTORS = 11 };
 
 struct gess__learner {
-    gess__team *team;      /* borrowed; NULL: the calling thread alone */
+    gess__team *team; /* borrowed; NULL: one thread */
     size_t dim;
     size_t max_points;     /* room of the arrays below, in points */
     size_t other_count;    /* points of other chains */

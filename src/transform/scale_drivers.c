@@ -2,8 +2,8 @@
  * order in which drivers come first.
  *
  *   1. e_i: residual of the linear regression of y_i on all the others.
- *   2. Candidates k → i by the correlations of log e_i² with y_k (spread) and of e_i with y_k² (bend), outliers clipped.
- *      Both see E[e_i² y_k] ≠ 0, in opposite directions: a funnel resembles a bend the other way round, a banana
+ *   2. Candidates k → i by the correlations of log e_i² with y_k (spread) and of e_i with y_k² (bend), outliers
+ * clipped. Both see E[e_i² y_k] ≠ 0, in opposite directions: a funnel resembles a bend the other way round, a banana
  *      resembles a spread. So candidates are compared by the gain in log-likelihood of one candidate at a time.
  *   3. Candidates are taken from the largest gain down, unless they would close a cycle. */
 #include "transform/scale_search.h"
@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* A hub drives at least so many spreads. */
+/* Spreads that a hub must drive. */
 enum { MIN_SIBLINGS = 3 };
 
 #define MIN_CORRELATION 0.1
@@ -25,8 +25,8 @@ enum { MIN_SIBLINGS = 3 };
 
 size_t gess__scale_search_bytes(size_t dim)
 {
-    return dim * (2 * sizeof(double) + GESS__MAX_EDGES * (sizeof(gess__edge) + sizeof(uint32_t)) +
-                  3 * sizeof(uint32_t) + 2);
+    return dim *
+           (2 * sizeof(double) + GESS__MAX_EDGES * (sizeof(gess__edge) + sizeof(uint32_t)) + 3 * sizeof(uint32_t) + 2);
 }
 
 /* Lays the arrays out in the learner's scratch, those of the largest elements first. */

@@ -1,7 +1,7 @@
 /* The saturating step of a scale layer, for hierarchical models.
  *
- * A priori x_i ~ N(x_k, τ²), and data determine it with a variance v of their own about d. Given x_k and τ it has
- * precision 1/τ² + 1/v and a mean between x_k and d. With u = κ log τ that is
+ * The prior of coordinate x_i is N(x_k, τ²), and its likelihood is a Gaussian of variance v about d. Given x_k and τ it
+ * has precision 1/τ² + 1/v and a mean between x_k and d. With u = κ log τ that is
  *
  *   h = u − log(1 + cap e^u),   a = x_k + s (pull + Σ pull_slope_j x_j),   s = cap e^u / (1 + cap e^u),
  *

@@ -162,7 +162,8 @@ static void update_hessian(double *h, const double *s, const double *y)
             h[u * PARAMETERS + v] += (1.0 + yhy / sy) * s[u] * s[v] / sy - (hy[u] * s[v] + s[u] * hy[v]) / sy;
 }
 
-/* The quasi-Newton step, shortened so that no parameter moves by more than MAX_STEP; returns the slope along it, < 0. */
+/* The quasi-Newton step, shortened so that no parameter moves by more than MAX_STEP; returns the slope along it, < 0.
+ */
 static double direction(const double *h, const double *g, double *step)
 {
     double slope = 0.0, longest = 0.0;
@@ -228,7 +229,8 @@ static double gain_over(gess__shape *plain, gess__shape *full, bool first, gess_
     gess__shape_fit(plain, team, n, x, weights);
     if (first) memcpy(full->p, plain->p, sizeof full->p);
     gess__shape_fit(full, team, n, x, weights);
-    return loss_of(plain, others.count, others.x, others.weights) - loss_of(full, others.count, others.x, others.weights);
+    return loss_of(plain, others.count, others.x, others.weights) -
+           loss_of(full, others.count, others.x, others.weights);
 }
 
 double gess__shape_gain(gess__shape *full, gess__team *team, size_t m, const double *x, const double *weights,

@@ -10,8 +10,9 @@ enum { GESS__SHAPE_PARAMETERS = 5 };
 /* A warp while it is fitted. All zeros: the identity, with every parameter but shift and spread held fixed. */
 typedef struct gess__shape {
     double p[GESS__SHAPE_PARAMETERS]; /* shift, log spread, and three that tilt, power and lean are functions of */
-    double inverse_hessian[GESS__SHAPE_PARAMETERS * GESS__SHAPE_PARAMETERS]; /* of the last fit: the next starts there */
-    bool tilts, powers, leans;                                               /* which of the three are fitted */
+    double
+        inverse_hessian[GESS__SHAPE_PARAMETERS * GESS__SHAPE_PARAMETERS]; /* of the last fit: the next starts there */
+    bool tilts, powers, leans;                                            /* which of the three are fitted */
     bool fitted;
 } gess__shape;
 

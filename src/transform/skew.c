@@ -26,10 +26,10 @@
 
 enum { W = GESS__LANES, MAX_DIRECTIONS = 64, MAX_FAILURES = 3, REFITS = 2 };
 
-#define MIN_SKEWNESS 2.5      /* standard errors */
-#define MIN_SHARED 0.3        /* share of the skewness that the points of other chains must have */
-#define MIN_GAIN 0.005        /* nats per point, held out */
-#define FAR 2.0               /* radii of sqrt(dim) */
+#define MIN_SKEWNESS 2.5       /* standard errors */
+#define MIN_SHARED 0.3         /* share of the skewness that the points of other chains must have */
+#define MIN_GAIN 0.005         /* nats per point, held out */
+#define FAR 2.0                /* radii of sqrt(dim) */
 #define FREE_POWER_POINTS 3000 /* points from which power and lean are fitted too */
 
 static size_t max_items(size_t dim)

@@ -9,7 +9,7 @@ enum {
     MAX_STARTS = 4,
     MAX_ITERATIONS = 20,
     ALL_STARTS = 5, /* iterations after which only the best start goes on */
-    SAMPLE = 3000   /* points that the starts are compared by, at least if there are as many */
+    SAMPLE = 3000   /* points that the starts are compared by, or all if there are fewer */
 };
 
 /* The iteration has converged when the skewness changes by less than this share of itself. */

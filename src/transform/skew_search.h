@@ -7,14 +7,14 @@
 /* The points, where the power iteration starts, and scratch. */
 typedef struct gess__skew_search {
     gess__learner *learner;
-    size_t m;             /* points, in tiles in learner->residuals */
-    size_t sample_count;  /* points of `sample` */
-    double *sample;       /* every few-th tile */
-    double *radial;       /* E[z |z|²]; dim */
-    double *cubes;        /* E[z_i³] of every axis; dim */
-    double *axes;         /* scratch; dim */
-    double *w, *trial;    /* scratch; MAX_STARTS × dim, and twice as much */
-    double *sums;         /* scratch; a tile per block of points and direction */
+    size_t m;            /* points, in tiles in learner->residuals */
+    size_t sample_count; /* points of `sample` */
+    double *sample;      /* every few-th tile */
+    double *radial;      /* E[z |z|²]; dim */
+    double *cubes;       /* E[z_i³] of every axis; dim */
+    double *axes;        /* scratch; dim */
+    double *w, *trial;   /* scratch; MAX_STARTS × dim, and twice as much */
+    double *sums;        /* scratch; a tile per block of points and direction */
 } gess__skew_search;
 
 /* Bytes of the learner's scratch that a search takes. */

@@ -3,7 +3,7 @@
 #include "base/tiles.h"
 #include "base/special.h"
 
-/* Points that ν is chosen by, at least if there are as many. */
+/* Points that ν is chosen by, at least; all if there are fewer. */
 enum { SAMPLE = 4000 };
 
 /* Σ log(1 + factor length) over every step-th length. */

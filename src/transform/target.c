@@ -1,5 +1,6 @@
 #include "transform/target.h"
 
+#include "base/assert.h"
 #include "base/mutant.h"
 #include "model/model.h"
 
@@ -8,6 +9,7 @@
 
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
+    GESS_ASSERT(target != NULL && model != NULL && model->logp != NULL);
     target->model = model;
     target->learned = NULL;
     GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
@@ -24,10 +26,11 @@ void gess__target_free(gess__target *target)
 
 int gess__target_learn(gess__target *target, gess_error *err)
 {
+    GESS_ASSERT(target->dim > 0 && target->learned == NULL);
     return gess__learned_new(&target->learned, target->dim, err);
 }
 
-/* Whether w is not y. */
+/* Whether w differs from y. */
 static int mapped(const gess__target *target)
 {
     return target->learned != NULL && gess__learned_layers(target->learned) > 0;
@@ -35,9 +38,9 @@ static int mapped(const gess__target *target)
 
 size_t gess__target_scratch(const gess__target *target, size_t n)
 {
-    /* x, its gradient, log |dx/dy|, log density and place of each point that is inside */
+    /* per point: x, its gradient, log |dx/dy|, and, if it is inside, its log density and place */
     size_t bounds = target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
-    /* y and log |dy/dw| of each point; also of one alone where there is no map */
+    /* per point y and log |dy/dw|; without a map gess__target_describe() needs y of one point */
     size_t learned =
         target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
     return bounds + learned;
@@ -45,6 +48,7 @@ size_t gess__target_scratch(const gess__target *target, size_t n)
 
 double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch)
 {
+    GESS_ASSERT(w != NULL && y != NULL && scratch != NULL);
     double jacobian = 0.0;
     if (mapped(target))
         gess__learned_out(target->learned, 1, w, y, &jacobian, scratch);
@@ -53,7 +57,7 @@ double gess__target_out(const gess__target *target, const double *w, double *y, 
     return jacobian;
 }
 
-/* A point of the user's space. */
+/* Writes a point of the user's space as text. */
 static void describe(const gess__target *target, const double *x, char *text, size_t size)
 {
     text[0] = '\0';
@@ -62,24 +66,24 @@ static void describe(const gess__target *target, const double *x, char *text, si
 }
 
 /* Calls the model with n points of the user's space. */
-static int ask(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
-               double *gradients, const double *first_x, gess_error *err)
+static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
+                      double *gradients, gess_error *err)
 {
     const gess_model *model = target->model;
     int code = gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
                                  : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
     if (code == 0) return GESS_OK;
     char point[400];
-    describe(target, first_x, point, sizeof point);
+    describe(target, x, point, sizeof point);
     return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
                       code, n, point);
 }
 
-/* The same behind the bounds. */
-static int ask_inside(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                      double *gradients, double *scratch, gess_error *err)
+/* Log densities and gradients in the space y. */
+static int evaluate_unbounded(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                              double *gradients, double *scratch, gess_error *err)
 {
-    if (target->bounds.trivial) return ask(target, worker, n, y, values, gradients, y, err);
+    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
     double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
            *places = logp + n;
@@ -94,7 +98,7 @@ static int ask_inside(const gess__target *target, unsigned worker, size_t n, con
         places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
-    GESS_TRY(ask(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, x, err));
+    GESS_TRY(call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, err));
     for (size_t k = 0; k < inside; k++) {
         size_t i = (size_t)places[k];
         values[i] = GESS__MUTANT(NO_JACOBIAN) ? logp[k] : logp[k] + jacobians[k];
@@ -107,20 +111,21 @@ static int ask_inside(const gess__target *target, unsigned worker, size_t n, con
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *scratch, gess_error *err)
 {
-    if (!mapped(target)) return ask_inside(target, worker, n, w, values, gradients, scratch, err);
+    GESS_ASSERT(n == 0 || (w != NULL && values != NULL && scratch != NULL));
+    GESS_ASSERT(gradients == NULL || (target->model->gradient != NULL && !mapped(target)));
+    if (!mapped(target)) return evaluate_unbounded(target, worker, n, w, values, gradients, scratch, err);
     double *y = scratch, *jacobians = y + n * target->dim, *rest = jacobians + n;
     gess__learned_out(target->learned, n, w, y, jacobians, rest);
-    /* the bounds' scratch lies behind what the map may use */
-    GESS_TRY(
-        ask_inside(target, worker, n, y, values, gradients, rest + gess__learned_scratch(target->learned, n), err));
-    /* a point so far out that the map overflows is outside */
+    double *behind_map = rest + gess__learned_scratch(target->learned, n);
+    GESS_TRY(evaluate_unbounded(target, worker, n, y, values, NULL, behind_map, err));
+    /* a point far out where the map overflows is outside */
     for (size_t i = 0; i < n; i++)
         if (!GESS__MUTANT(NO_LEARNED_JACOBIAN))
             values[i] = jacobians[i] > -INFINITY ? values[i] + jacobians[i] : -INFINITY;
     return GESS_OK;
 }
 
-/* The derived quantities behind the point x. */
+/* Writes the derived quantities of the point x behind it. */
 static int derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
 {
     const gess_model *model = target->model;
@@ -134,6 +139,7 @@ static int derive(const gess__target *target, unsigned worker, double *x, gess_e
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
                        double *rows, size_t stride, double *scratch, gess_error *err)
 {
+    GESS_ASSERT(stride >= target->columns && (n == 0 || (w != NULL && values != NULL && rows != NULL)));
     const gess_model *model = target->model;
     const double *y = w, *x;
     size_t dim = model->dim;
@@ -162,6 +168,7 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
 
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch)
 {
+    GESS_ASSERT(w != NULL && text != NULL && size > 0 && scratch != NULL);
     gess__target_out(target, w, scratch, scratch + target->dim);
     text[0] = '\0';
     for (size_t i = 0, used = 0; i < target->model->dim && used < size; i++)

@@ -1,7 +1,14 @@
-/* The density as the sampler sees it: a model behind the map w ↔ x between the sampling space and
- * the user's, with log |dx/dw| inside. Everything above this folder works with w, and asks the
- * target for x when a draw is stored. The map is made of the bounds' x ↔ y and, where warm-up learns one, of
- * y ↔ w; without it w is y. */
+/* The target: the density as the sampler sees it, and the definition of the sampling space.
+ *
+ * There are three spaces, and two maps between them:
+ *
+ *   x   the user's parameters, in which the model's density is written and draws are stored
+ *   y   unbounded coordinates, one per free parameter and two per periodic one      x ↔ y: bounds.h
+ *   w   the SAMPLING SPACE, in which chains move, T is fitted and kernels work      y ↔ w: learned_map.h
+ *
+ * Functions called `in` map towards w, functions called `out` towards x. The density in the sampling space is that of x
+ * times |dx/dw|. Without a learned map w is y; without bounds y is x. Everything above this folder works with w, and
+ * asks the target for x when a draw is stored or a message names a point. y and w have the same dimension. */
 #ifndef GESS_TRANSFORM_TARGET_H
 #define GESS_TRANSFORM_TARGET_H
 
@@ -9,38 +16,41 @@
 #include "transform/learned_map.h"
 
 typedef struct gess__target {
-    const gess_model *model;
+    const gess_model *model; /* borrowed */
     gess__bounds bounds;
-    gess__learned *learned; /* or NULL */
+    gess__learned *learned; /* owned; NULL if no map is learned */
     size_t dim;             /* of w and y */
     size_t columns;         /* of a draw: log density, parameters, derived quantities */
 } gess__target;
 
-/* transform: sample bounded parameters on a log or logit scale; otherwise bounds are hard. */
+/* transform: 1 to sample bounded parameters on a log or logit scale, 0 for hard bounds. gess__target_free() must follow
+ * even after a failure. */
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err);
 void gess__target_free(gess__target *target);
 
-/* Gives the target a map that can be learned, to begin with the identity. Before scratch is sized. */
+/* Gives the target a map that can be learned, at first the identity. Must be called before scratch is sized. */
 int gess__target_learn(gess__target *target, gess_error *err);
+
+/* Doubles of scratch for the functions below with up to n points. */
+size_t gess__target_scratch(const gess__target *target, size_t n);
 
 /* w → y of one point; returns log |dy/dw|. */
 double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch);
 
-/* Doubles of scratch for the functions here with up to n points. */
-size_t gess__target_scratch(const gess__target *target, size_t n);
-
-/* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed
- * on, since a value that is never used must not count. The model is not asked about points outside
- * its bounds. gradients is n × dim, or NULL. */
+/* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed on, since a value
+ * that the sampler does not use must not count. The model is not called for points outside its bounds. gradients is
+ * n × dim, or NULL; only a target without a learned map has gradients. May be called by several threads at once, with
+ * different `worker` and scratch. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *scratch, gess_error *err);
 
-/* n draws in the user's scale into rows, `stride` doubles apart, `columns` each: log density without Jacobian,
- * parameters, derived quantities. */
+/* Writes n draws in the user's space into rows, `stride` doubles apart, `columns` each: log density without Jacobian,
+ * parameters, derived quantities. `values`: the log densities in the sampling space. */
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
                        double *rows, size_t stride, double *scratch, gess_error *err);
 
-/* Writes a point as "name = value, …" for messages, shortened with "…" where it does not fit; scratch as above. */
+/* Writes the point as "name = value, …" for messages, shortened with "…" if it does not fit. Scratch as for one
+ * point. */
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch);
 
 #endif

@@ -1,4 +1,4 @@
-/* The map between a user's parameters and the coordinates that are sampled. */
+/* The bounds' map between a user's parameters x and unbounded coordinates y, and the target behind it. */
 #include "transform/bounds.h"
 #include "transform/target.h"
 
@@ -24,7 +24,8 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     for (size_t i = 0; i < n; i++) {
         out[i] = 0.0;
         for (size_t k = 0; k < dim; k++) {
-            if (!(x[i * dim + k] >= lower[k] && x[i * dim + k] <= upper[k])) ++*(int *)user; /* must not be asked */
+            if (!(x[i * dim + k] >= lower[k] && x[i * dim + k] <= upper[k]))
+                ++*(int *)user; /* the model must not be called there */
             out[i] += sin((double)(k + 1) + x[i * dim + k]);
         }
     }
@@ -84,7 +85,7 @@ static void there_and_back(void **state)
     }
 }
 
-/* log |dx/dy| against differences, coordinate by coordinate; the circle's by its area element. */
+/* log |dx/dy| against finite differences, coordinate by coordinate; for the circle, log e^(−r²/2). */
 static void jacobian(void **state)
 {
     (void)state;
@@ -112,7 +113,7 @@ static void jacobian(void **state)
             y[c->at] += h;
             sum += log(fabs(up[i] - down[i]) / (2.0 * h));
         }
-        assert_true(fabs(base - sum) < 1e-4); /* 1e6 + … has few digits left for differences */
+        assert_true(fabs(base - sum) < 1e-4); /* differences near 1e6 have few digits */
     }
     gess__bounds_free(&b);
 }
@@ -140,7 +141,7 @@ static void gradients(void **state)
     gess__target_free(&target);
 }
 
-/* Of several points at once, those outside among them: each its own. */
+/* In a batch with a point outside, every point has the value and gradient that it has by itself. */
 static void gradients_of_batches(void **state)
 {
     (void)state;
@@ -148,23 +149,23 @@ static void gradients_of_batches(void **state)
     gess_model m = make(&outside);
     gess_error err = {0};
     gess__target target;
-    double y[5 * (DIM + 1)], values[5], g[5 * (DIM + 1)], alone[DIM + 1], value, scratch[5 * 32];
+    double y[5 * (DIM + 1)], values[5], g[5 * (DIM + 1)], single[DIM + 1], value, scratch[5 * 32];
     assert_int_equal(gess__target_init(&target, &m, 1, &err), GESS_OK);
     assert_true(gess__target_scratch(&target, 5) <= 5 * 32);
     for (size_t i = 0; i < 5 * target.dim; i++) y[i] = sin((double)(3 * i + 1));
     y[2 * target.dim + 1] = 1e4; /* outside */
     assert_int_equal(gess__target_evaluate(&target, 0, 5, y, values, g, scratch, &err), GESS_OK);
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(gess__target_evaluate(&target, 0, 1, y + i * target.dim, &value, alone, scratch, &err),
+        assert_int_equal(gess__target_evaluate(&target, 0, 1, y + i * target.dim, &value, single, scratch, &err),
                          GESS_OK);
         assert_true(value == values[i]);
         if (i == 2) assert_true(value == -INFINITY);
-        if (i != 2) assert_memory_equal(alone, g + i * target.dim, target.dim * sizeof *g);
+        if (i != 2) assert_memory_equal(single, g + i * target.dim, target.dim * sizeof *g);
     }
     gess__target_free(&target);
 }
 
-/* Far out, exponentials and logits saturate: such points are outside, and the model is not asked. */
+/* Far out, exponentials and logits saturate: such points are outside, and the model is not called. */
 static void saturation(void **state)
 {
     (void)state;
@@ -191,7 +192,7 @@ static void saturation(void **state)
     assert_int_equal(outside, 0);
 }
 
-/* The value of a point does not depend on its batch, points outside among them. */
+/* The value of a point does not depend on its batch, which has points outside too. */
 static void batches(void **state)
 {
     (void)state;
@@ -199,25 +200,25 @@ static void batches(void **state)
     gess_model m = make(&outside);
     gess_error err = {0};
     gess__target target;
-    double y[9 * DIM], values[9], alone, scratch[9 * 32];
+    double y[9 * DIM], values[9], single, scratch[9 * 32];
     assert_int_equal(gess__target_init(&target, &m, 0, &err), GESS_OK);
     for (size_t i = 0; i < 9 * target.dim; i++) y[i] = (i % target.dim == 5 ? 1e6 : 0.0) + 3.0 * sin((double)i);
     assert_int_equal(gess__target_evaluate(&target, 0, 9, y, values, NULL, scratch, &err), GESS_OK);
     for (size_t i = 0; i < 9; i++) {
-        gess__target_evaluate(&target, 0, 1, y + i * target.dim, &alone, NULL, scratch, &err);
-        assert_true(alone == values[i]);
+        gess__target_evaluate(&target, 0, 1, y + i * target.dim, &single, NULL, scratch, &err);
+        assert_true(single == values[i]);
     }
     gess__target_free(&target);
 }
 
-/* Many points have the bits of one alone, far out and at what is not a number too; with and without coordinates of the
- * model that are not one of the sampler's. */
+/* A point in a batch has the bits that it has by itself, also far out and at NaN; with and without parameters that are
+ * fixed or have two coordinates. */
 static void points_in_rows(void **state)
 {
     (void)state;
     enum { POINTS = 150 };
     static const double odd[] = {0.0, -0.0, 40.0, -40.0, 710.0, -745.0, 1e300, -1e300, INFINITY, -INFINITY, NAN};
-    static double y[POINTS * (DIM + 1)], x[POINTS * DIM], jacobians[POINTS], alone[DIM];
+    static double y[POINTS * (DIM + 1)], x[POINTS * DIM], jacobians[POINTS], single[DIM];
     int outside = 0;
     gess_error err = {0};
     for (int kind = 0; kind < 3; kind++) {
@@ -231,13 +232,13 @@ static void points_in_rows(void **state)
         for (size_t n = 1; n <= POINTS; n += n < 10 ? 1 : 35) {
             gess__bounds_out_rows(&b, n, y, x, jacobians);
             for (size_t i = 0; i < n; i++) {
-                double jacobian = gess__bounds_out(&b, y + i * b.inner, alone);
+                double jacobian = gess__bounds_out(&b, y + i * b.inner, single);
                 if (isnan(jacobian))
                     assert_true(isnan(jacobians[i]));
                 else
                     assert_memory_equal(&jacobians[i], &jacobian, sizeof jacobian);
                 for (size_t k = 0; k < m.dim; k++)
-                    assert_true(x[i * m.dim + k] == alone[k] || (isnan(x[i * m.dim + k]) && isnan(alone[k])));
+                    assert_true(x[i * m.dim + k] == single[k] || (isnan(x[i * m.dim + k]) && isnan(single[k])));
             }
         }
         gess__bounds_free(&b);
