@@ -39,7 +39,7 @@ int command_diagnose(int argc, char **argv, gess_error *err)
     gess__summary summary = {0};
     gess__verdict verdict = {0};
     int status = gess__summarise_run(&summary, a.directory, (gess__summary_settings){0}, err);
-    if (status == GESS_OK) status = gess__judge(&verdict, &summary, a.directory, err);
+    if (status == GESS_OK) status = gess__judge_run(&verdict, &summary, a.directory, err);
     if (status == GESS_OK && a.json) {
         status = print_json(gess__verdict_json(&verdict, &summary), err);
     } else if (status == GESS_OK) {

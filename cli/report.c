@@ -78,7 +78,7 @@ static int write_report(const struct arguments *a, const gess__page *page, const
     gess__verdict verdict = {0};
     json_t *data = NULL;
     struct stat information = {0};
-    int status = gess__judge(&verdict, &report->summary, a->directory, err);
+    int status = gess__judge_run(&verdict, &report->summary, a->directory, err);
     if (status == GESS_OK) status = gess__report_data(&data, report, &verdict, err);
     if (status == GESS_OK) status = gess__page_write(page, data, a->path, err);
     json_decref(data);

@@ -258,7 +258,7 @@ static void print_verdict(const gess_stats *s, const gess_options *o, int stoppe
 static int print_doubts(const gess__summary *summary, const char *directory, gess_error *err)
 {
     gess__verdict verdict = {0};
-    int status = gess__judge(&verdict, summary, directory, err);
+    int status = gess__judge_run(&verdict, summary, directory, err);
     if (status == GESS_OK && !verdict.pass)
         printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", verdict.findings[0].text, directory);
     gess__verdict_free(&verdict);
