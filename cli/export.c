@@ -1,3 +1,4 @@
+/* `gess export`: the draws of a run, for other programs; the formats are the rows of exporters.def. */
 #include "export/export.h"
 #include "base/mem.h"
 #include "command.h"
@@ -52,9 +53,9 @@ static int find_exporter(const char *name, const exporter **found, gess_error *e
     return gess__fail(err, GESS_ERR_USAGE, "--to %.100s: there is no such format; there are %s", name, all);
 }
 
-/* ---- what the run directory says ---- */
+/* ---- the files of the run ---- */
 
-/* A JSON file of the run; NULL where there is none, which is no fault: an export needs the draws alone. */
+/* Reads a JSON file of the run; NULL if there is none, which is no error: an export needs the draws only. */
 static int load_json(const char *directory, const char *file, json_t **root, time_t *written, gess_error *err)
 {
     char path[4096];
@@ -79,7 +80,7 @@ static bool is_whole(const char *text)
     return text != NULL && *text != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* Fills in what the two files know; texts are theirs. */
+/* Fills in what config.json and summary.json say; they own the texts. */
 static int describe(gess__export *run, const char *directory, const json_t *config, const json_t *summary,
                     gess_error *err)
 {
@@ -95,8 +96,8 @@ static int describe(gess__export *run, const char *directory, const json_t *conf
         json_int_t value = json_integer_value(dim);
         if (value < 1 || (uint64_t)value > quantities)
             return gess__fail(err, GESS_ERR_FILE,
-                              "%s/config.json has \"dim\" %lld, but a draw has %zu quantities; they are of different "
-                              "runs",
+                              "%s/config.json has \"dim\" %lld, but a draw has %zu quantities: the files belong to "
+                              "different runs",
                               directory, (long long)value, quantities);
         run->dim = (size_t)value;
     }
@@ -127,19 +128,19 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'o': a->path = argument; return 0;
     case OVERWRITE: a->overwrite = true; return 0;
     case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
         a->directory = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->directory == NULL) USAGE(state, "of what? give a run directory");
-        if (a->format == NULL) USAGE(state, "to what? give --to csv, --to netcdf or --to emcee");
+        if (a->directory == NULL) USAGE(state, "which run? give its directory");
+        if (a->format == NULL) USAGE(state, "which format? give --to csv, --to netcdf or --to emcee");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
-/* Ends the command after a file could not be written. HDF5 (1.10.8 at least) cannot forget such a file: at
- * exit it tries once more to write it and crashes. So there is no such exit. */
+/* Ends the command after a file could not be written, without exit handlers: HDF5 (1.10.8 at least) would try to write
+ * the file again in its handler, and crash. */
 static void quit(int status, const gess_error *err)
 {
     fprintf(stderr, "gess: %s\n", err->text);
@@ -147,13 +148,13 @@ static void quit(int status, const gess_error *err)
     _exit(status);
 }
 
-/* What an export reads. */
+/* The files that an export reads. */
 typedef struct sources {
     gess__reader *draws, *warmup;
     json_t *config, *summary;
 } sources;
 
-/* Draws of warm-up, where they were kept and every chain has some. */
+/* The draws of warm-up, if they were saved and every chain has some. */
 static int open_warmup(const char *directory, sources *from, gess__export *run, gess_error *err)
 {
     char file[4096];
@@ -161,7 +162,7 @@ static int open_warmup(const char *directory, sources *from, gess__export *run, 
     if (access(file, F_OK) != 0) return GESS_OK;
     GESS_TRY(gess__reader_open(&from->warmup, file, err));
     if (from->warmup->chains != from->draws->chains || from->warmup->columns != from->draws->columns)
-        return gess__fail(err, GESS_ERR_FILE, "%s and the draws.gess beside it are of different runs", file);
+        return gess__fail(err, GESS_ERR_FILE, "%s and the draws.gess beside it belong to different runs", file);
     if (from->warmup->draws > 0) run->warmup_draws = from->warmup;
     return GESS_OK;
 }
@@ -206,7 +207,7 @@ int command_export(int argc, char **argv, gess_error *err)
     static const struct argp_option options[] =
         {{"to", 't', "FORMAT", 0, "csv, netcdf or emcee", 0},
          {"output", 'o', "PATH", 0, "the file, or for csv the folder, to write (default: in the run directory)", 0},
-         {"overwrite", OVERWRITE, NULL, 0, "replace what is there", 0},
+         {"overwrite", OVERWRITE, NULL, 0, "replace existing files", 0},
          {0}};
     static const struct argp argp = {.options = options,
                                      .parser = take,
