@@ -1,3 +1,4 @@
+/* `gess diagnose`: the verdict on a run. */
 #include "command.h"
 #include "report/verdict.h"
 #include "run/run.h"
@@ -16,7 +17,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'j': a->json = 1; return 0;
     case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
         a->directory = argument;
         return 0;
     case ARGP_KEY_END:
@@ -28,18 +29,19 @@ static error_t take(int key, char *argument, struct argp_state *state)
 
 int command_diagnose(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON", 0}, {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "DIR",
-                                     .doc = "Says in plain words whether the run in DIR is to be trusted, and what to "
-                                            "do where it is not. Exit status 0: yes, 6: no."};
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0}, {0}};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "DIR",
+         .doc = "Says in plain words whether the run in DIR can be trusted and, if not, what to do. "
+                "Exit status 0: yes, 6: no."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     gess__summary summary = {0};
     gess__verdict verdict = {0};
     int status = gess__summarise_run(&summary, a.directory, (gess__summary_settings){0}, err);
-    if (status == GESS_OK) status = gess__judge(&verdict, &summary, a.directory, err);
+    if (status == GESS_OK) status = gess__judge_run(&verdict, &summary, a.directory, err);
     if (status == GESS_OK && a.json) {
         status = print_json(gess__verdict_json(&verdict, &summary), err);
     } else if (status == GESS_OK) {

@@ -1,3 +1,4 @@
+/* `gess eval`: the log density at given points. */
 #include "base/csv.h"
 #include "base/mem.h"
 #include "command.h"
@@ -18,7 +19,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'g': a->gradient = 1; return 0;
     case 'd': a->data = argument; return 0;
     case ARGP_KEY_ARG:
-        if (a->model != NULL) USAGE(state, "one model only, not `%s` as well", argument);
+        if (a->model != NULL) USAGE(state, "give one model only, not `%s` as well", argument);
         a->model = argument;
         return 0;
     case ARGP_KEY_END:
@@ -72,9 +73,9 @@ static int evaluate(const gess_model *model, const gess__table *table, const str
 int command_eval(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] =
-        {{"points", 'p', "FILE", 0, "CSV of points, a row each, header optional (default: standard input)", 0},
-         {"gradient", 'g', NULL, 0, "gradients too", 0},
-         {"data", 'd', "FILE", 0, "data file for a model of your own", 0},
+        {{"points", 'p', "FILE", 0, "CSV of points, one per row, header optional (default: standard input)", 0},
+         {"gradient", 'g', NULL, 0, "print gradients, too", 0},
+         {"data", 'd', "FILE", 0, "data file of your own model", 0},
          {0}};
     static const struct argp argp =
         {.options = options,

@@ -30,20 +30,20 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'o': a->path = argument; return 0;
     case OVERWRITE: a->overwrite = true; return 0;
     case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
         a->directory = argument;
         return 0;
     case ARGP_KEY_END:
         gess__exporter_names(names, sizeof names);
-        if (a->directory == NULL) USAGE(state, "of what? give a run directory");
-        if (a->format == NULL) USAGE(state, "to what? give --to FORMAT; there are %s", names);
+        if (a->directory == NULL) USAGE(state, "which run? give its directory");
+        if (a->format == NULL) USAGE(state, "which format? give --to FORMAT; there are %s", names);
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
-/* Ends the command after a file could not be written. HDF5 (1.10.8 at least) cannot forget such a file: its exit
- * handler tries to write it once more and crashes. So no exit handlers run. */
+/* Ends the command after a file could not be written, without exit handlers: HDF5 (1.10.8 at least) would try to write
+ * the file again in its handler, and crash. */
 static void quit(int status, const gess_error *err)
 {
     fprintf(stderr, "gess: %s\n", err->text);
@@ -82,7 +82,7 @@ int command_export(int argc, char **argv, gess_error *err)
     static const struct argp_option options[] =
         {{"to", 't', "FORMAT", 0, "one of the formats below", 0},
          {"output", 'o', "PATH", 0, "the file, or for csv the folder, to write (default: in the run directory)", 0},
-         {"overwrite", OVERWRITE, NULL, 0, "replace what is there", 0},
+         {"overwrite", OVERWRITE, NULL, 0, "replace existing files", 0},
          {0}};
     static const struct argp argp = {.options = options,
                                      .parser = take,

@@ -1,3 +1,4 @@
+/* `gess fit`: a multivariate t fitted to points. */
 #include "approx/fit.h"
 #include "base/csv.h"
 #include "command.h"
@@ -15,11 +16,11 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'j': a->json = 1; return 0;
     case ARGP_KEY_ARG:
-        if (a->points != NULL) USAGE(state, "one file only, not `%s` as well", argument);
+        if (a->points != NULL) USAGE(state, "give one file only, not `%s` as well", argument);
         a->points = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->points == NULL) USAGE(state, "which points? give a CSV file, a row for each point");
+        if (a->points == NULL) USAGE(state, "which points? give a CSV file with one row per point");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -56,14 +57,14 @@ static int print_fit_json(const gess__approx *t, const gess__fit_report *r, gess
 static int print_fit(const gess__approx *t, const gess__fit_report *r, const gess__table *table, gess_error *err)
 {
     if (isinf(t->nu))
-        printf("nu      infinite (a Gaussian: the points' tails are no heavier)\n");
+        printf("nu      infinite (the points have the tails of a Gaussian)\n");
     else
         printf("nu      %.6g\n", t->nu);
     printf("loglik  %.10g\niterations %u%s\n", r->loglik, r->iterations, r->converged ? "" : " (not converged)");
     if (r->rank < t->dim)
         printf("%zu points for %zu dimensions: fitted in the span of %zu principal axes\n", table->rows, t->dim,
                r->rank);
-    if (r->ridged) printf("a ridge was added: some coordinates have no spread of their own\n");
+    if (r->ridged) printf("a ridge was added: the points do not spread in every direction\n");
     printf("\n%-12s %12s %12s\n", "", "mu", "sqrt(sigma_ii)");
     for (size_t i = 0; i < t->dim; i++) {
         char number[32];
@@ -71,7 +72,7 @@ static int print_fit(const gess__approx *t, const gess__fit_report *r, const ges
         printf("%-12s %12.6g %12.6g\n", table->names != NULL ? table->names[i] : number, t->mu[i],
                sqrt(sigma_entry(t, i, i)));
     }
-    printf("\n--json gives the whole of sigma.\n");
+    printf("\n--json gives all of sigma.\n");
     return finish_output(err);
 }
 
@@ -89,12 +90,12 @@ int command_fit(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, for programs and for --approx", 0},
                                                  {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "POINTS.csv",
-                                     .doc = "Fits a multivariate t to points by maximum likelihood (ECME); with fewer "
-                                            "than two points a dimension, in the "
-                                            "span of their principal axes."};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "POINTS.csv",
+         .doc = "Fits a multivariate t to points by maximum likelihood (ECME); with fewer than two "
+                "points per dimension, in the span of their principal axes."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     gess__table table = {0};

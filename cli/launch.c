@@ -1,4 +1,4 @@
-/* libgess_mpi.so is loaded here, under a launcher only: the command itself does not need MPI. */
+/* Loads libgess_mpi.so if a launcher started this process; otherwise the command needs no MPI. */
 #include "launch.h"
 
 #include "cluster/coordinator.h"
@@ -14,13 +14,13 @@
 
 static gess_comm *comm;
 static gess__coordinator *ranks;
-static int idle, other_rank;
+static int idle, rank;
 
-/* Commands that several processes do together. */
-static const char *const together[] = {"sample", "resume"};
+/* Commands that several processes run as one. */
+static const char *const parallel_commands[] = {"sample", "resume"};
 
-/* How launchers tell a process how many there are, and which it is. srun sets SLURM_NTASKS for the batch script too,
- * where there is one process, but SLURM_STEP_NUM_TASKS for those it starts alone. */
+/* The variables in which launchers give the number of processes and the rank. SLURM_NTASKS is of no use: it is set in
+ * the batch script, too, which is one process. SLURM_STEP_NUM_TASKS is set only in processes that srun started. */
 static const struct launcher {
     const char *size, *rank;
 } launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
@@ -41,14 +41,14 @@ static long number_of(const char *name, long fallback)
     return end != text && *end == '\0' && errno == 0 && value >= 0 && value < 1 << 30 ? value : fallback;
 }
 
-/* How many processes there are, as far as the environment says (0: a launcher that does not say), and which this is. */
-static long count_processes(int *rank)
+/* The number of processes by the environment (0: a launcher does not say), and the rank of this one. */
+static long count_processes(int *this_rank)
 {
-    *rank = 0;
+    *this_rank = 0;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
-        long size = number_of(launchers[i].size, -1), own = number_of(launchers[i].rank, -1);
-        if (launchers[i].size != NULL ? size <= 1 : own < 0) continue;
-        *rank = own > 0 ? (int)own : 0;
+        long size = number_of(launchers[i].size, -1), number = number_of(launchers[i].rank, -1);
+        if (launchers[i].size != NULL ? size <= 1 : number < 0) continue;
+        *this_rank = number > 0 ? (int)number : 0;
         return launchers[i].size != NULL ? size : 0;
     }
     return 1;
@@ -58,14 +58,15 @@ static long count_processes(int *rank)
 
 static const char library_name[] = "libgess_mpi.so";
 
-/* Beside the command, in the library folder of its installation, or wherever the linker looks. */
+/* Searched beside the command, in the library folder of its installation, and in the linker's path. */
 static void *load(char *path, size_t size)
 {
-    char own[2048] = "";
-    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0 && strrchr(own, '/') != NULL) *strrchr(own, '/') = '\0';
+    char folder[2048] = "";
+    if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0 && strrchr(folder, '/') != NULL)
+        *strrchr(folder, '/') = '\0';
     static const char *const places[] = {"", "/../lib", "/../" GESS_LIBDIR};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, size, "%s%s/%s", own, places[i], library_name);
+        snprintf(path, size, "%s%s/%s", folder, places[i], library_name);
         if (access(path, R_OK) != 0) continue;
         void *library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
         if (library != NULL) return library;
@@ -88,7 +89,7 @@ static int refuse(long size, const char *why, gess_error *err)
     char processes[64] = "one of several processes";
     if (size > 1) snprintf(processes, sizeof processes, "one of %ld processes", size);
     return gess__fail(err, GESS_ERR_USAGE,
-                      "gess was started as %s (mpirun, srun), but they cannot work together: %s; nothing was run",
+                      "gess was started as %s (mpirun, srun), but they cannot join one run: %s; nothing was run",
                       processes, why);
 }
 
@@ -110,16 +111,15 @@ static int join_world(long size, gess_error *err)
     if (comm->size > 1) return GESS_OK;
     if (size > 1)
         return refuse(size,
-                      "MPI sees one process alone, so the launcher is not of the MPI that libgess_mpi.so was built "
-                      "with "
-                      "(srun: try --mpi=pmix or --mpi=pmi2)",
+                      "MPI sees one process only, so the launcher does not belong to the MPI that libgess_mpi.so was "
+                      "built with (srun: try --mpi=pmix or --mpi=pmi2)",
                       err);
     comm->close(comm);
     comm = NULL;
     return GESS_OK;
 }
 
-/* argp ends the process by itself. */
+/* Needed because argp may end the process. */
 static void at_exit(int status, void *argument)
 {
     (void)argument;
@@ -128,12 +128,13 @@ static void at_exit(int status, void *argument)
 
 int launch_open(const char *command, gess_error *err)
 {
-    long size = count_processes(&other_rank);
+    long size = count_processes(&rank);
     int parallel = 0;
     if (size == 1) return GESS_OK;
-    for (size_t i = 0; i < sizeof together / sizeof *together; i++) parallel |= strcmp(command, together[i]) == 0;
+    for (size_t i = 0; i < sizeof parallel_commands / sizeof *parallel_commands; i++)
+        parallel |= strcmp(command, parallel_commands[i]) == 0;
     if (!parallel) {
-        idle = other_rank > 0;
+        idle = rank > 0;
         return GESS_OK;
     }
     int status = join_world(size, err);
@@ -142,7 +143,7 @@ int launch_open(const char *command, gess_error *err)
         return status;
     }
     if (comm == NULL) return GESS_OK;
-    other_rank = comm->rank;
+    rank = comm->rank;
     if (comm->rank == 0) GESS_TRY(gess__coordinator_of(comm, &ranks, err));
     on_exit(at_exit, NULL);
     return GESS_OK;
@@ -155,7 +156,7 @@ gess_comm *launch_comm(void)
 
 int launch_rank(void)
 {
-    return other_rank;
+    return rank;
 }
 
 int launch_idle(void)
@@ -163,7 +164,7 @@ int launch_idle(void)
     return idle;
 }
 
-int launch_cover(int (*body)(void *data, gess_error *err), void *data, gess_error *err)
+int launch_with_comm_thread(int (*body)(void *data, gess_error *err), void *data, gess_error *err)
 {
     return gess__with_comm_thread(ranks, body, data, err);
 }
@@ -183,8 +184,8 @@ int launch_close(int status, const gess_error *err)
     if (c->runs == 0 && status != GESS_OK && err != NULL) gess__helper_rank_failed(c, status, err);
     gess__helper_rank_wait(c);
     c->close(c);
-    /* Rank 0 tells the status: launchers end everything at the first that is not 0, and messages may be lost in that.
-     * A density that does not come back keeps its rank from getting here: rank 0 ends all then. */
+    /* Only rank 0 returns the status: launchers end all processes when one of them fails, and its messages could be
+     * lost. A rank whose density never returns does not get here; rank 0 aborts all ranks then. */
     _exit(GESS_OK);
 }
 

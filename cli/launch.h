@@ -1,32 +1,32 @@
-/* The command as one of several processes that mpirun, srun or the like have started. */
+/* The command as one of several processes, started by mpirun, srun or another launcher. */
 #ifndef GESS_CLI_LAUNCH_H
 #define GESS_CLI_LAUNCH_H
 
 #include <gess/gess.h>
 
-/* Joins the other processes, where there are any and `command` works together with them. Refuses where it cannot,
- * so that there are never several runs in place of one. */
+/* Joins the other processes, if there are any and `command` is a parallel one. It is an error if that fails, so that
+ * several processes never do the same run. */
 int launch_open(const char *command, gess_error *err);
 
-/* For the options of a run; NULL: this process alone. */
+/* The communicator for the options of a run; NULL: one process only. */
 gess_comm *launch_comm(void);
 
-/* 0: this process does the talking; it is alone, or the first. */
+/* The rank of this process; rank 0 prints and writes files. */
 int launch_rank(void);
 
-/* Whether there is nothing to do here: a command that works alone, on a process that is not the first. */
+/* Whether this process has nothing to do: its rank is above 0 and the command is not a parallel one. */
 int launch_idle(void);
 
-/* Calls body(data), with messages being carried meanwhile. */
-int launch_cover(int (*body)(void *data, gess_error *err), void *data, gess_error *err);
+/* Calls body(data) while the comm thread of rank 0 runs. */
+int launch_with_comm_thread(int (*body)(void *data, gess_error *err), void *data, gess_error *err);
 
-/* Ends what launch_open() began. Returns the status to exit with; processes other than the first exit here. */
+/* Ends what launch_open() began. Returns the exit status on rank 0; other ranks exit here. */
 int launch_close(int status, const gess_error *err);
 
-/* Seconds until the batch system ends the job, less what it takes to stop in good order; 0: not known. */
+/* Seconds until the batch system ends the job, minus a margin for the last checkpoint; 0: not known. */
 double launch_time_left(void);
 
-/* The MPI library that this build can load, for --version; NULL: none was found. */
+/* The path of the MPI library that this build can load, for --version; NULL: none was found. */
 const char *launch_library(void);
 
 #endif

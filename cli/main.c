@@ -1,3 +1,4 @@
+/* The command `gess`: finds the command that its first argument names, and prints its error message. */
 #include "command.h"
 
 #include "base/cpu.h"
@@ -24,7 +25,7 @@ int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
     snprintf(name, sizeof name, "gess %s", argv[0]);
     argv[0] = name;
     argp_err_exit_status = GESS_ERR_USAGE;
-    /* of several processes one says what is wrong */
+    /* of several processes only rank 0 prints */
     FILE *out = stdout, *messages = stderr, *nowhere = launch_rank() > 0 ? fopen("/dev/null", "w") : NULL;
     if (nowhere != NULL) stdout = stderr = nowhere;
     int status = argp_parse(argp, argc, argv, 0, NULL, input) == 0 ? GESS_OK : GESS_ERR_USAGE;
@@ -68,7 +69,7 @@ static int print_help(FILE *out, gess_error *err)
 {
     fprintf(out, "gess draws samples from any probability density that can be evaluated.\n\n");
     print_commands(out, 0);
-    fprintf(out, "\n`gess COMMAND --help` tells more of each; `gess --version` what this build is.\n");
+    fprintf(out, "\n`gess COMMAND --help` explains a command; `gess --version` describes this build.\n");
     return finish_output(err);
 }
 

@@ -1,4 +1,4 @@
-/* The manual page, made from the tables, so that it cannot lag behind them. */
+/* `gess manual`: the manual page, made from the tables of options, kernels, schedules, models and commands. */
 #include "base/options.h"
 #include "command.h"
 #include "export/registry.h"
@@ -6,7 +6,7 @@
 #include "model/model.h"
 #include "schedule/schedule.h"
 
-/* Text with what man(7) would take for a request or an escape made harmless. */
+/* Writes text with everything escaped that man(7) would take for a request or an escape. */
 static void put(FILE *out, const char *text)
 {
     for (int start = 1; *text != '\0'; start = *text == '\n', text++) {
@@ -61,8 +61,8 @@ int print_manual(FILE *out)
     for (size_t i = 0; command_row(i) != NULL; i++) put_item(out, command_row(i)->name, NULL, command_row(i)->help);
     fputs(".SH OPTIONS OF SAMPLE\n", out);
     put_item(out, "-o", "DIR", "run directory (default: gess-runs/MODEL-SEED)");
-    put_item(out, "-q", NULL, "no progress and no summary");
-    put_item(out, "--config", "FILE", "model and options of a run's config.json, before others");
+    put_item(out, "-q", NULL, "show no progress and no summary");
+    put_item(out, "--config", "FILE", "take model and options from a run's config.json; other options override them");
     put_options(out);
     fputs(".SH KERNELS\n", out);
     for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
@@ -76,18 +76,18 @@ int print_manual(FILE *out)
     fputs(".SH EXPORT FORMATS\n", out);
     for (size_t i = 0; gess__exporter_row(i) != NULL; i++)
         put_item(out, gess__exporter_row(i)->name, NULL, gess__exporter_row(i)->help);
-    fputs(".SH SEVERAL PROCESSES\nUnder mpirun, srun and the like,\n.B gess sample\nand\n.B gess resume\nare one run "
-          "of all processes: the first has the files and does the talking, the others lend their threads. The draws "
-          "are "
-          "those of one process, bit for bit. Other commands run in the first process alone. This needs "
-          "libgess_mpi.so; without it several processes are refused.\n",
+    fputs(".SH SEVERAL PROCESSES\nUnder mpirun, srun and the like,\n.B gess sample\nand\n.B gess resume\ndo one run "
+          "with all processes: the first writes the files and prints, the others compute. The draws are those of one "
+          "process, bit for bit. Other commands run in the first process only. Several processes need libgess_mpi.so "
+          "and "
+          "are refused without it.\n",
           out);
     fputs(".SH EXIT STATUS\n", out);
 #define GESS_STATUS(name, value, text) put_item(out, #value, NULL, text);
 #include <gess/status.def>
 #undef GESS_STATUS
     fputs(".SH ENVIRONMENT\n", out);
-    put_item(out, "GESS_DATA", NULL, "folder in which the data of built-in models are looked for first");
+    put_item(out, "GESS_DATA", NULL, "folder that is searched first for the data of built-in models");
     put_item(out, "SLURM_JOB_END_TIME", NULL,
              "set by Slurm: a run without --max-time stops, with a checkpoint, before its job ends");
     put_item(out, "GESS_DENSITIES", NULL, "numpy reference of the densities, for `gess bench models`");

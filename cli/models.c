@@ -1,3 +1,4 @@
+/* `gess models`: the list of built-in models. */
 #include "command.h"
 #include "model/model.h"
 
@@ -6,7 +7,7 @@
 int command_models(int argc, char **argv, gess_error *err)
 {
     static const struct argp argp = {
-        .doc = "Lists the built-in models: name, dimension, and what they are. Parameters follow "
+        .doc = "Lists the built-in models: name, dimension and description. Parameters follow "
                "the name, as in wishart:dim=50,seed=3."};
     GESS_TRY(parse_arguments(&argp, argc, argv, NULL));
     const gess__builtin *row;

@@ -1,5 +1,5 @@
-/* `gess new NAME`: a folder with a model to start from. Its files are those of examples/new, which
- * the build puts into new_files.h: an array new_model_c[] and so on, each with a NUL at its end. */
+/* `gess new`: a folder with a model to start from. The build puts the files of examples/new into new_files.h as arrays
+ * (new_model_c[] and so on) that end with a NUL. */
 #include "command.h"
 #include "new_files.h"
 
@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LONGEST_NAME = 64 };
+enum { MAX_NAME = 64 };
 
 static const struct {
-    const char *name; /* a leading @ stands for the model's name */
+    const char *name; /* @ stands for the model's name */
     const unsigned char *text;
     const char *help;
 } files[] = {
@@ -30,11 +30,11 @@ static error_t take(int key, char *argument, struct argp_state *state)
     const char **name = state->input;
     switch (key) {
     case ARGP_KEY_ARG:
-        if (*name != NULL) USAGE(state, "one name only, not `%s` as well", argument);
+        if (*name != NULL) USAGE(state, "give one name only, not `%s` as well", argument);
         *name = argument;
         return 0;
     case ARGP_KEY_END:
-        if (*name == NULL) USAGE(state, "what shall the model be called?");
+        if (*name == NULL) USAGE(state, "which name? give one for the model");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -42,16 +42,17 @@ static error_t take(int key, char *argument, struct argp_state *state)
 
 static int check_name(const char *name, gess_error *err)
 {
-    bool good = isalpha((unsigned char)name[0]) && strlen(name) <= LONGEST_NAME;
+    bool good = isalpha((unsigned char)name[0]) && strlen(name) <= MAX_NAME;
     for (const char *c = name; *c != '\0'; c++) good &= isalnum((unsigned char)*c) || *c == '_' || *c == '-';
     if (good) return GESS_OK;
     return gess__fail(err, GESS_ERR_USAGE,
-                      "`%.100s` is no name for a model: up to %d letters, digits, _ and -, a letter first; the folder "
-                      "is made in the present one",
-                      name, LONGEST_NAME);
+                      "`%.100s` is not a name for a model: use at most %d letters, digits, _ and -, a letter first; "
+                      "the "
+                      "folder is made in the current one",
+                      name, MAX_NAME);
 }
 
-/* Takes a folder where it holds the headers, and where its path can stand between quotes in the files. */
+/* Accepts a folder that holds the headers and whose path can stand between quotes in the files. */
 static bool try_headers(const char *folder, char *out, size_t size)
 {
     char header[PATH_MAX + 16];
@@ -63,7 +64,7 @@ static bool try_headers(const char *folder, char *out, size_t size)
     return good;
 }
 
-/* The headers of this very command: beside it where it is installed, otherwise those of its sources. */
+/* The headers that belong to this command: those of its installation, otherwise those of its sources. */
 static void find_headers(char *out, size_t size)
 {
     char beside[PATH_MAX] = "";
@@ -106,7 +107,7 @@ static void file_path(char path[256], const char *name, size_t i)
         snprintf(path, 256, "%s/%s", name, files[i].name);
 }
 
-/* All of the files, or none and no folder. */
+/* Writes all files; after an error it removes them and the folder. */
 static int write_files(const char *name, gess_error *err)
 {
     char path[256], headers[PATH_MAX];
@@ -114,7 +115,7 @@ static int write_files(const char *name, gess_error *err)
     find_headers(headers, sizeof headers);
     if (mkdir(name, 0777) != 0) {
         if (errno == EEXIST)
-            return gess__fail(err, GESS_ERR_USAGE, "%s is there already; choose another name, or move it away", name);
+            return gess__fail(err, GESS_ERR_USAGE, "%s exists already; choose another name, or move it away", name);
         return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", name, strerror(errno));
     }
     for (size_t i = 0; i < FILES && status == GESS_OK; i++) {

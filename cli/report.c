@@ -1,3 +1,4 @@
+/* `gess report`: the HTML page of a run. */
 #include "command.h"
 #include "report/html.h"
 #include "run/directory.h"
@@ -8,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* the page's files, made by CMakeLists.txt: report_page_html, report_page_css, report_page_js and, where
- * the chart library was found, report_chart */
+/* The files of the page as arrays, made by CMakeLists.txt: report_page_html, report_page_css, report_page_js and, if
+ * the chart library was found, report_chart. */
 #include "report_files.h"
 
 struct arguments {
@@ -22,17 +23,17 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'o': a->path = argument; return 0;
     case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
         a->directory = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->directory == NULL) USAGE(state, "of what? give a run directory");
+        if (a->directory == NULL) USAGE(state, "which run? give its directory");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
-static int page_of_this_build(gess__page *page, gess_error *err)
+static int find_page(gess__page *page, gess_error *err)
 {
 #if GESS_HAVE_CHART
     *page = (gess__page){.html = (const char *)report_page_html,
@@ -44,12 +45,12 @@ static int page_of_this_build(gess__page *page, gess_error *err)
 #else
     (void)page;
     return gess__fail(err, GESS_ERR_USAGE,
-                      "this gess was built without Chart.js, which the report draws with; install it (Debian: "
+                      "this gess was built without Chart.js, which plots the report; install it (Debian: "
                       "libjs-chart.js) and build gess again. `gess summary` has the figures");
 #endif
 }
 
-/* A JSON file of the run; NULL where there is none, which is no fault. */
+/* Reads a JSON file of the run; NULL if there is none, which is no error. */
 static int load_json(const char *directory, const char *file, json_t **root, gess_error *err)
 {
     char path[4096];
@@ -78,7 +79,7 @@ static int write_report(const struct arguments *a, const gess__page *page, const
     gess__verdict verdict = {0};
     json_t *data = NULL;
     struct stat information = {0};
-    int status = gess__judge(&verdict, &report->summary, a->directory, err);
+    int status = gess__judge_run(&verdict, &report->summary, a->directory, err);
     if (status == GESS_OK) status = gess__report_data(&data, report, &verdict, err);
     if (status == GESS_OK) status = gess__page_write(page, data, a->path, err);
     json_decref(data);
@@ -103,7 +104,7 @@ int command_report(int argc, char **argv, gess_error *err)
     char path[4096];
     gess__page page;
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    GESS_TRY(page_of_this_build(&page, err));
+    GESS_TRY(find_page(&page, err));
     if (a.path == NULL) {
         GESS_TRY(gess__directory_path(a.directory, "report.html", path, sizeof path, err));
         a.path = path;

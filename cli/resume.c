@@ -1,3 +1,4 @@
+/* `gess resume`: continues a run from its last checkpoint. */
 #include "command.h"
 #include "launch.h"
 #include "run/checkpoint.h"
@@ -22,7 +23,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'm': a->max_time = argument; return 0;
     case 'q': a->quiet = 1; return 0;
     case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "one run directory at a time, not `%s` as well", argument);
+        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
         a->directory = argument;
         return 0;
     case ARGP_KEY_END:
@@ -32,8 +33,8 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* A run that is extended and stopped again must know how far it was to go: the options as they were
- * stored, with the new number of draws. */
+/* Writes the new number of draws to config.json, with the other options as they were stored, so that a run that is
+ * extended and stopped again knows how far to go. */
 static int store_draws(gess_run *run, gess_options stored, const char *draws, gess_error *err)
 {
     gess_options session = run->options;
@@ -51,12 +52,25 @@ static int has_summary(const char *directory)
            access(path, F_OK) == 0;
 }
 
-static int resume(const struct arguments *a, gess_options *options, const char *specification, gess_error *err)
+/* Draws may differ in their last bits if the version, the build or the machine has changed. */
+static void warn_of_differences(json_t *config)
+{
+    char differs[1024];
+    if (gess__config_differs(config, differs, sizeof differs) && launch_rank() == 0)
+        fprintf(stderr,
+                "gess: warning: this run began with another version, build or machine (%s); its further draws may "
+                "differ "
+                "from those of an uninterrupted run\n",
+                differs);
+}
+
+static int resume(const struct arguments *a, gess_options *options, const char *specification, json_t *config,
+                  gess_error *err)
 {
     gess_options stored = *options;
     const gess_model *model = NULL;
     gess_run *run = NULL;
-    /* the time limit is a session's; the file of starts has done its work */
+    /* a time limit counts for one session */
     options->max_time = 0.0;
     options->comm = launch_comm();
     if (a->threads != NULL) GESS_TRY(gess_options_set(options, "threads", a->threads, err));
@@ -68,12 +82,13 @@ static int resume(const struct arguments *a, gess_options *options, const char *
         if (status == GESS_OK && a->draws != NULL && launch_rank() == 0)
             status = store_draws(run, stored, a->draws, err);
     } else if (status == GESS_OK) {
-        /* killed before its first sweep: config.json says all there is to know */
+        /* it was killed before its first checkpoint: start again from config.json */
         options->overwrite = 1;
         status = gess_run_new(&run, model, options, a->directory, err);
     }
+    if (status == GESS_OK) warn_of_differences(config);
     if (status == GESS_OK && launch_rank() == 0 && run->finished && has_summary(a->directory)) {
-        if (!a->quiet) printf("%s is complete; there is nothing to do (more draws: --draws N)\n", a->directory);
+        if (!a->quiet) printf("%s is complete; there is nothing to do (for more draws: --draws N)\n", a->directory);
         status = finish_output(err);
     } else if (status == GESS_OK) {
         status = run_and_report(run, options, a->quiet, err);
@@ -96,32 +111,25 @@ static int read_and_resume(void *data, gess_error *err)
         return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);
     int status = gess__config_read(path, &options, &model, &keep, err);
     if (status == GESS_OK) status = gess__config_verify(path, keep, err);
-    char differs[1024];
-    if (status == GESS_OK && gess__config_differs(keep, differs, sizeof differs) && launch_rank() == 0)
-        fprintf(stderr,
-                "gess: warning: this run began with another build or machine (%s); its draws from here on may differ "
-                "from those of a run that stayed there\n",
-                differs);
-    if (status == GESS_OK) status = resume(a, &options, model, err);
+    if (status == GESS_OK) status = resume(a, &options, model, keep, err);
     json_decref(keep);
     return status;
 }
 
 int command_resume(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option rows[] = {{"threads", 't', "N", 0, "threads, if they are to be other than before",
-                                               0},
-                                              {"draws", 'd', "N", 0, "draws of each chain, to extend a run", 0},
-                                              {"max-time", 'm', "T", 0, "time after which the run is stopped again", 0},
-                                              {"quiet", 'q', NULL, 0, "no progress and no summary", 0},
+    static const struct argp_option rows[] = {{"threads", 't', "N", 0, "threads (default: as before)", 0},
+                                              {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
+                                              {"max-time", 'm', "T", 0, "stop again after this time", 0},
+                                              {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
                                               {0}};
     static const struct argp argp =
         {.options = rows,
          .parser = take,
          .args_doc = "DIR",
-         .doc = "Goes on with the run in DIR from its last checkpoint. The draws are those of a run "
-                "that was never interrupted, bit for bit."};
+         .doc = "Continues the run in DIR from its last checkpoint. The draws are those of a run that was never "
+                "interrupted, bit for bit."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    return launch_cover(read_and_resume, &a, err);
+    return launch_with_comm_thread(read_and_resume, &a, err);
 }

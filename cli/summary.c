@@ -1,3 +1,4 @@
+/* `gess summary`: the figures of a run, or of CSV files with draws. */
 #include "report/summary.h"
 #include "command.h"
 #include "draws/tables.h"
@@ -38,7 +39,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
         a->count = (size_t)(state->argc - state->next);
         state->next = state->argc;
         return 0;
-    case ARGP_KEY_NO_ARGS: USAGE(state, "of what? give a run directory, or CSV files, one for each chain"); return 0;
+    case ARGP_KEY_NO_ARGS: USAGE(state, "which draws? give a run directory, or CSV files, one per chain"); return 0;
     case ARGP_KEY_END:
         if (a->json && a->csv) USAGE(state, "--json or --csv, not both");
         return 0;
@@ -94,24 +95,25 @@ static int print(const struct arguments *a, gess__summary *summary, int folder, 
 
 int command_summary(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "as JSON, with every figure", 0},
-                                                 {"csv", 'c', NULL, 0, "as CSV, with every figure", 0},
-                                                 {"all", 'a', NULL, 0, "every figure in the table too", 0},
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON, with every figure", 0},
+                                                 {"csv", 'c', NULL, 0, "print CSV, with every figure", 0},
+                                                 {"all", 'a', NULL, 0, "show every figure in the table", 0},
                                                  {"vars", 'v', "NAMES", 0,
-                                                  "these parameters only: names separated by commas, with * and ?", 0},
-                                                 {"sort", 's', NULL, 0, "worst first: by r_hat, then by ess_bulk", 0},
-                                                 {"threads", 't', "N", 0, "threads; 0: one for each core", 0},
+                                                  "only these parameters: names separated by commas, with * and ?", 0},
+                                                 {"sort", 's', NULL, 0,
+                                                  "show the worst first: by r_hat, then by ess_bulk", 0},
+                                                 {"threads", 't', "N", 0, "threads; 0: one per core", 0},
                                                  {0}};
-    static const struct argp argp =
-        {.options = options,
-         .parser = take,
-         .args_doc = "DIR\nFILE…",
-         .doc = "Summarises a run directory, or CSV files with a header, one file for each chain."};
+    static const struct argp argp = {.options = options,
+                                     .parser = take,
+                                     .args_doc = "DIR\nFILE…",
+                                     .doc =
+                                         "Summarises a run directory, or CSV files with a header, one file per chain."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     gess__summary summary = {0};
     int folder = is_folder(a.paths[0]), status;
-    if (folder && a.count > 1) return gess__fail(err, GESS_ERR_USAGE, "one run directory at a time, not %zu", a.count);
+    if (folder && a.count > 1) return gess__fail(err, GESS_ERR_USAGE, "give one run directory only, not %zu", a.count);
     status = folder ? gess__summarise_run(&summary, a.paths[0], a.settings, err) : summarise_files(&a, &summary, err);
     if (status == GESS_OK) status = print(&a, &summary, folder, err);
     gess__summary_free(&summary);

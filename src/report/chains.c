@@ -1,5 +1,6 @@
 #include "report/chains.h"
 
+#include "base/assert.h"
 #include "base/sort.h"
 
 #include <math.h>
@@ -12,29 +13,29 @@ static double median_of(size_t n, double *x)
     return n % 2 == 1 ? x[n / 2] : 0.5 * (x[n / 2 - 1] + x[n / 2]);
 }
 
-/* A normal distribution's sd by its quartiles. */
+/* The sd of a normal distribution with these quartiles. */
 static double spread_of(const gess__posterior_chain *c)
 {
     return (c->q75 - c->q25) / 1.349;
 }
 
-static void find_stuck(size_t count, const gess__posterior_chain *each, double usual, gess__column_chains *out)
+static void find_stuck(size_t count, const gess__posterior_chain *chain, double usual, gess__column_chains *out)
 {
-    out->least_spread = INFINITY;
+    out->min_spread = INFINITY;
     for (size_t c = 0; c < count; c++) {
-        if (each[c].lowest == each[c].highest && out->constant++ == 0) out->first_constant = c;
-        double share = spread_of(&each[c]) / usual;
+        if (chain[c].lowest == chain[c].highest && out->constant++ == 0) out->first_constant = c;
+        double share = spread_of(&chain[c]) / usual;
         if (share < 0.05 && out->narrow++ == 0) out->first_narrow = c;
-        if (share < out->least_spread) out->least_spread = share;
+        if (share < out->min_spread) out->min_spread = share;
     }
 }
 
-/* The widest gap in the chains' medians, and who is on which side. */
-static void find_gap(size_t count, const gess__posterior_chain *each, double usual, double *medians,
+/* The widest gap between neighbouring medians of chains, and the chains on its sides. */
+static void find_gap(size_t count, const gess__posterior_chain *chain, double usual, double *medians,
                      gess__column_chains *out)
 {
     size_t at = 0;
-    for (size_t c = 0; c < count; c++) medians[c] = each[c].median;
+    for (size_t c = 0; c < count; c++) medians[c] = chain[c].median;
     gess__sort(count, medians);
     for (size_t i = 1; i < count; i++)
         if (at == 0 || medians[i] - medians[i - 1] > medians[at] - medians[at - 1]) at = i;
@@ -46,15 +47,15 @@ static void find_gap(size_t count, const gess__posterior_chain *each, double usu
     out->place_high = medians[at + (count - at) / 2];
     double border = medians[at];
     for (size_t c = count; c-- > 0;)
-        if ((each[c].median < border) == (out->below <= out->above)) out->alone = c;
+        if ((chain[c].median < border) == (out->below <= out->above)) out->in_smaller = c;
 }
 
-static void find_drift(size_t count, const gess__posterior_chain *each, double *shifts, double *distances,
+static void find_drift(size_t count, const gess__posterior_chain *chain, double *shifts, double *distances,
                        gess__column_chains *out)
 {
     double sum = 0.0, squares = 0.0, n = (double)count;
     for (size_t c = 0; c < count; c++) {
-        distances[c] = each[c].last - each[c].first;
+        distances[c] = chain[c].last - chain[c].first;
         sum += distances[c];
     }
     out->shift = sum / n;
@@ -71,16 +72,17 @@ static void find_drift(size_t count, const gess__posterior_chain *each, double *
     out->chain_score = fabs(out->chain_shift) / (1.4826 * median_of(count, shifts));
 }
 
-void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *each, double *scratch,
+void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *chain, double *scratch,
                           gess__column_chains *out)
 {
-    *out = (gess__column_chains){.least_spread = NAN, .shift = NAN, .shift_error = NAN};
+    GESS_ASSERT(chain != NULL && scratch != NULL);
+    *out = (gess__column_chains){.min_spread = NAN, .shift = NAN, .shift_error = NAN};
     for (size_t c = 0; c < count; c++)
-        if (!isfinite(each[c].lowest) || !isfinite(each[c].highest) || !isfinite(each[c].mean)) return;
+        if (!isfinite(chain[c].lowest) || !isfinite(chain[c].highest) || !isfinite(chain[c].mean)) return;
     if (count < 2 || draws < 4) return;
-    for (size_t c = 0; c < count; c++) scratch[c] = spread_of(&each[c]);
+    for (size_t c = 0; c < count; c++) scratch[c] = spread_of(&chain[c]);
     double usual = median_of(count, scratch);
-    find_stuck(count, each, usual, out);
-    find_gap(count, each, usual, scratch, out);
-    find_drift(count, each, scratch, scratch + count, out);
+    find_stuck(count, chain, usual, out);
+    find_gap(count, chain, usual, scratch, out);
+    find_drift(count, chain, scratch, scratch + count, out);
 }

@@ -1,7 +1,7 @@
-/* Chains of one column held against each other: is one stuck, is one elsewhere, do they drift?
+/* Compares the chains of one column: is one stuck, is one in another place, do they drift?
  *
- * Places and spreads are medians and quartiles of the chains' own draws; shifts are of normal scores of
- * ranks. So no tail is long enough to raise an alarm alone. docs/statistics.md has the thresholds. */
+ * Places are medians of a chain's draws, spreads come from its quartiles, and shifts are of normal scores of ranks, so
+ * a heavy tail raises no false alarm. The thresholds are in rules.h. */
 #ifndef GESS_REPORT_CHAINS_H
 #define GESS_REPORT_CHAINS_H
 
@@ -10,24 +10,25 @@
 typedef struct gess__column_chains {
     /* chains that never moved, while others did */
     size_t constant, first_constant;
-    /* chains that moved less than a twentieth of what is usual */
+    /* chains whose spread is below a twentieth of the usual one */
     size_t narrow, first_narrow;
-    double least_spread; /* the smallest spread of a chain, over the usual one */
+    double min_spread; /* the smallest spread of a chain, over the usual one */
     /* the widest gap between neighbouring chains' medians, over the usual spread of a chain */
     double gap;
-    size_t below, above;          /* chains on its sides */
+    size_t below, above;          /* number of chains on its sides */
     double place_low, place_high; /* medians of these chains' medians */
-    size_t alone;                 /* a chain of the smaller side */
-    /* the second half less the first, in normal scores */
+    size_t in_smaller;            /* the first chain of the smaller side; below, if both are equal */
+    /* second half minus first half of the draws, in normal scores */
     double shift;       /* mean over chains */
     double shift_error; /* its standard error, from the differences between chains */
-    double chain_shift; /* the largest of a single chain, less the median */
+    double chain_shift; /* the largest of a single chain, minus the median */
     double chain_score; /* that over 1.4826 times the median distance from the median */
-    size_t shifted;     /* this chain */
+    size_t shifted;     /* index of that chain */
 } gess__column_chains;
 
-/* Compares `count` chains of `draws` draws; `scratch` is 2 × count doubles. */
-void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *each, double *scratch,
+/* Compares chain[count], each of `draws` draws; `scratch` holds 2 × count doubles. Figures stay NaN or 0 if a draw is
+ * not finite or there are too few. */
+void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *chain, double *scratch,
                           gess__column_chains *out);
 
 #endif

@@ -1,5 +1,7 @@
 #include "report/html.h"
 
+#include "base/assert.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* JSON inside a script element: no `<`, `>` or `&` may be left, nor a line separator. Outside of strings
- * JSON has none of them, and jansson escapes what is not ASCII. */
+/* JSON inside a script element must not contain `<`, `>`, `&` or a Unicode line separator. They occur in strings only,
+ * and jansson escapes all that is not ASCII. */
 static int put_escaped(const char *text, size_t length, void *user)
 {
     FILE *out = user;
@@ -68,6 +70,7 @@ int gess__page_write(const gess__page *page, const json_t *data, const char *pat
 {
     char temporary[4096];
     struct stat information;
+    GESS_ASSERT(data != NULL && path != NULL);
     if (stat(path, &information) == 0 && !S_ISREG(information.st_mode)) return write_to(page, data, path, err);
     int length = snprintf(temporary, sizeof temporary, "%s.tmp", path);
     if (length < 0 || (size_t)length >= sizeof temporary)

@@ -1,6 +1,6 @@
-/* What the report shows of one column: a histogram and a smoothed density, traces of some chains and the
- * spread of all of them, rank counts, autocorrelations, effective sizes of growing parts of the run, and
- * a sample for the corner plot. */
+/* The plots of one column: a histogram and a smoothed density, traces of some chains and the spread of all of them,
+ * rank counts, autocorrelations, effective sample sizes of growing parts of the run, and a sample for the corner plot.
+ */
 #include "base/mem.h"
 #include "base/sort.h"
 #include "diagnose/posterior.h"
@@ -48,7 +48,7 @@ static json_t *base64(const uint16_t *x, size_t count)
 }
 
 /* {"lo", "hi", "q"}: numbers as 65535 steps between the smallest and the largest, NaN as 65535. Whole
- * numbers from 0 to 65534 are exact where `whole`. */
+ * numbers from 0 to 65534 are exact if `whole`. */
 static json_t *pack(const double *x, size_t count, bool whole)
 {
     double lo = INFINITY, hi = -INFINITY;
@@ -79,14 +79,14 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* ---- the column at work ---- */
+/* ---- one column ---- */
 
 typedef struct column {
     const gess__detail *detail;
     const double *x;
-    size_t all;     /* draws of all chains */
-    double *sorted; /* the finite ones */
-    size_t count;   /* of them */
+    size_t all;     /* number of draws of all chains */
+    double *sorted; /* the finite draws */
+    size_t count;   /* of finite draws */
     double *scratch;
 } column;
 
@@ -115,7 +115,7 @@ static size_t rank_of(const column *c, double v, bool inclusive)
 
 /* ---- density ---- */
 
-/* Counts in equal bins of [lo, hi]; what is outside is not counted. */
+/* Counts in equal bins of [lo, hi]; draws outside are not counted. */
 static void histogram(const column *c, double lo, double hi, size_t bins, double *counts)
 {
     size_t before = rank_of(c, lo, false);
@@ -137,7 +137,7 @@ static double bandwidth(const column *c, double sd, double width)
     return h < FINE / 8.0 ? h : FINE / 8.0;
 }
 
-/* Smooths counts by a Gaussian, mirrored at an end where the draws end too. */
+/* Smooths counts by a Gaussian, mirrored at an end that is also the end of the draws. */
 static void smooth(const double *counts, double h, bool mirror_low, bool mirror_high, double *out)
 {
     long reach = lrint(ceil(4.0 * h));
@@ -155,16 +155,17 @@ static void smooth(const double *counts, double h, bool mirror_low, bool mirror_
     }
 }
 
-/* The middle of the draws and a margin: a few far ones must not squeeze all others into one bin. */
+/* The range that is plotted: the middle of the draws and a margin, because a few extreme draws would squeeze all others
+ * into one bin. */
 static void view(const column *c, double *lo, double *hi)
 {
-    double least = c->sorted[0], most = c->sorted[c->count - 1];
+    double min = c->sorted[0], max = c->sorted[c->count - 1];
     double a = quantile(c->sorted, c->count, 0.001), b = quantile(c->sorted, c->count, 0.999), margin = 0.15 * (b - a);
-    *lo = a - margin > least ? a - margin : least;
-    *hi = b + margin < most ? b + margin : most;
+    *lo = a - margin > min ? a - margin : min;
+    *hi = b + margin < max ? b + margin : max;
     if (!(*hi > *lo)) { /* nearly all draws are one number */
-        *lo = least;
-        *hi = most;
+        *lo = min;
+        *hi = max;
     }
 }
 
@@ -205,7 +206,7 @@ static size_t odd_chain(const column *c)
     return odd;
 }
 
-/* Evenly spread chains, the odd one in place of the nearest where it is not among them. */
+/* Evenly spread chains; the odd one replaces the nearest of them. */
 static void choose_chains(const column *c, size_t *chains)
 {
     size_t shown = c->detail->trace_chains, odd = odd_chain(c), nearest = 0;
@@ -230,8 +231,8 @@ static json_t *trace(const column *c)
                      "values", pack(c->scratch, shown * points, false));
 }
 
-/* 5 %, 50 % and 95 % of all chains over the course of the run, each of some thousand draws; null where
- * there are too few. */
+/* Quantiles (5 %, 50 %, 95 %) of all chains over the course of the run, each from a few thousand draws; null if there
+ * are too few draws. */
 static json_t *band(const column *c)
 {
     size_t n = c->detail->draws, width = (n + BANDS - 1) / BANDS;
@@ -254,14 +255,14 @@ static json_t *band(const column *c)
 
 /* ---- ranks ---- */
 
-/* Bin of the middle rank among draws below `after` and from `before` on that are equal. */
+/* The bin of equal draws, which have the ranks `before` to `after` - 1: that of their middle rank. */
 static size_t bin_of(const column *c, size_t before, size_t after)
 {
     size_t bin = (size_t)(0.5 * (double)(before + after) / (double)c->count * RANKS);
     return bin < RANKS ? bin : RANKS - 1;
 }
 
-/* The first draw, by rank, of bin b. */
+/* The rank of the first draw of bin b. */
 static size_t first_of_bin(const column *c, size_t b)
 {
     size_t p = b * c->count / RANKS;
@@ -270,8 +271,7 @@ static size_t first_of_bin(const column *c, size_t b)
     return p;
 }
 
-/* The bin of a draw, by comparing it with the first draw of each. Where draws are equal across such a
- * place, they all go by their middle rank. */
+/* The bin of a draw: compared with the first draw of each bin, or by its middle rank if it equals one of these. */
 static size_t rank_bin(const column *c, const double *edges, double x)
 {
     size_t bin = 0;
@@ -283,12 +283,12 @@ static size_t rank_bin(const column *c, const double *edges, double x)
     return at_edge ? bin_of(c, rank_of(c, x, false), rank_of(c, x, true)) : bin;
 }
 
-/* Of each chain, or group of neighbours: how many of its draws are in each twentieth of all draws by
- * rank. Draws that are equal share their middle rank. */
+/* For each chain, or group of neighbouring chains: how many of its draws fall into each twentieth of all draws by rank.
+ * Equal draws share their middle rank. */
 static int ranks(const column *c, json_t **out, gess_error *err)
 {
-    size_t n = c->detail->draws, chains = c->detail->chains, most = c->detail->rank_rows;
-    size_t group = (chains + most - 1) / most, rows = (chains + group - 1) / group;
+    size_t n = c->detail->draws, chains = c->detail->chains, max = c->detail->rank_rows;
+    size_t group = (chains + max - 1) / max, rows = (chains + group - 1) / group;
     double *counts = NULL, edges[RANKS] = {0};
     GESS_ALLOC(&counts, rows * RANKS, err);
     for (size_t b = 1; b < RANKS; b++) edges[b] = c->sorted[first_of_bin(c, b)];
@@ -320,11 +320,11 @@ static double product(const column *c, size_t lag)
     return sum;
 }
 
-/* As many lags as it takes to see them fade: six times what an effective draw costs. */
+/* As many lags as the correlations need to fade: six times the draws per effective draw. */
 static json_t *autocorrelation(const column *c, double ess)
 {
     size_t n = c->detail->draws, half = n / 2;
-    double values[LAGS + 1], cost = ess > 0.0 ? (double)c->all / ess : 1.0, longest = 6.0 * cost;
+    double values[LAGS + 1], draws_per_ess = ess > 0.0 ? (double)c->all / ess : 1.0, longest = 6.0 * draws_per_ess;
     if (n < 4) return json_null();
     if (!(longest > 20.0)) longest = 20.0;
     if (longest > (double)half) longest = (double)half;
@@ -341,7 +341,7 @@ static json_t *autocorrelation(const column *c, double ess)
                      pack(values, lags, false));
 }
 
-/* ---- effective sizes of the first draws ---- */
+/* ---- effective sample sizes of the first draws ---- */
 
 static int prefix_sizes(const column *c, size_t first, double *bulk, double *tail, gess_error *err)
 {
@@ -375,7 +375,7 @@ static int growth(const column *c, const gess__figures *figures, json_t **out, g
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- all plots ---- */
 
 /* The same draws of every column, evenly spread. */
 static json_t *sample(const column *c)
@@ -395,7 +395,7 @@ static int plots_of(const column *c, const gess__figures *figures, json_t *plots
     json_object_set_new(plots, "density", density(c, figures->sd));
     GESS_TRY(ranks(c, &part, err));
     json_object_set_new(plots, "ranks", part);
-    if (c->count < c->all) return GESS_OK; /* with gaps there are no autocorrelations */
+    if (c->count < c->all) return GESS_OK; /* a series with gaps has no autocorrelations */
     json_object_set_new(plots, "acf", autocorrelation(c, figures->ess_bulk));
     int status = growth(c, figures, &part, err);
     json_object_set_new(plots, "growth", part);

@@ -1,5 +1,6 @@
-/* Reads the draws a few columns at a time, has their figures and plots made, and puts together what the
- * page knows. */
+/* The data of the HTML page: reads the draws a few columns at a time, makes their plots and collects everything as
+ * JSON. */
+#include "base/assert.h"
 #include "base/mem.h"
 #include "parallel/team.h"
 #include "report/html.h"
@@ -12,34 +13,34 @@ enum {
     MAX_PLOTTED = 250, /* columns */
     MAX_ROWS = 1000,   /* of the table */
     MAX_TEXT = 100,    /* bytes of a name */
-    SHOWN = 12,         /* figures of the table, up to tau */
+    SHOWN = 12,        /* figures of the table, up to tau */
     MAX_LIST = 1000,   /* entries of a list from a file */
-    PIECE = 1 << 20,    /* numbers read at a time */
-    HELD = 1 << 26,     /* numbers of columns held: 512 MiB */
-    AT_WORK = 1 << 27   /* numbers that threads may work with beside these: 1 GiB */
+    PIECE = 1 << 20,   /* numbers read at a time */
+    HELD = 1 << 26,    /* numbers of columns held at a time: 512 MiB */
+    AT_WORK = 1 << 27  /* numbers in the threads' scratch beside these: 1 GiB */
 };
 
 /* ---- columns, a few at a time ---- */
 
-/* What is done with a column: row of the summary, its draws. */
+/* Works on one column: its row in the summary and its draws. */
 typedef int column_fn(gess__report *report, size_t row, const double *x, gess_error *err);
 
 typedef struct pass {
     gess__report *report;
     column_fn *fn;
     const size_t *rows; /* of the summary */
-    size_t first;       /* of those held */
+    size_t first;       /* the first row whose column is held */
     double *values;
 } pass;
 
-/* Columns rows[first ..] of all draws, chain by chain. */
-static int gather(const pass *p, size_t count, double *piece, gess_error *err)
+/* Reads the columns rows[first ..] of all draws into values, chain by chain. */
+static int read_columns(const pass *p, size_t count, double *piece, gess_error *err)
 {
     const gess__reader *r = p->report->draws;
-    uint64_t together = PIECE / (r->chains * r->columns);
-    if (together == 0) together = 1;
-    for (uint64_t at = 0; at < r->draws; at += together) {
-        uint64_t n = r->draws - at < together ? r->draws - at : together;
+    uint64_t draws_at_once = PIECE / (r->chains * r->columns);
+    if (draws_at_once == 0) draws_at_once = 1;
+    for (uint64_t at = 0; at < r->draws; at += draws_at_once) {
+        uint64_t n = r->draws - at < draws_at_once ? r->draws - at : draws_at_once;
         GESS_TRY(gess__reader_rows(r, 0, r->chains, at, n, piece, err));
         for (size_t j = 0; j < count; j++) {
             size_t column = p->report->summary.column[p->rows[p->first + j]];
@@ -64,24 +65,24 @@ static int in_portions(pass *p, size_t count, size_t held, gess__team *team, dou
 {
     for (p->first = 0; p->first < count; p->first += held) {
         size_t n = count - p->first < held ? count - p->first : held;
-        GESS_TRY(gather(p, n, piece, err));
+        GESS_TRY(read_columns(p, n, piece, err));
         GESS_TRY(gess__team_run(team, n, work, p, err));
     }
     return GESS_OK;
 }
 
-/* One thread a core, fewer where memory for that many columns at work would be too much. */
-static int team_for(gess__team **team, size_t most, gess_error *err)
+/* One thread per core, but at most `max`. */
+static int team_for(gess__team **team, size_t max, gess_error *err)
 {
     GESS_TRY(gess__team_new(team, 0, err));
-    if (gess__team_size(*team) <= most) return GESS_OK;
+    if (gess__team_size(*team) <= max) return GESS_OK;
     gess__team_free(*team);
     *team = NULL;
-    return gess__team_new(team, most > 0 ? (unsigned)most : 1, err);
+    return gess__team_new(team, max > 0 ? (unsigned)max : 1, err);
 }
 
-/* Calls fn for columns of the draws, on as many threads as memory is there for. */
-static int each_column(gess__report *report, const size_t *rows, size_t count, column_fn *fn, gess_error *err)
+/* Calls fn for the column of every row, on as many threads as memory allows. */
+static int for_columns(gess__report *report, const size_t *rows, size_t count, column_fn *fn, gess_error *err)
 {
     const gess__reader *r = report->draws;
     size_t all = r->chains * (size_t)r->draws, held = HELD / all, threads = AT_WORK / (10 * all);
@@ -111,7 +112,7 @@ static int take_plots(gess__report *report, size_t row, const double *x, gess_er
     return gess__column_plots(&report->plots[i], &detail, x, &report->summary.figures[row], err);
 }
 
-/* Worst first: the largest R-hat; those without one come last. */
+/* Worst first: by R-hat; rows without one come last. */
 static int worse(const void *a, const void *b, void *user)
 {
     const gess__figures *f = user;
@@ -127,23 +128,24 @@ static int by_row(const void *a, const void *b)
     return i < j ? -1 : i > j;
 }
 
-/* The `most` worst of `count` rows, lp__ always among them, in order. */
-static size_t choose(size_t *rows, size_t count, size_t most, const gess__figures *figures)
+/* rows[]: the `max` worst of `count` rows in ascending order, with lp__ always among them. Returns their number. */
+static size_t choose(size_t *rows, size_t count, size_t max, const gess__figures *figures)
 {
     for (size_t i = 0; i < count; i++) rows[i] = i;
-    if (count <= most) return count;
+    if (count <= max) return count;
     qsort_r(rows, count - 1, sizeof *rows, worse, (void *)(uintptr_t)figures);
-    rows[most - 1] = count - 1;
-    qsort(rows, most, sizeof *rows, by_row);
-    return most;
+    rows[max - 1] = count - 1;
+    qsort(rows, max, sizeof *rows, by_row);
+    return max;
 }
 
 int gess__report_plots(gess__report *report, gess_error *err)
 {
+    GESS_ASSERT(report->draws != NULL && report->summary.count > 0 && report->plots == NULL);
     GESS_ALLOC(&report->rows, report->summary.count, err);
     GESS_ALLOC(&report->plots, MAX_PLOTTED, err);
     report->plotted = choose(report->rows, report->summary.count, MAX_PLOTTED, report->summary.figures);
-    return each_column(report, report->rows, report->plotted, take_plots, err);
+    return for_columns(report, report->rows, report->plotted, take_plots, err);
 }
 
 void gess__report_free(gess__report *report)
@@ -156,12 +158,12 @@ void gess__report_free(gess__report *report)
 
 /* ---- JSON ---- */
 
-/* Text of at most so many bytes, cut between characters. */
-static json_t *text_of(const char *text, size_t most)
+/* Text of at most `max` bytes, cut between UTF-8 characters. */
+static json_t *text_of(const char *text, size_t max)
 {
     size_t length = text != NULL ? strlen(text) : 0, end = length;
-    if (length > most) {
-        for (end = most; end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80; end--) continue;
+    if (length > max) {
+        for (end = max; end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80; end--) continue;
     }
     json_t *cut = json_stringn(text != NULL ? text : "", end);
     if (cut == NULL) return json_string("(not UTF-8)");
@@ -176,7 +178,7 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-/* {"rows": of the summary, "name": […], "mean": […], …} */
+/* Adds "table": {"row": […], "name": […], "mean": […], …}. */
 static int table_of(const gess__summary *s, json_t *root, gess_error *err)
 {
     size_t *rows = NULL;
@@ -222,7 +224,7 @@ static json_t *plots_of(const gess__report *report)
     return list;
 }
 
-/* A copy of numbers, truth values and lists and objects of these, as deep as history.json goes. */
+/* A copy of the numbers, booleans, lists and objects in `value`, down to `depth` levels; all else becomes null. */
 static json_t *plain_copy(const json_t *value, int depth)
 {
     const char *key;
@@ -242,7 +244,7 @@ static json_t *plain_copy(const json_t *value, int depth)
     return copy;
 }
 
-/* What the page shows of history.json. */
+/* The part of history.json that the page shows. */
 static json_t *history_of(const json_t *history)
 {
     static const char *const keys[] = {"warmup",       "checks",        "angles",         "updates_by_evals",

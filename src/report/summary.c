@@ -1,5 +1,6 @@
 #include "report/summary.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "diagnose/coda.h"
 #include "diagnose/emcee.h"
@@ -7,7 +8,6 @@
 #include "draws/reader.h"
 #include "parallel/team.h"
 #include "run/directory.h"
-#include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,18 +18,18 @@
 
 /* ---- figures of one column ---- */
 
-/* What one worker needs. */
-typedef struct desk {
-    gess__posterior_workspace *work;     /* of all chains */
-    gess__posterior_workspace *together; /* of the ensembles, each as one long chain; NULL: one ensemble */
-    gess__posterior_workspace *means;    /* of the ensembles' mean series */
+/* The memory of one worker. */
+typedef struct workspace {
+    gess__posterior_workspace *chains;    /* for all chains */
+    gess__posterior_workspace *ensembles; /* for each ensemble as one long chain; NULL: one ensemble */
+    gess__posterior_workspace *means;     /* for the ensembles' mean series */
     gess__fft fft;
-    double *scratch; /* of the column's size where there are ensembles, otherwise 2 × draws and 2 × chains */
+    double *scratch; /* at least 2 × draws and 2 × chains; with several ensembles, also chains × draws */
     double *series;  /* ensembles × draws */
-    gess__posterior_chain *each;
-} desk;
+    gess__posterior_chain *chain; /* chains */
+} workspace;
 
-/* The sizes of what is summarised. */
+/* The size of the draws. */
 typedef struct shape {
     size_t chains, draws, ensembles;
 } shape;
@@ -39,32 +39,32 @@ static size_t first_of(const shape *s, size_t m)
     return gess__group_first(s->chains, s->ensembles, m);
 }
 
-static int open_desk(desk *d, const shape *s, gess_error *err)
+static int new_workspace(workspace *d, const shape *s, gess_error *err)
 {
     size_t scratch = 2 * (s->draws > s->chains ? s->draws : s->chains);
-    GESS_TRY(gess__posterior_workspace_new(&d->work, s->chains, s->draws, err));
+    GESS_TRY(gess__posterior_workspace_new(&d->chains, s->chains, s->draws, err));
     GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
     if (s->ensembles > 1) {
-        GESS_TRY(gess__posterior_workspace_new(&d->together, s->ensembles,
+        GESS_TRY(gess__posterior_workspace_new(&d->ensembles, s->ensembles,
                                                s->draws * gess__group_common(s->chains, s->ensembles), err));
         if (scratch < s->chains * s->draws) scratch = s->chains * s->draws;
     }
     GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
     GESS_ALLOC(&d->scratch, scratch, err);
     GESS_ALLOC(&d->series, s->ensembles * s->draws, err);
-    GESS_ALLOC(&d->each, s->chains, err);
+    GESS_ALLOC(&d->chain, s->chains, err);
     return GESS_OK;
 }
 
-static void close_desk(desk *d)
+static void free_workspace(workspace *d)
 {
-    gess__posterior_workspace_free(d->work);
-    gess__posterior_workspace_free(d->together);
+    gess__posterior_workspace_free(d->chains);
+    gess__posterior_workspace_free(d->ensembles);
     gess__posterior_workspace_free(d->means);
     gess__fft_free(&d->fft);
     free(d->scratch);
     free(d->series);
-    free(d->each);
+    free(d->chain);
 }
 
 /* The mean over the chains of each ensemble at each draw. */
@@ -79,7 +79,7 @@ static void mean_series(const shape *s, const double *x, double *series)
     }
 }
 
-/* Geweke's z of the mean over all chains at each draw: the chains of an ensemble drift together. */
+/* Geweke's z of the mean over all chains at each draw, because the chains of an ensemble drift jointly. */
 static double geweke_of_means(const shape *s, const double *series, double *mean, double *scratch)
 {
     memset(mean, 0, s->draws * sizeof *mean);
@@ -90,10 +90,10 @@ static double geweke_of_means(const shape *s, const double *series, double *mean
     return gess__coda_geweke(s->draws, mean, scratch);
 }
 
-static void summarise_column(gess__figures *f, const shape *s, const double *x, desk *d)
+static void summarise_column(gess__figures *f, const shape *s, const double *x, workspace *d)
 {
     gess__posterior_figures p;
-    gess__posterior_all_chains(d->work, x, &p, d->each);
+    gess__posterior_all_chains(d->chains, x, &p, d->chain);
     mean_series(s, x, d->series);
     gess__posterior_load(d->means, d->series);
     *f = (gess__figures){
@@ -112,22 +112,22 @@ static void summarise_column(gess__figures *f, const shape *s, const double *x, 
         .mcse_q5 = p.mcse_q5,
         .mcse_q50 = p.mcse_median,
         .mcse_q95 = p.mcse_q95,
-        /* the mean of all is the mean of the ensembles' series */
+        /* the overall mean is the mean of the ensembles' series */
         .mcse_series = gess__posterior_mcse_mean(d->means),
         .r_hat = p.rhat,
         .r_hat_chains = p.rhat,
         .r_hat_ensembles = NAN,
     };
     if (s->ensembles > 1) {
-        f->r_hat_ensembles = gess__rhat_of_groups(d->together, s->chains, s->ensembles, s->draws, x, d->scratch);
+        f->r_hat_ensembles = gess__rhat_of_groups(d->ensembles, s->chains, s->ensembles, s->draws, x, d->scratch);
         if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
     }
-    gess__compare_chains(s->chains, s->draws, d->each, d->scratch, &f->chains);
+    gess__compare_chains(s->chains, s->draws, d->chain, d->scratch, &f->chains);
 }
 
 /* ---- columns, a few at a time ---- */
 
-/* Where columns come from: memory, or a file that is read for a group of columns at a time. */
+/* Where the columns come from: memory, or a file, of which a group of columns is read at a time. */
 typedef struct source {
     const gess__draws *memory;
     const gess__reader *file;
@@ -138,16 +138,16 @@ typedef struct source {
 typedef struct group {
     gess__summary *summary;
     shape shape;
-    desk *desks;
-    size_t first;          /* row of the summary that is `columns[0]` */
-    const double **values; /* of each column of the group: chains × draws */
+    workspace *workspaces;
+    size_t first;          /* row of the summary of values[0] */
+    const double **values; /* per column of the group: chains × draws */
 } group;
 
 static int summarise_one(void *data, unsigned worker, size_t item, gess_error *err)
 {
     group *g = data;
     (void)err;
-    summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->desks[worker]);
+    summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->workspaces[worker]);
     return GESS_OK;
 }
 
@@ -155,7 +155,7 @@ static int summarise_one(void *data, unsigned worker, size_t item, gess_error *e
 static int read_columns(const gess__reader *r, size_t count, const size_t *wanted, double *const *values,
                         gess_error *err)
 {
-    enum { PIECE = 1 << 16 }; /* doubles that are read at a time, or one draw of a chain */
+    enum { PIECE = 1 << 16 }; /* doubles read at a time, but at least one draw of a chain */
     uint64_t piece = PIECE / r->columns > 0 ? PIECE / r->columns : 1;
     if (piece > r->draws) piece = r->draws;
     double *rows = NULL;
@@ -190,34 +190,35 @@ static int run_groups(const source *from, group *g, gess__team *team, size_t at_
     return GESS_OK;
 }
 
-/* Memory is shared out: about half of it for workers, each with its scratch, the rest for columns. */
+/* About half of the memory goes to the workers' workspaces, the rest to columns. */
 static int summarise_columns(gess__summary *s, const source *from, const gess__summary_settings *o, gess_error *err)
 {
     group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles}};
-    size_t column = s->chains * (size_t)s->draws * sizeof(double), desk_size = column * (s->ensembles > 1 ? 10 : 5);
-    size_t budget = o->most_bytes > 0 ? o->most_bytes : MAX_BYTES, most = budget / 2 / desk_size;
+    size_t column = s->chains * (size_t)s->draws * sizeof(double),
+           workspace_size = column * (s->ensembles > 1 ? 10 : 5);
+    size_t budget = o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, max_workers = budget / 2 / workspace_size;
     gess__team *team = NULL;
     double **buffers = NULL;
     int status = gess__team_new(&team, o->threads, err);
-    if (status == GESS_OK && gess__team_size(team) > (most > 0 ? most : 1)) {
+    if (status == GESS_OK && gess__team_size(team) > (max_workers > 0 ? max_workers : 1)) {
         gess__team_free(team);
-        status = gess__team_new(&team, most > 0 ? (unsigned)most : 1, err);
+        status = gess__team_new(&team, max_workers > 0 ? (unsigned)max_workers : 1, err);
     }
     unsigned workers = status == GESS_OK ? gess__team_size(team) : 0;
     size_t at_once = budget / 2 / column > workers ? budget / 2 / column : workers;
     if (at_once > s->count) at_once = s->count;
-    if (status == GESS_OK) status = gess__alloc_bytes(&g.desks, workers, sizeof *g.desks, "workers", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&g.workspaces, workers, sizeof *g.workspaces, "workers", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&g.values, at_once, sizeof *g.values, "columns", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&buffers, at_once, sizeof *buffers, "columns", err);
     for (size_t i = 0; i < at_once && status == GESS_OK && from->memory == NULL; i++)
         status = gess__alloc_bytes(&buffers[i], column / sizeof(double), sizeof(double), "column", err);
-    for (unsigned i = 0; i < workers && status == GESS_OK; i++) status = open_desk(&g.desks[i], &g.shape, err);
+    for (unsigned i = 0; i < workers && status == GESS_OK; i++) status = new_workspace(&g.workspaces[i], &g.shape, err);
     if (status == GESS_OK) status = run_groups(from, &g, team, at_once, buffers, err);
-    for (unsigned i = 0; g.desks != NULL && i < workers; i++) close_desk(&g.desks[i]);
+    for (unsigned i = 0; g.workspaces != NULL && i < workers; i++) free_workspace(&g.workspaces[i]);
     for (size_t i = 0; buffers != NULL && i < at_once; i++) free(buffers[i]);
     free(buffers);
     free(g.values);
-    free(g.desks);
+    free(g.workspaces);
     gess__team_free(team);
     return status;
 }
@@ -236,7 +237,7 @@ static size_t pattern_length(const char *text)
     return i;
 }
 
-/* * stands for any text, ? for any byte. After a mismatch the last * takes one byte more. */
+/* * stands for any text, ? for any byte. After a mismatch the last * is extended by one byte. */
 static int matches(const char *pattern, size_t length, const char *name)
 {
     size_t at = 0, star = length, back = 0, i = 0;
@@ -268,7 +269,7 @@ int gess__name_matches(const char *patterns, const char *name)
     return 0;
 }
 
-/* Every pattern must be of use: a name that was misspelt is not passed over. */
+/* Every pattern must match something, so that a misspelt name is an error. */
 static int check_patterns(const source *from, const char *vars, gess_error *err)
 {
     while (*vars != '\0') {
@@ -281,7 +282,7 @@ static int check_patterns(const source *from, const char *vars, gess_error *err)
     return GESS_OK;
 }
 
-/* Names and places of what is wanted, lp__ last. */
+/* The names and columns that `vars` selects, lp__ last. */
 static int choose_columns(gess__summary *s, const source *from, const char *vars, gess_error *err)
 {
     GESS_ALLOC(&s->names, from->columns, err);
@@ -301,6 +302,7 @@ static int choose_columns(gess__summary *s, const source *from, const char *vars
 static int summarise(gess__summary *s, const source *from, size_t chains, uint64_t draws,
                      const gess__summary_settings *o, gess_error *err)
 {
+    GESS_ASSERT(chains > 0 && from->columns > 0);
     *s = (gess__summary){.chains = chains, .draws = draws, .ensembles = o->ensembles > 1 ? o->ensembles : 1};
     if (draws == 0) return gess__fail(err, GESS_ERR_USAGE, "there are no draws yet");
     if (s->ensembles > chains)
@@ -333,7 +335,7 @@ int gess__summarise_file(gess__summary *s, const char *path, const gess__summary
     return status;
 }
 
-/* The number of ensembles; 1 where config.json does not say. */
+/* The number of ensembles of a run; 1 if config.json does not say. */
 static size_t ensembles_of(const char *directory)
 {
     char path[4096];

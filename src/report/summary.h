@@ -1,7 +1,7 @@
-/* The summary of a run: figures of every parameter, and what it cost.
+/* The summary of a run: the figures of every parameter, and what the run cost.
  *
- * Draws are taken a few columns at a time, so that memory is bounded (gess__summary_settings) and not
- * the size of the file. */
+ * The draws are read a few columns at a time, so that memory is bounded (gess__summary_settings.max_bytes) whatever the
+ * size of the file. */
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
@@ -11,8 +11,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Every figure once: FIGURE(field and key, format of the text table). The first GESS__FIGURES_SHOWN are
- * those of the table, the others come with --all; --json and --csv have all of them. */
+/* One row per figure: FIGURE(field and JSON key, format in the text table). The table shows the first
+ * GESS__FIGURES_SHOWN, or all with --all; --json and --csv have all of them. */
 #define GESS__FIGURE_TABLE(FIGURE) \
     FIGURE(mean, "%.4g")           \
     FIGURE(sd, "%.4g")             \
@@ -39,24 +39,24 @@ typedef struct gess__figures {
 #define FIGURE(name, format) double name;
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
-    gess__column_chains chains; /* the chains held against each other */
+    gess__column_chains chains; /* the chains compared with each other */
 } gess__figures;
 
 typedef struct gess__summary {
-    size_t count; /* parameters in model order, lp__ last */
+    size_t count; /* rows: parameters in model order, then derived quantities, lp__ last */
     char **names;
-    size_t *column; /* of each in the draws: 0 is lp__ in a run */
+    size_t *column; /* of each row, in the draws; in a run, column 0 is lp__ */
     gess__figures *figures;
     size_t chains, ensembles;
     uint64_t draws;
-    json_t *stats; /* evals, seconds, …: null where they are not known */
+    json_t *stats; /* evals, seconds, …; NULL if they are not known */
 } gess__summary;
 
 typedef struct gess__summary_settings {
-    size_t ensembles;  /* that the chains are split into; 0: one */
-    unsigned threads;  /* 0: one for each core */
-    const char *vars;  /* patterns with * and ?, separated by commas, or NULL: all */
-    size_t most_bytes; /* of memory, roughly; 0: 1.5 GiB */
+    size_t ensembles; /* that the chains are split into; 0: one */
+    unsigned threads; /* 0: one per core */
+    const char *vars; /* patterns with * and ?, separated by commas, or NULL: all */
+    size_t max_bytes; /* of memory, roughly; 0: 1.5 GiB */
 } gess__summary_settings;
 
 /* Summarises draws in memory. */
@@ -68,8 +68,8 @@ int gess__summarise_draws(gess__summary *summary, const gess__draws *draws, cons
 int gess__summarise_file(gess__summary *summary, const char *path, const gess__summary_settings *settings,
                          gess_error *err);
 
-/* The file of a run, with the number of ensembles from its config.json and, where there is one, the cost
- * from its summary.json. */
+/* Summarises the draws.gess of a run, with the number of ensembles from its config.json and the cost from its
+ * summary.json, if there is one. */
 int gess__summarise_run(gess__summary *summary, const char *directory, gess__summary_settings settings,
                         gess_error *err);
 
@@ -78,24 +78,24 @@ void gess__summary_free(gess__summary *summary);
 /* Worst first: by R-hat, then by bulk ESS; constant columns last. */
 void gess__summary_sort(gess__summary *summary);
 
-/* Takes the run's cost from the statistics, or from an earlier summary.json. */
+/* Sets the run's cost from its statistics, or from an earlier summary.json. */
 int gess__summary_set_stats(gess__summary *summary, const gess_stats *stats, gess_error *err);
 int gess__summary_load_stats(gess__summary *summary, const char *path, gess_error *err);
 
 /* ---- summary_text.c ---- */
 
-/* An aligned table for people, with as many figures as `width` columns of text have room for; 0: those of
- * GESS__FIGURES_SHOWN; SIZE_MAX: all. */
+/* An aligned table for people, with as many figures as fit into `width` columns of text; 0: GESS__FIGURES_SHOWN
+ * figures; SIZE_MAX: all. */
 void gess__summary_print_table(const gess__summary *summary, size_t width, FILE *out);
 void gess__summary_print(const gess__summary *summary, FILE *out);
 
-/* A header, and a row for each parameter; NA where there is no figure. */
+/* A header and one row per parameter; NA for a figure that does not exist. */
 void gess__summary_csv(const gess__summary *summary, FILE *out);
 
-/* The JSON of `summary --json`, a new reference; NA as null. */
+/* The JSON of `summary --json`: a new reference; null for a figure that does not exist. */
 json_t *gess__summary_json(const gess__summary *summary);
 
-/* Whether a name is among comma-separated patterns with * and ?. A comma within brackets is part of a name. */
+/* Whether a name matches one of comma-separated patterns with * and ?. A comma within brackets belongs to the name. */
 int gess__name_matches(const char *patterns, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* The summary as a table, as CSV and as JSON; the run's cost beside it. */
+/* The summary as a table, as CSV and as JSON, with the run's cost. */
 #include "base/csv.h"
 #include "report/summary.h"
 
@@ -127,7 +127,7 @@ static void print_cell(FILE *out, double x, const char *format)
     fprintf(out, " %10s", text);
 }
 
-/* How many figures fit. */
+/* How many figures fit into `width` columns beside names of `names` columns. */
 static size_t figures_shown(size_t width, int names)
 {
     if (width == 0) return GESS__FIGURES_SHOWN;
@@ -151,13 +151,14 @@ static void print_rows(const gess__summary *s, size_t shown, int width, FILE *ou
     }
 }
 
-/* Which R-hat was done. */
+/* Says which R-hat the table shows. */
 static void print_rhat(const gess__summary *s, FILE *out)
 {
     if (s->ensembles > 1)
         fprintf(out,
-                "r_hat compares %zu independent ensembles, each taken as one long chain, and all chains; the larger "
-                "counts\n",
+                "r_hat compares %zu independent ensembles, each taken as one long chain, and all chains; it is the "
+                "larger of "
+                "the two\n",
                 s->ensembles);
     else if (s->chains > 1)
         fprintf(out, "r_hat compares the halves of the %zu chains of one ensemble\n", s->chains);

@@ -1,6 +1,6 @@
-/* Whether a run is to be trusted: findings in plain words, with numbers and advice.
+/* The verdict: whether a run can be trusted, as findings in plain words with numbers and advice.
  *
- * Every rule and threshold is in docs/statistics.md. A run passes where no finding is a failure. */
+ * A run passes if no finding is a failure. The rules are rows of rules.def; docs/statistics.md explains them. */
 #ifndef GESS_REPORT_VERDICT_H
 #define GESS_REPORT_VERDICT_H
 
@@ -9,7 +9,7 @@
 enum { GESS__NOTE, GESS__WARNING, GESS__FAILURE };
 
 typedef struct gess__finding {
-    int level;        /* 0 note, 1 warning, 2 failure */
+    int level;        /* GESS__NOTE, GESS__WARNING or GESS__FAILURE */
     const char *code; /* e.g. "r-hat" */
     char *text;
     char *advice;
@@ -21,12 +21,12 @@ typedef struct gess__verdict {
     gess__finding *findings; /* worst first */
 } gess__verdict;
 
-/* Judges the draws that `summary` is of, with history.json and config.json of the run directory where they
- * are there; the rules that need a missing one are passed over, and a note says so. */
-int gess__judge(gess__verdict *verdict, const gess__summary *summary, const char *directory, gess_error *err);
+/* Applies every rule to the run in `directory`, whose draws `summary` describes. If history.json or config.json is
+ * missing, the rules that need it are skipped, and a note says so. Free the verdict also after an error. */
+int gess__judge_run(gess__verdict *verdict, const gess__summary *summary, const char *directory, gess_error *err);
 void gess__verdict_free(gess__verdict *verdict);
 
-/* For people, and for programs (a new reference). */
+/* verdict_text.c: for people, and for programs (a new reference). */
 void gess__verdict_print(const gess__verdict *verdict, const gess__summary *summary, FILE *out);
 json_t *gess__verdict_json(const gess__verdict *verdict, const gess__summary *summary);
 

@@ -65,7 +65,7 @@ expect 1 'at least 4 chains' "$gess" sample mixture --schedule two-group --chain
 expect 1 'must be auto or none' "$gess" sample mixture --transform some -o bad
 expect 1 'not a time' "$gess" sample mixture --max-time soon -o bad
 expect 1 'takes no data file' "$gess" sample mixture --data points.csv -o bad
-expect 1 'one model only' "$gess" sample mixture funnel -o bad
+expect 1 'give one model only' "$gess" sample mixture funnel -o bad
 expect 1 'has no parameter' "$gess" sample wishart:dims=3 -o bad
 [ ! -e bad ] || fail "a refused run leaves no folder"
 
@@ -84,7 +84,7 @@ printf 'a,c\n1,3\n' > chain3.csv
 expect 1 'all chains must have the same' "$gess" summary chain1.csv chain3.csv
 expect 1 'has no header' sh -c "printf '1,2\n2,3\n' > bare.csv; '$gess' summary bare.csv"
 expect 5 'no-such-run' "$gess" summary no-such-run
-expect 1 'of what?' "$gess" summary
+expect 1 'which draws?' "$gess" summary
 printf 'garbage' > run/draws.gess
 expect 5 'not a gess draws file' "$gess" summary run
 

@@ -189,7 +189,7 @@ function verdict() {
   if (v.count > v.findings.length) list.append(finding(0, "Note", plural(v.count - v.findings.length, "more finding") + "; gess diagnose lists all."));
 }
 
-/* Figures to look at twice. */
+/* Figures that deserve attention. */
 function mood(key, x) {
   if (key === "r_hat" && isNumber(x)) return x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
   if ((key === "ess_bulk" || key === "ess_tail") && isNumber(x)) return x < 100 ? "bad" : x < 400 ? "warn" : "";
@@ -616,11 +616,11 @@ function stageChart(parent, id, title, text, key, stages, log) {
 
 function checksChart(parent, checks) {
   const good = checks.filter(c => isNumber(c.draws));
-  const canvas = figure(parent, "Checks of the stop rules", "the worst column at each look", `Checks of the stop rules: ${plural(good.length, "look")}, the last with ESS ${whole(good[good.length - 1].ess)} and R-hat ${short(good[good.length - 1].rhat, 5)}.`);
+  const canvas = figure(parent, "Checks of the stop rule", "the worst column at each check", `Checks of the stop rule: ${plural(good.length, "check")}, the last with ESS ${whole(good[good.length - 1].ess)} and R-hat ${short(good[good.length - 1].rhat, 5)}.`);
   const line = (label, key, hue, yAxisID) => ({ label, yAxisID, data: good.filter(c => isNumber(c[key])).map(c => ({ x: c.draws, y: c[key] })), borderColor: hue, backgroundColor: hue, pointRadius: 3, borderWidth: 2 });
   draw("checks", canvas, { type: "line", data: { datasets: [line("ESS (left)", "ess", hues[0], "y"), line("R-hat (right)", "rhat", hues[1], "right")] }, options: {
     parsing: false, interaction: { mode: "nearest", intersect: false },
-    scales: { x: countAxis("draws of each chain", { min: 0 }), y: countAxis("ESS", { min: 0 }), right: axis("R-hat", { position: "right", suggestedMin: 1, grid: { display: false, borderColor: colour("line") }, ticks: { maxTicksLimit: 6, callback: v => short(v, 5) } }) },
+    scales: { x: countAxis("draws per chain", { min: 0 }), y: countAxis("ESS", { min: 0 }), right: axis("R-hat", { position: "right", suggestedMin: 1, grid: { display: false, borderColor: colour("line") }, ticks: { maxTicksLimit: 6, callback: v => short(v, 5) } }) },
     plugins: { tooltip: tip(i => `after ${plural(i.raw.x, "draw")} of each chain`, i => `${i.dataset.label.slice(0, -7).trim()}: ${short(i.parsed.y, 5)}`) } } });
 }
 
@@ -643,7 +643,7 @@ function timingChart(parent) {
 function sampler() {
   const parent = $("sampler-plots"), h = data.history;
   parent.replaceChildren();
-  $("sampler-note").textContent = h ? "" : "This run directory has no history.json, so how the sampler went about it is not known.";
+  $("sampler-note").textContent = h ? "" : "This run directory has no history.json, so nothing is known about its sampler.";
   if (h) {
     const by = h.updates_by_evals, angles = h.angles;
     if (Array.isArray(by) && sum(by) > 0) {

@@ -1,0 +1,19 @@
+/* The line on standard error that shows how far a run is. */
+#ifndef GESS_CLI_PROGRESS_H
+#define GESS_CLI_PROGRESS_H
+
+#include <gess/gess.h>
+
+struct progress {
+    const gess_run *run;
+    int terminal;            /* whether standard error is one: then one line is rewritten, otherwise lines are added */
+    double last;             /* seconds of the run at which a line was shown */
+    gess_stats previous;     /* at that moment */
+    double evals_per_update; /* since then */
+    double rate;             /* evaluations per second, smoothed */
+};
+
+/* A gess_progress_fn; `user` is a struct progress. */
+void show_progress(void *user, const gess_stats *stats, uint64_t planned);
+
+#endif

@@ -1,0 +1,238 @@
+/* Rules that need the draws and their figures only. */
+#include "report/rules.h"
+
+#include <math.h>
+#include <string.h>
+
+void gess__rule_draws(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    if (s->draws < GESS__MIN_DRAWS)
+        gess__add_finding(j, GESS__FAILURE, "draws",
+                          "Draw more: `gess resume DIR --draws 1000`, or leave --draws to gess.",
+                          "There are %llu draws per chain; with fewer than %d it cannot be judged whether the chains "
+                          "mix.",
+                          (unsigned long long)s->draws, GESS__MIN_DRAWS);
+    size_t bad = 0, first = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        if (gess__is_constant(f) || (isfinite(f->mean) && isfinite(f->sd))) continue;
+        if (bad++ == 0) first = i;
+    }
+    if (bad > 0)
+        gess__add_finding(j, GESS__FAILURE, "not-finite",
+                          "Check how it is derived: a draw of it is infinite or not a number.",
+                          "%s has draws that are not finite (%zu of %zu quantities have); it has no figures.",
+                          s->names[first], bad, s->count);
+}
+
+void gess__rule_rhat(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count, bad = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        double rhat = s->figures[i].r_hat;
+        if (!(rhat > GESS__RHAT_WARNING)) continue;
+        bad++;
+        if (worst == s->count || rhat > s->figures[worst].r_hat) worst = i;
+    }
+    if (bad == 0) return;
+    double rhat = s->figures[worst].r_hat;
+    int failure = rhat > GESS__RHAT_FAILURE;
+    gess__add_finding(j, failure ? GESS__FAILURE : GESS__WARNING, "r-hat",
+                      failure ? "Do not use these draws yet. Run for longer (more --draws or --max-evals); if that "
+                                "does not help, check the traces of this parameter for chains in different places and "
+                                "for chains that still move away from their starts."
+                              : "More draws per chain bring it down.",
+                      "R-hat of %s is %.4f (%zu of %zu quantities are above %.2f): chains, or their halves, differ.",
+                      s->names[worst], rhat, bad, s->count, GESS__RHAT_WARNING);
+}
+
+void gess__rule_ess(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    double min = INFINITY;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        double ess = fmin(f->ess_bulk, f->ess_tail);
+        if (gess__is_two_group(j)) ess = fmin(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
+        if (gess__is_constant(f) || !(ess < min)) continue;
+        min = ess;
+        worst = i;
+    }
+    if (worst == s->count || min >= GESS__MIN_ESS) return;
+    gess__add_finding(j, GESS__FAILURE, "ess",
+                      "Draw more; the error of a mean falls with the square root of the effective sample size.",
+                      "The effective sample size of %s is %.0f; below %.0f neither the figures nor R-hat can be relied "
+                      "on.",
+                      s->names[worst], min, GESS__MIN_ESS);
+}
+
+void gess__rule_modes(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__column_chains *c = &s->figures[i].chains;
+        if (gess__is_constant(&s->figures[i]) || !(c->gap > GESS__GAP_FAILURE) ||
+            !(s->figures[i].r_hat > GESS__RHAT_WARNING))
+            continue;
+        if (worst == s->count || c->gap > s->figures[worst].chains.gap) worst = i;
+    }
+    if (worst == s->count) return;
+    const gess__column_chains *c = &s->figures[worst].chains;
+    gess__add_finding(j, GESS__FAILURE, "modes",
+                      "Chains do not pass between these places, so the number of chains in a place does not tell its "
+                      "probability. If you know the proportions, give starts by them (--init); otherwise join the "
+                      "modes by tempering or another parametrisation, or sample them separately.",
+                      "Chains are in different places of %s: %zu around %.4g and %zu around %.4g (chain %zu is one of "
+                      "the %s), %.1f times the spread of a chain apart.",
+                      s->names[worst], c->below, c->place_low, c->above, c->place_high, c->in_smaller + 1,
+                      c->below <= c->above ? "former" : "latter", c->gap);
+}
+
+void gess__rule_stuck(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__column_chains *c = &s->figures[i].chains;
+        if (gess__is_constant(&s->figures[i]) || c->constant == 0 || c->constant == s->chains) continue;
+        if (worst == s->count || c->constant > s->figures[worst].chains.constant) worst = i;
+    }
+    if (worst < s->count) {
+        const gess__column_chains *c = &s->figures[worst].chains;
+        gess__add_finding(j, GESS__FAILURE, "stuck",
+                          "Check where these chains are (`gess export`): in a tail that T does not reach, in a region "
+                          "cut off from the rest, or at a point where the density differs from call to call. A longer "
+                          "warm-up helps, and so does the kernel `gess` in place of `ess`.",
+                          "%zu of %zu chains never moved in %s (chain %zu is the first).", c->constant, s->chains,
+                          s->names[worst], c->first_constant + 1);
+        return;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__column_chains *c = &s->figures[i].chains;
+        if (gess__is_constant(&s->figures[i]) || c->narrow == 0 || s->draws < 20 ||
+            !(s->figures[i].r_hat > GESS__RHAT_WARNING))
+            continue;
+        if (worst == s->count || c->min_spread < s->figures[worst].chains.min_spread) worst = i;
+    }
+    if (worst == s->count) return;
+    const gess__column_chains *c = &s->figures[worst].chains;
+    gess__add_finding(j, s->figures[worst].r_hat > GESS__RHAT_FAILURE ? GESS__FAILURE : GESS__WARNING, "stuck",
+                      "Check the traces of these chains: they are in a place that they can hardly leave. A longer "
+                      "warm-up or another parametrisation helps.",
+                      "%zu of %zu chains hardly moved in %s: chain %zu is the first; the narrowest has %.3g of the "
+                      "usual spread.",
+                      c->narrow, s->chains, s->names[worst], c->first_narrow + 1, c->min_spread);
+}
+
+/* The shift of all chains from the first half of the draws to the second, in standard errors. */
+static double drift_of(const gess__judge *j, const gess__figures *f)
+{
+    const gess__summary *s = j->s;
+    if (s->chains < GESS__MIN_CHAINS)
+        return s->draws >= GESS__GEWEKE_DRAWS ? f->geweke * GESS__DRIFT_Z / GESS__GEWEKE_Z : NAN;
+    double error = f->chains.shift_error;
+    if (gess__is_two_group(j))
+        error = fmax(error, 2.0 * f->mcse_series / f->sd); /* chains that interact drift jointly */
+    return f->chains.shift / error * GESS__DRIFT_Z / gess__widen(GESS__DRIFT_Z, s->chains);
+}
+
+void gess__rule_drift(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    double max = 0.0;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        double z = fabs(drift_of(j, f));
+        if (gess__is_constant(f) || !(z > GESS__DRIFT_Z) || !(fabs(f->chains.shift) > 0.5 * GESS__DRIFT_SHIFT) ||
+            !(z > max))
+            continue;
+        max = z;
+        worst = i;
+    }
+    if (worst < s->count) {
+        const gess__column_chains *c = &s->figures[worst].chains;
+        gess__add_finding(j, fabs(c->shift) > GESS__DRIFT_SHIFT ? GESS__FAILURE : GESS__WARNING, "drift",
+                          "The chains had not converged when sampling began: run again with a longer warm-up "
+                          "(--warmup, --max-warmup-evals).",
+                          "The chains as a whole drift in %s: by %.2g standard deviations from the first half of the "
+                          "draws to the second, %.1f standard errors.",
+                          s->names[worst], c->shift, max);
+    }
+}
+
+void gess__rule_chain_drift(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    if (s->chains < GESS__MIN_CHAINS) return;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__column_chains *c = &s->figures[i].chains;
+        if (gess__is_constant(&s->figures[i]) || !(c->chain_score > GESS__CHAIN_SHIFT_Z) ||
+            !(fabs(c->chain_shift) > GESS__CHAIN_SHIFT))
+            continue;
+        if (worst == s->count || c->chain_score > s->figures[worst].chains.chain_score) worst = i;
+    }
+    if (worst == s->count) return;
+    const gess__column_chains *c = &s->figures[worst].chains;
+    gess__add_finding(j, fabs(c->chain_shift) > 2.0 * GESS__CHAIN_SHIFT ? GESS__FAILURE : GESS__WARNING, "drift",
+                      "One chain moves while the others stay: it arrived late, or it is leaving. Check its trace; a "
+                      "longer warm-up lets it arrive.",
+                      "Chain %zu drifts in %s: by %.2g standard deviations from its first half to its second, %.0f "
+                      "times what is usual among chains.",
+                      c->shifted + 1, s->names[worst], c->chain_shift, c->chain_score);
+}
+
+void gess__rule_targets(gess__judge *j)
+{
+    if (strcmp(gess__option_of(j, "draws"), "auto") != 0 || !json_is_false(json_object_get(j->s->stats, "targets_met")))
+        return;
+    gess__add_finding(j, GESS__WARNING, "targets", "Allow more evaluations: --max-evals.",
+                      "The run ended before it met its targets (bulk ESS %s, R-hat %s): smallest ESS %.0f, worst R-hat "
+                      "%.4f at the last check.",
+                      gess__option_of(j, "target-ess"), gess__option_of(j, "target-rhat"),
+                      gess__number_of(j->s->stats, "stop_ess"), gess__number_of(j->s->stats, "stop_rhat"));
+}
+
+void gess__rule_interaction(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t worst = s->count;
+    double max = GESS__INTERACTION;
+    if (!gess__is_two_group(j)) return;
+    for (size_t i = 0; i < s->count; i++) {
+        double ratio = s->figures[i].mcse_series / s->figures[i].mcse_mean;
+        if (gess__is_constant(&s->figures[i]) || !(ratio > max)) continue;
+        max = ratio;
+        worst = i;
+    }
+    if (worst < s->count)
+        gess__add_finding(j, GESS__WARNING, "interaction",
+                          "Quote mcse_series (`gess summary --all`) instead of mcse_mean: it is the error of the "
+                          "ensemble's mean.",
+                          "Chains that are fitted to each other are correlated: the error of the mean of %s is %.2g, "
+                          "%.1f times what independent chains would have.",
+                          s->names[worst], s->figures[worst].mcse_series, max);
+    if (s->ensembles == 1)
+        gess__add_finding(j, GESS__NOTE, "r-hat-blind",
+                          "`--ensembles 4` runs four independent ensembles, and R-hat then compares them.",
+                          "The chains of a two-group ensemble are fitted to each other, so R-hat between them is too "
+                          "low. Errors of means are judged by the ensemble's mean series.");
+}
+
+void gess__rule_shared_warmup(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    if (s->ensembles > 1 || gess__is_two_group(j) || j->config == NULL || s->chains < 2 || !gess__has_approximation(j))
+        return;
+    if (strcmp(gess__option_of(j, "warmup"), "0") == 0 || strcmp(gess__option_of(j, "schedule"), "fixed") == 0) return;
+    gess__add_finding(j, GESS__NOTE, "r-hat-blind",
+                      "`--ensembles 4` repeats the warm-up in four independent ensembles, and R-hat then compares "
+                      "them.",
+                      "All chains shared one warm-up. R-hat shows whether they agree, not what none of them has found, "
+                      "such as a mode that no start led to.");
+}

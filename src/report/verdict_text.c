@@ -1,0 +1,66 @@
+/* The verdict as text for people and as JSON for programs. */
+#include "report/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+static const char *const level_names[] = {"note", "warning", "failure"};
+
+/* The smallest bulk ESS and the worst R-hat of all columns that have them. */
+static void find_extremes(const gess__summary *s, double *ess, double *rhat)
+{
+    *ess = INFINITY;
+    *rhat = -INFINITY;
+    for (size_t i = 0; i < s->count; i++) {
+        *ess = fmin(*ess, s->figures[i].ess_bulk);
+        *rhat = fmax(*rhat, s->figures[i].r_hat);
+    }
+}
+
+/* Prints text indented, in lines of at most 100 columns. */
+static void print_wrapped(const char *text, FILE *out)
+{
+    enum { WIDTH = 100 };
+    size_t used = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " ");
+        if (used > 0 && used + 1 + length > WIDTH) {
+            fputs("\n    ", out);
+            used = 0;
+        } else {
+            fputs(used > 0 ? " " : "    ", out);
+            used += used > 0;
+        }
+        for (size_t i = 0; i < length; i++) fputc((unsigned char)text[i] < ' ' ? '?' : text[i], out);
+        used += length;
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
+void gess__verdict_print(const gess__verdict *v, const gess__summary *s, FILE *out)
+{
+    double ess, rhat;
+    find_extremes(s, &ess, &rhat);
+    fprintf(out, "%s: %zu chains of %llu draws, smallest bulk ESS %.0f, worst R-hat %.4f\n", v->pass ? "PASS" : "FAIL",
+            s->chains, (unsigned long long)s->draws, ess, rhat);
+    for (size_t i = 0; i < v->count; i++) {
+        fprintf(out, "\n%s (%s)\n", level_names[v->findings[i].level], v->findings[i].code);
+        print_wrapped(v->findings[i].text, out);
+        print_wrapped(v->findings[i].advice, out);
+    }
+}
+
+json_t *gess__verdict_json(const gess__verdict *v, const gess__summary *s)
+{
+    double ess, rhat;
+    json_t *findings = json_array();
+    find_extremes(s, &ess, &rhat);
+    for (size_t i = 0; i < v->count; i++)
+        json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "level", level_names[v->findings[i].level],
+                                                  "code", v->findings[i].code, "text", v->findings[i].text, "advice",
+                                                  v->findings[i].advice));
+    return json_pack("{s:b, s:I, s:I, s:o, s:o, s:o}", "pass", v->pass, "chains", (json_int_t)s->chains, "draws",
+                     (json_int_t)s->draws, "least_ess", isfinite(ess) ? json_real(ess) : json_null(), "worst_rhat",
+                     isfinite(rhat) ? json_real(rhat) : json_null(), "findings", findings);
+}
