@@ -43,7 +43,7 @@ static void reserve(gess__archive *a, size_t count)
 void gess__archive_bytes(gess__archive *a, void *data, size_t count)
 {
     if (a->bad || count == 0) return;
-    GESS_ASSERT(data != NULL && a->at <= a->size && a->size <= a->capacity);
+    GESS_ASSERT(data != NULL && a->at <= a->size && (a->reading || a->size <= a->capacity));
     if (a->reading) {
         if (count > a->size - a->at) {
             a->bad = 1;

@@ -15,7 +15,7 @@ typedef struct gess__archive {
     int reading, bad;
     uint32_t format; /* of the file that was read; 0: none was */
     unsigned char *bytes;
-    size_t size, capacity, at; /* at: the next byte to read */
+    size_t size, capacity, at; /* capacity: for writing only; at: the next byte to read */
 } gess__archive;
 
 /* Writes or reads `count` bytes at `data`. */

@@ -1,14 +1,15 @@
 #include "diagnose/coda.h"
 
+#include "base/assert.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <float.h>
 
-/* Orders tried are at most 10 log10 n, below 193 for any n that a size_t holds. */
+/* Orders up to 10 log10 n are tried: fewer than 193 for any size_t n. */
 enum { ORDER_LIMIT = 200 };
 
-/* Long double sums, as R's: locations far from zero keep their digits. */
+/* Long double sums, as in R, which keep the digits of locations far from zero. */
 static long double long_mean_of(size_t n, const double *x)
 {
     long double sum = 0.0L, left = 0.0L;
@@ -47,7 +48,7 @@ static double residual_sd(size_t n, const double *x)
     return (double)sqrtl(sum / (long double)(n - 1));
 }
 
-/* out = x minus its mean. Done twice, the second time takes away what rounding the first left. */
+/* out = x minus its mean. A second call removes the rounding error of the first. */
 static void centre_series(size_t n, const double *x, double *out)
 {
     long double sum = 0.0L;
@@ -56,8 +57,8 @@ static void centre_series(size_t n, const double *x, double *out)
     for (size_t i = 0; i < n; i++) out[i] = x[i] - mean;
 }
 
-/* Levinson-Durbin on the autocovariances r[0 .. orders]. The order m of the first least
- * n ln v_m + 2m sets the spectrum: v_m n / (n - m - 1) / (1 - Σφ)². */
+/* Levinson-Durbin on the autocovariances r[0 .. orders]. The order m with the smallest AIC, n ln v_m + 2m (the first of
+ * several), gives the spectrum: v_m n / (n - m - 1) / (1 - Σφ)². */
 static double spectrum_by_aic(size_t n, size_t orders, const double *r)
 {
     double phi[ORDER_LIMIT] = {0}, old[ORDER_LIMIT];
@@ -103,6 +104,7 @@ double gess__coda_spectrum0(size_t n, const double *x, double *scratch)
 double gess__coda_effective_size(size_t chains, size_t n, const double *x, double *scratch)
 {
     double sum = 0.0;
+    GESS_ASSERT(x != NULL && scratch != NULL);
     for (size_t c = 0; c < chains; c++) {
         const double *chain = x + c * n;
         double spectrum = gess__coda_spectrum0(n, chain, scratch);

@@ -1,7 +1,7 @@
-/* Diagnostics of R's package coda 0.19-4 that rest on an autoregressive fit (Yule-Walker, order
- * by AIC). Non-finite draws and single draws, which coda refuses, give NaN.
+/* Diagnostics of R's package coda 0.19-4 that use an autoregressive fit (Yule-Walker, order by AIC): effective size and
+ * Geweke's z. Non-finite draws and single draws, which coda refuses, give NaN.
  *
- * Series of n draws, x[0 .. n-1]; chains × n: x[chain * n + draw]. `scratch` is the caller's, n doubles. */
+ * A series is x[0 .. n-1]; chains × n draws are x[chain * n + draw]. `scratch` is n doubles of the caller. */
 #ifndef GESS_DIAGNOSE_CODA_H
 #define GESS_DIAGNOSE_CODA_H
 
@@ -11,7 +11,7 @@
  * series that is a straight line up to a residual sd of 1.49e-8. */
 double gess__coda_spectrum0(size_t n, const double *x, double *scratch);
 
-/* effectiveSize(): n var / spectrum, added over the chains; not capped; a straight line counts 0. */
+/* effectiveSize(): n var / spectrum, summed over the chains, not capped; a straight line counts 0. */
 double gess__coda_effective_size(size_t chains, size_t n, const double *x, double *scratch);
 
 /* geweke.diag(): z score between the means of the first tenth and of the last half of a chain. */

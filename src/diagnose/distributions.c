@@ -53,7 +53,7 @@ static long double beta_fraction(long double x, long double a, long double b)
     if (fabsl(d) < tiny) d = tiny;
     d = 1.0L / d;
     long double value = d;
-    for (int i = 1; i < 1000000; i++) { /* about sqrt(max(a, b)) turns are needed */
+    for (int i = 1; i < 1000000; i++) { /* it takes about sqrt(max(a, b)) iterations */
         long double m = (long double)i, m2 = 2.0L * m;
         long double term = m * (b - m) * x / ((a + m2 - 1.0L) * (a + m2));
         d = 1.0L + term * d;
@@ -81,7 +81,7 @@ double gess__beta_quantile(double p, double shape_a, double shape_b)
     int sign;
     long double log_beta = lgammal_r(a, &sign) + lgammal_r(b, &sign) - lgammal_r(a + b, &sign);
     long double low = 0.0L, high = 1.0L, x = a / (a + b);
-    /* Newton's steps, halving the bracket where one would leave it. */
+    /* Newton steps; a step that would leave the bracket is replaced by halving it. */
     for (int i = 0; i < 200; i++) {
         long double kernel = expl(a * logl(x) + b * log1pl(-x) - log_beta); /* x^a (1-x)^b / B(a, b) */
         long double lower = x <= (a + 1.0L) / (a + b + 2.0L) ? kernel * beta_fraction(x, a, b) / a

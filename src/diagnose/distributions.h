@@ -1,4 +1,4 @@
-/* The two quantile functions that the diagnostics need. */
+/* Quantile functions of the normal and the beta distribution, for the diagnostics. */
 #ifndef GESS_DIAGNOSE_DISTRIBUTIONS_H
 #define GESS_DIAGNOSE_DISTRIBUTIONS_H
 

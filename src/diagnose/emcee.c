@@ -1,9 +1,11 @@
 #include "diagnose/emcee.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
-/* The chain less its mean, over the root of its sum of squares: its autocorrelations come out as such. */
+/* The chain minus its mean, divided by the root of its sum of squares, so that autocovariances are autocorrelations. */
 static void standardise(size_t n, const double *x, double *out)
 {
     double sum = 0.0, squares = 0.0;
@@ -19,6 +21,7 @@ static void standardise(size_t n, const double *x, double *out)
 
 double gess__emcee_time(gess__fft *fft, size_t chains, size_t n, const double *x, double *scratch)
 {
+    GESS_ASSERT(chains > 0 && fft->size >= 2 * n);
     if (n < 2) return NAN;
     gess__fft_clear(fft);
     for (size_t c = 0; c < chains; c += 2) {
@@ -37,7 +40,7 @@ double gess__emcee_time(gess__fft *fft, size_t chains, size_t n, const double *x
     for (size_t m = 0; m < n; m++) {
         sum += fft->re[m] / (double)chains;
         double time = 2.0 * sum - 1.0;
-        if (!((double)m < 5.0 * time)) return time; /* NaN ends it too */
+        if (!((double)m < 5.0 * time)) return time; /* also if time is NaN */
     }
     return 2.0 * sum - 1.0;
 }

@@ -8,8 +8,8 @@
 
 #include "diagnose/fft.h"
 
-/* In draws; x is chains × n: x[chain * n + draw]. The transform must have been made for series of n;
- * `scratch` is n doubles. NaN where a chain is constant or not finite, as emcee has it. */
+/* In draws; x is chains × n: x[chain * n + draw]. The transform must have room for series of n values; `scratch` is n
+ * doubles. NaN if a chain is constant or not finite, as in emcee. */
 double gess__emcee_time(gess__fft *fft, size_t chains, size_t n, const double *x, double *scratch);
 
 #endif

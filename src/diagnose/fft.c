@@ -1,5 +1,6 @@
 #include "diagnose/fft.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 
@@ -125,8 +126,8 @@ static void either_two(double *restrict re, double *restrict im)
     im[0] += i;
 }
 
-/* Depth first, so that the parts of a long transform stay in the cache. `twiddles` is where the
- * table of this block size begins. */
+/* Depth first, so that the parts of a long transform stay in the cache. `twiddles` is the start of the table of this
+ * block size. */
 static void forward(const gess__fft *fft, size_t block, size_t start, size_t twiddles)
 {
     if (block == 2) {
@@ -159,6 +160,7 @@ static void add_squares(size_t n, const double *restrict re, const double *restr
 
 void gess__fft_add_power(gess__fft *fft, size_t n)
 {
+    GESS_ASSERT(2 * n <= fft->size);
     memset(fft->re + n, 0, (fft->size - n) * sizeof *fft->re);
     memset(fft->im + n, 0, (fft->size - n) * sizeof *fft->im);
     forward(fft, fft->size, 0, 0);

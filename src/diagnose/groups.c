@@ -1,12 +1,16 @@
 #include "diagnose/groups.h"
 
+#include "base/assert.h"
+
 size_t gess__group_common(size_t chains, size_t groups)
 {
+    GESS_ASSERT(groups > 0 && groups <= chains);
     return chains / groups;
 }
 
 size_t gess__group_first(size_t chains, size_t groups, size_t g)
 {
+    GESS_ASSERT(groups > 0 && g <= groups);
     size_t extra = chains % groups;
     return g * (chains / groups) + (g < extra ? g : extra);
 }

@@ -1,5 +1,5 @@
-/* R-hat of groups of chains, such as independent ensembles: each group is taken as one long chain, its
- * draws in the order in which they were made, so that the halves of a group are halves in time.
+/* R-hat of groups of chains, such as independent ensembles: a group counts as one long chain, with its draws in the
+ * order in which they were made, so that the halves of a group are halves in time.
  *
  * This is the nested R-hat of C. C. Margossian et al., "Nested R-hat: assessing the convergence of Markov
  * chain Monte Carlo when running many short chains", Bayesian Analysis (2024), with split, rank-normalised
@@ -9,15 +9,15 @@
 
 #include "diagnose/posterior.h"
 
-/* First chain of group g where `chains` are split evenly, earlier groups having one more where it does not
- * divide; g = groups: one past the last. */
+/* First chain of group g if `chains` are split evenly; if the division leaves a rest, earlier groups have one more.
+ * g = groups: one past the last chain. */
 size_t gess__group_first(size_t chains, size_t groups, size_t g);
 
-/* Chains that every group has; R-hat leaves out what some have beyond. */
+/* Chains that every group has; R-hat ignores the extra chain of larger groups. */
 size_t gess__group_common(size_t chains, size_t groups);
 
-/* x is chains × n. `work` must have been made for `groups` chains of n · gess__group_common() draws;
- * `scratch` holds as many doubles as x. */
+/* x is chains × n. `work` must have room for `groups` chains of n · gess__group_common() draws; `scratch` has as many
+ * doubles as x. */
 double gess__rhat_of_groups(gess__posterior_workspace *work, size_t chains, size_t groups, size_t n, const double *x,
                             double *scratch);
 

@@ -1,4 +1,4 @@
-/* Whether a model is one that gess can sample: its own description, before any of it is called. */
+/* Checks the description of a model before any of its functions is called: version, dimension, names, bounds. */
 #include "base/mem.h"
 #include "model/model.h"
 
@@ -10,8 +10,8 @@ enum { MAX_DIM = 1000000 };
 
 /* ---- names ---- */
 
-/* Length of the UTF-8 sequence at s, 0 where it is not one: no overlong forms, no surrogates, nothing
- * past U+10FFFF. */
+/* Length of the UTF-8 sequence at s; 0 if it is not one (overlong forms, surrogates and code points past U+10FFFF are
+ * not). */
 static size_t sequence_length(const unsigned char *s)
 {
     if (s[0] < 0x80) return 1;
@@ -37,8 +37,8 @@ static bool is_utf8(const char *text)
     return true;
 }
 
-/* Quotes, commas, newlines and the like are allowed: whoever writes a name into a file escapes it. A
- * dot is an index in CmdStan's files, and a name that ends in "__" is the sampler's own column. */
+/* Quotes, commas, newlines and the like are allowed; the writers of files escape them. A dot means an index in
+ * CmdStan's files, and names that end in "__" are columns of the sampler. */
 static int check_name(const char *name, const char *what, size_t i, gess_error *err)
 {
     if (name == NULL || *name == '\0')
@@ -53,8 +53,9 @@ static int check_name(const char *name, const char *what, size_t i, gess_error *
     size_t length = strlen(name);
     if (length >= 2 && strcmp(name + length - 2, "__") == 0)
         return gess__fail(err, GESS_ERR_MODEL,
-                          "%s '%.100s': names that end in __ are the sampler's own, as lp__ is; choose another", what,
-                          name);
+                          "%s '%.100s': names that end in __, such as lp__, are reserved for the sampler; choose "
+                          "another",
+                          what, name);
     return GESS_OK;
 }
 
@@ -83,7 +84,7 @@ static int check_names(const gess_model *model, gess_error *err)
     if (model->names == NULL && model->derived == 0) return GESS_OK;
 
     const char **all = NULL;
-    char(*numbered)[32] = NULL; /* of parameters without names */
+    char(*numbered)[32] = NULL; /* names x1, x2, … if the model has none */
     int status = gess__alloc_bytes(&all, count, sizeof *all, "names", err);
     if (status == GESS_OK && model->names == NULL)
         status = gess__alloc_bytes(&numbered, dim, sizeof *numbered, "names", err);

@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include "base/assert.h"
 #include "base/csv.h"
 #include "base/mem.h"
 #include "model/builtin/builtin.h"
@@ -55,13 +56,13 @@ static void add_word(word_list *list, const char *word)
 enum { MAX_PARAMETERS = 16 };
 
 struct gess__parameters {
-    const char *model; /* its name, for messages; borrowed */
+    const char *model; /* its name, for messages; not owned */
     size_t count;
     struct {
         char *key, *value; /* in the text that gess_model_open() owns */
         bool used;
     } item[MAX_PARAMETERS];
-    const char *known[MAX_PARAMETERS]; /* keys that were asked for; string literals */
+    const char *known[MAX_PARAMETERS]; /* keys that were looked up; string literals */
     size_t known_count;
 };
 
@@ -81,8 +82,9 @@ static int split_parameters(gess__parameters *p, char *text, gess_error *err)
                 return gess__fail(err, GESS_ERR_USAGE, "model %s: parameter '%s' is given twice; keep one of them",
                                   p->model, text);
         if (p->count == MAX_PARAMETERS)
-            return gess__fail(err, GESS_ERR_USAGE, "model %s: more than %d parameters; `gess models` lists its own",
-                              p->model, MAX_PARAMETERS);
+            return gess__fail(err, GESS_ERR_USAGE,
+                              "model %s: more than %d parameters; `gess models` lists those that it has", p->model,
+                              MAX_PARAMETERS);
         p->item[p->count].key = text;
         p->item[p->count].value = equals + 1;
         p->count++;
@@ -97,7 +99,7 @@ int gess__parameter_text(gess__parameters *p, const char *key, const char **out,
     for (size_t i = 0; i < p->known_count; i++) known |= strcmp(p->known[i], key) == 0;
     if (!known) {
         if (p->known_count == MAX_PARAMETERS)
-            return gess__fail(err, GESS_ERR_INTERNAL, "model %s asks for more than %d parameters", p->model,
+            return gess__fail(err, GESS_ERR_INTERNAL, "model %s looks up more than %d parameters", p->model,
                               MAX_PARAMETERS);
         p->known[p->known_count++] = key;
     }
@@ -167,6 +169,7 @@ static int check_all_used(const gess__parameters *p, gess_error *err)
 
 int gess__model_alloc(gess__model *m, void *out, size_t count, size_t size, gess_error *err)
 {
+    GESS_ASSERT(m->memory_count <= GESS__MODEL_MEMORY);
     if (m->memory_count == GESS__MODEL_MEMORY)
         return gess__fail(err, GESS_ERR_INTERNAL, "a model allocates more than %d times: raise GESS__MODEL_MEMORY",
                           GESS__MODEL_MEMORY);
@@ -202,6 +205,7 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
 int gess__model_positive_range(gess__model *m, size_t first, size_t count, gess_error *err)
 {
     double *lower = NULL;
+    GESS_ASSERT(m->model.dim > 0 && first + count <= m->model.dim);
     GESS_MODEL_ALLOC(m, &lower, m->model.dim, err);
     for (size_t i = 0; i < m->model.dim; i++) lower[i] = i >= first && i < first + count ? 0.0 : -INFINITY;
     m->model.lower = lower;
@@ -236,7 +240,7 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
 
 static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
-    /* a path is explicit: nothing is looked for in library folders or the present one */
+    /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
     if (slash != NULL && (colon == NULL || slash < colon)) return gess__plugin_open(m, specification, data, err);
     if (data != NULL)
@@ -257,7 +261,7 @@ int gess_model_open(const gess_model **model, const char *specification, const c
         status = open_any(m, specification, text, data, err);
     }
     free(text);
-    if (status == GESS_OK) { /* what opens it again, for config.json */
+    if (status == GESS_OK) { /* the specification opens the model again; it goes into config.json */
         char *name = NULL;
         status = gess__model_alloc(m, &name, strlen(specification) + 1, 1, err);
         if (status == GESS_OK) m->model.name = strcpy(name, specification);
@@ -280,7 +284,7 @@ void gess_model_close(const gess_model *model)
 
 /* ---- data files ---- */
 
-/* share/gess/data of the prefix whose bin holds the running command; empty where that is not known. */
+/* share/gess/data under the prefix whose bin/ holds the running command; "" if that is not known. */
 static void folder_beside_command(char *path, size_t size)
 {
     static const char data[] = "share/gess/data";
@@ -317,6 +321,7 @@ int gess__data_path(const char *name, char *path, size_t size, gess_error *err)
 size_t gess__describe_parameter(const gess_model *model, size_t i, double value, char *text, size_t used, size_t size)
 {
     char buffer[32];
+    GESS_ASSERT(i < model->dim && used < size && size >= 5);
     int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "",
                         gess__parameter_name(model, i, buffer), value);
     if (more >= 0 && (size_t)more < size - used) return used + (size_t)more;

@@ -1,8 +1,7 @@
-/* What a density is inside the library: a gess_model with an owner, and the tables of models.
+/* A density inside the library: a gess_model with the memory behind it, loaders of models, and the table of built-ins.
  *
- * A built-in target is one file in model/builtin/ and one row in builtin/models.def. Its `open`
- * reads its parameters, fills in `m->model` and leaves whatever it allocated in m->memory, which
- * gess_model_close() frees. */
+ * A built-in target is one file in model/builtin/ and one row in builtin/models.def. Its `open` reads its parameters,
+ * fills in `m->model` and allocates from m->memory, which gess_model_close() frees. */
 #ifndef GESS_MODEL_MODEL_H
 #define GESS_MODEL_MODEL_H
 
@@ -14,15 +13,15 @@ typedef struct gess__model {
     gess_model model; /* first: gess_model_close() gets this address */
     void *memory[GESS__MODEL_MEMORY];
     size_t memory_count;
-    void (*close)(struct gess__model *m); /* a loader's own, or NULL */
-    void *loaded;                         /* a loader's own */
+    void (*close)(struct gess__model *m); /* set by the loader; NULL: nothing to close */
+    void *loaded;                         /* state of the loader */
 } gess__model;
 
-/* plugin.c: a model in a shared object, by an explicit path. */
+/* plugin.c: opens a model in a shared object, by an explicit path. */
 int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_error *err);
 
-/* check.c: whether the description of a model is complete and makes sense: version, dimension,
- * functions, names, bounds. Calls nothing of it. */
+/* check.c: checks the description of a model: version, dimension, functions, names, bounds. Calls none of its
+ * functions. */
 int gess__model_check(const gess_model *model, gess_error *err);
 
 /* Zeroed memory that lives as long as the model: GESS_MODEL_ALLOC(m, &pointer, count, err). */
@@ -35,20 +34,20 @@ int gess__model_number_names(gess__model *m, const char *prefix, size_t first, s
 
 /* Gives the first `count` parameters the lower bound 0. Call it once m->model.dim is set. */
 int gess__model_positive(gess__model *m, size_t count, gess_error *err);
-/* The same of `count` parameters from `first` on. */
+/* The same for `count` parameters from `first` on. */
 int gess__model_positive_range(gess__model *m, size_t first, size_t count, gess_error *err);
 
 /* ---- parameters `key=value,…` of a specification ---- */
 
 typedef struct gess__parameters gess__parameters;
 
-/* Each look-up marks its key as known; after `open` a key that nobody asked for is an error that
- * lists the known ones. An absent key gives the fallback. */
+/* Every look-up marks its key as known; after `open`, a key that was never looked up is an error that lists the known
+ * ones. An absent key gives the fallback. */
 int gess__parameter_count(gess__parameters *p, const char *key, size_t fallback, size_t low, size_t high, size_t *out,
                           gess_error *err);
 int gess__parameter_real(gess__parameters *p, const char *key, double fallback, double low, double high, double *out,
                          gess_error *err);
-/* *out is NULL where the key is absent; otherwise it lives until `open` returns. */
+/* *out is NULL if the key is absent; otherwise it is valid until `open` returns. */
 int gess__parameter_text(gess__parameters *p, const char *key, const char **out, gess_error *err);
 
 /* ---- tables ---- */
@@ -60,19 +59,18 @@ typedef struct gess__builtin {
     int (*open)(gess__model *m, gess__parameters *p, gess_error *err);
 } gess__builtin;
 
-/* Row i of the table, NULL past the end. */
+/* Row i of the table; NULL past the end. */
 const gess__builtin *gess__builtin_row(size_t i);
 
-/* Path of a data file that ships with gess, looked for in $GESS_DATA, share/gess/data beside the
- * folder of the running command (so an installation may be moved), the installed data folder and
- * the source tree, in this order. */
+/* Path of a data file that ships with gess: the first that exists in $GESS_DATA, share/gess/data beside the folder of
+ * the running command (so an installation may be moved), the installed data folder and the source tree. */
 int gess__data_path(const char *name, char *path, size_t size, gess_error *err);
 
-/* Appends "name = value" of parameter i to text, of which `used` bytes are used, for messages. Returns
- * the bytes used then, or `size` where it did not fit and "…" was put in its place: stop there. */
+/* Appends "name = value" of parameter i to a message of which `used` bytes are used. Returns the bytes used then, or
+ * `size` if it did not fit and "…" was appended instead: stop there. */
 size_t gess__describe_parameter(const gess_model *model, size_t i, double value, char *text, size_t used, size_t size);
 
-/* The name of parameter i: the model's own, or x<i+1> written into buffer. */
+/* The name of parameter i: from the model, or x<i+1> written into buffer. */
 const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[32]);
 
 #endif

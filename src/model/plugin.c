@@ -1,8 +1,8 @@
-/* Models in shared objects: the contract is in <gess/gess.h>, under "a density in a shared object".
+/* Loads models from shared objects. The contract is in <gess/gess.h>, under "a density in a shared object".
  *
- * A shared object stays loaded when its model is closed. Threads and exit handlers that it, or a
- * run-time library it needs (OpenMP, Fortran's), has left behind would otherwise run code that is no
- * longer there. So one process sees one version of a file, however often it is opened. */
+ * A shared object stays loaded after its model is closed: threads and exit handlers of the object, or of a run-time
+ * library it uses (OpenMP, Fortran's), could still run its code. So a process sees one version of a file, however often
+ * it is opened. */
 #include "base/mem.h"
 #include "model/model.h"
 
@@ -17,10 +17,10 @@
 typedef struct plugin {
     gess_plugin_open_fn *open;
     gess_plugin_close_fn *close; /* or NULL */
-    gess_model opened;           /* as `open` left it; `close` gets it back so, whatever became of m->model */
+    gess_model opened;           /* as `open` left it, for `close`; m->model may change */
 } plugin;
 
-/* What dlsym() gives, as what it is. */
+/* The result of dlsym(), with its type. */
 typedef union symbol {
     void *address;
     const unsigned *abi;
@@ -28,9 +28,9 @@ typedef union symbol {
     gess_plugin_close_fn *close;
 } symbol;
 
-/* Whether a shared object has all the bytes that the loader will map. It does not look itself: a file
- * that was cut short, as by a copy that did not end, would end the process with a bus error. Whatever
- * else may be wrong with the file, the loader does say. */
+/* Whether a shared object has all the bytes that the loader will map. The loader does not check this: a file that was
+ * cut short, for instance by an interrupted copy, would kill the process with a bus error. The loader reports every
+ * other fault. */
 static bool is_whole(const char *path, off_t size)
 {
     ElfW(Ehdr) header;

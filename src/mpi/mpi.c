@@ -1,9 +1,10 @@
-/* comm over MPI, with nothing beyond MPI 2: Isend, Iprobe, Irecv, Test.
+/* The communicator of parallel/comm.h over MPI. It needs only MPI 2: Isend, Iprobe, Irecv, Test.
  *
- * No call here waits for another rank, but for those that make and free a communicator. What is sent is copied into a
- * parcel that lives until MPI is through with it; parcels are used again. What comes in is received in the order in
- * which it was found, several at a time, so that a large message does not hold up those behind it for a round trip
- * each. Bytes travel as 64-bit words, of which a count of int holds 16 GiB. */
+ * Only the calls that make and free a communicator wait for other ranks. A sent message is copied into a parcel, which
+ * lives until MPI is done with it and is then used again. Messages are received in the order in which they were found,
+ * several at a time, so that the messages behind a large one do not wait a round trip each. Bytes travel as 64-bit
+ * words, so that MPI's int counts reach 16 GiB. */
+#include "base/assert.h"
 #include "parallel/comm.h"
 
 #include <gess/gess_mpi.h>
@@ -30,10 +31,10 @@ enum { MAX_INCOMING = 16, MAX_TESTED = 16 };
 
 typedef struct wire {
     MPI_Comm comm;
-    int finalise;          /* MPI is ours to end */
-    queue outgoing;        /* not through, in no order */
+    int finalise;          /* whether close calls MPI_Finalize() */
+    queue outgoing;        /* in transit, in no order */
     queue incoming;        /* in the order in which they were found */
-    parcel *read, *unused; /* the message that was given out last; parcels to be used again */
+    parcel *read, *unused; /* the message of the last poll; parcels to use again */
 } wire;
 
 static int failed(int code, const char *what, gess_error *err)
@@ -89,12 +90,12 @@ static void free_parcels(parcel *p)
     }
 }
 
-/* One with room for so many words. */
+/* A parcel with room for `words` words. */
 static int get_parcel(wire *w, size_t words, parcel **out, gess_error *err)
 {
     parcel **at = &w->unused;
     while (*at != NULL && (*at)->room < words) at = &(*at)->next;
-    if (*at == NULL) at = &w->unused; /* none is large enough: one of them grows */
+    if (*at == NULL) at = &w->unused; /* none is large enough: the first one grows */
     parcel *p = *at;
     if (p != NULL)
         *at = p->next;
@@ -119,9 +120,10 @@ static int get_parcel(wire *w, size_t words, parcel **out, gess_error *err)
 
 static int send_parcel(gess_comm *comm, int to, int tag, const void *bytes, size_t count, gess_error *err)
 {
-    wire *w = comm->own;
+    wire *w = comm->transport;
     parcel *p = NULL;
     size_t words = 1 + (count + 7) / 8;
+    GESS_ASSERT(to >= 0 && to < comm->size && (count == 0 || bytes != NULL));
     if (words > 2147483647) return gess__fail(err, GESS_ERR_INTERNAL, "a message of %zu bytes is too long", count);
     GESS_TRY(get_parcel(w, words, &p, err));
     p->words[0] = count;
@@ -134,8 +136,8 @@ static int send_parcel(gess_comm *comm, int to, int tag, const void *bytes, size
     return GESS_OK;
 }
 
-/* Takes back parcels that are through. Those that are not go to the end: a rank that does not receive holds up no
- * other's. Some at a time, since this is called for every message. */
+/* Takes back parcels that were sent. The others go to the end of the queue, so that a rank that does not receive does
+ * not hold up the rest. Tests at most MAX_TESTED parcels, because every poll calls this. */
 static int reap(wire *w, gess_error *err)
 {
     queue *q = &w->outgoing;
@@ -152,17 +154,17 @@ static int reap(wire *w, gess_error *err)
     return GESS_OK;
 }
 
-/* Begins to receive whatever has been announced. */
+/* Starts to receive every message that MPI has announced. */
 static int find_incoming(wire *w, gess_error *err)
 {
     while (w->incoming.length < MAX_INCOMING) {
         int found = 0, words = 0;
         MPI_Status status;
         parcel *p = NULL;
-        TRY_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &found, &status), "cannot look for messages", err);
+        TRY_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, w->comm, &found, &status), "cannot probe for messages", err);
         if (!found) break;
         TRY_MPI(MPI_Get_count(&status, MPI_UINT64_T, &words), "cannot receive", err);
-        if (words < 1) return gess__fail(err, GESS_ERR_INTERNAL, "MPI: a message that is not of gess");
+        if (words < 1) return gess__fail(err, GESS_ERR_INTERNAL, "MPI: a message that gess did not send");
         GESS_TRY(get_parcel(w, (size_t)words, &p, err));
         p->from = status.MPI_SOURCE;
         p->tag = status.MPI_TAG;
@@ -174,7 +176,7 @@ static int find_incoming(wire *w, gess_error *err)
 
 static int poll_parcels(gess_comm *comm, gess__message *message, int *got, gess_error *err)
 {
-    wire *w = comm->own;
+    wire *w = comm->transport;
     queue *q = &w->incoming;
     put_away(w, w->read);
     w->read = NULL;
@@ -186,7 +188,7 @@ static int poll_parcels(gess_comm *comm, gess__message *message, int *got, gess_
     TRY_MPI(MPI_Test(&q->first->request, &through, MPI_STATUS_IGNORE), "cannot receive", err);
     if (!through) return GESS_OK;
     parcel *p = w->read = take_first(q);
-    if (p->words[0] > 8 * (p->count - 1)) return gess__fail(err, GESS_ERR_INTERNAL, "MPI: a message that is not whole");
+    if (p->words[0] > 8 * (p->count - 1)) return gess__fail(err, GESS_ERR_INTERNAL, "MPI: an incomplete message");
     comm->traffic.messages_in++;
     comm->traffic.bytes_in += p->words[0];
     *message = (gess__message){.from = p->from, .tag = p->tag, .count = (size_t)p->words[0], .bytes = p->words + 1};
@@ -196,13 +198,13 @@ static int poll_parcels(gess_comm *comm, gess__message *message, int *got, gess_
 
 static size_t count_pending(gess_comm *comm)
 {
-    const wire *w = comm->own;
+    const wire *w = comm->transport;
     return w->outgoing.length + w->incoming.length;
 }
 
 static void abort_all(gess_comm *comm, int status, const char *text)
 {
-    const wire *w = comm->own;
+    const wire *w = comm->transport;
     if (text != NULL) fprintf(stderr, "gess: %s\n", text);
     fflush(NULL);
     MPI_Abort(w->comm, status);
@@ -212,12 +214,12 @@ static void abort_all(gess_comm *comm, int status, const char *text)
 static void close_wire(gess_comm *comm)
 {
     if (comm == NULL) return;
-    wire *w = comm->own;
+    wire *w = comm->transport;
     int finalise = w->finalise;
     if (comm->free_ranks != NULL) comm->free_ranks(comm->ranks);
-    /* what nobody receives any more is left to MPI, memory and all */
+    /* a message that no rank receives any more is left to MPI, with its memory */
     for (double start = MPI_Wtime(); w->outgoing.first != NULL && MPI_Wtime() - start < CLOSE_SECONDS;) {
-        gess__message unread; /* whoever sent it is waiting, too */
+        gess__message unread; /* its sender is closing too, and waits for us to receive it */
         int got;
         if (poll_parcels(comm, &unread, &got, NULL) != GESS_OK) break;
     }
@@ -230,7 +232,7 @@ static void close_wire(gess_comm *comm)
     if (finalise) MPI_Finalize();
 }
 
-/* ---- making them ---- */
+/* ---- making a communicator ---- */
 
 int gess_mpi_comm(gess_comm **out, MPI_Comm of, gess_error *err)
 {
@@ -248,7 +250,7 @@ int gess_mpi_comm(gess_comm **out, MPI_Comm of, gess_error *err)
         return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     }
     *comm = (gess_comm){.abi = GESS__COMM_ABI,
-                        .own = w,
+                        .transport = w,
                         .send = send_parcel,
                         .poll = poll_parcels,
                         .pending = count_pending,
@@ -278,7 +280,7 @@ int gess_mpi_world(gess_comm **comm, gess_error *err)
     MPI_Initialized(&initialised);
     if (!initialised) TRY_MPI(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "cannot initialise", err);
     GESS_TRY(gess_mpi_comm(comm, MPI_COMM_WORLD, err));
-    wire *w = (*comm)->own;
+    wire *w = (*comm)->transport;
     w->finalise = !initialised;
     return GESS_OK;
 }

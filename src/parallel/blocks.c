@@ -1,6 +1,8 @@
 #include "parallel/blocks.h"
 
-#define WORTHWHILE 1e6
+#include "base/assert.h"
+
+#define MIN_OPERATIONS 1e6 /* fewer take less time than waking a team */
 
 struct blocks {
     gess__blocks_fn *work;
@@ -8,7 +10,7 @@ struct blocks {
     size_t n;
 };
 
-static int one(void *data, unsigned worker, size_t block, gess_error *err)
+static int work_on_block(void *data, unsigned worker, size_t block, gess_error *err)
 {
     (void)err;
     const struct blocks *b = data;
@@ -20,12 +22,13 @@ static int one(void *data, unsigned worker, size_t block, gess_error *err)
 void gess__blocks(gess__team *team, double operations, size_t n, gess__blocks_fn *work, void *data)
 {
     struct blocks b = {work, data, n};
+    GESS_ASSERT(work != NULL);
     size_t count = gess__block_count(n);
-    if (team != NULL && gess__team_size(team) > 1 && count > 1 && operations > WORTHWHILE) {
-        (void)gess__team_run(team, count, one, &b, NULL); /* no block can fail */
+    if (team != NULL && gess__team_size(team) > 1 && count > 1 && operations > MIN_OPERATIONS) {
+        (void)gess__team_run(team, count, work_on_block, &b, NULL); /* no block can fail */
         return;
     }
-    for (size_t block = 0; block < count; block++) (void)one(&b, 0, block, NULL);
+    for (size_t block = 0; block < count; block++) (void)work_on_block(&b, 0, block, NULL);
 }
 
 unsigned gess__block_workers(const gess__team *team)

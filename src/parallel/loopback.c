@@ -1,3 +1,5 @@
+/* Ranks that are threads of one process, with simulated latency: for tests and simulations. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "parallel/comm.h"
@@ -10,7 +12,7 @@
 
 typedef struct letter {
     struct letter *next;
-    double due; /* when it can be received */
+    double due; /* clock at which it can be received */
     int from, tag;
     size_t count;
     _Alignas(16) unsigned char bytes[];
@@ -20,16 +22,17 @@ struct gess__loopback {
     int size;
     double latency, per_byte;
     pthread_mutex_t lock;
-    letter **first, **last; /* of each rank: what it has not received, in the order of arrival */
-    letter **read;          /* of each rank: what it received last */
-    double *busy;           /* of each pair: when the message before is through */
-    atomic_int *cut;        /* of each rank */
+    letter **first, **last; /* per rank: the letters that it has not received, in the order of arrival */
+    letter **read;          /* per rank: the letter that it received last */
+    double *busy;           /* per pair of ranks: when the previous message is through */
+    atomic_int *cut;        /* per rank */
     gess_comm *comm;
 };
 
 static int send_letter(gess_comm *comm, int to, int tag, const void *bytes, size_t count, gess_error *err)
 {
-    gess__loopback *net = comm->own;
+    gess__loopback *net = comm->transport;
+    GESS_ASSERT(to >= 0 && to < comm->size);
     letter *l = malloc(sizeof *l + count);
     if (l == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a message of %zu bytes", count);
     *l = (letter){.from = comm->rank, .tag = tag, .count = count};
@@ -49,7 +52,7 @@ static int send_letter(gess_comm *comm, int to, int tag, const void *bytes, size
     return GESS_OK;
 }
 
-/* The first letter that is due; those of one sender are due in their order. Takes it out. */
+/* Removes and returns the first letter that is due; letters of one sender are due in their order. NULL: none. */
 static letter *take_letter(gess__loopback *net, int rank)
 {
     double now = gess__seconds();
@@ -69,7 +72,7 @@ static letter *take_letter(gess__loopback *net, int rank)
 
 static int poll_letters(gess_comm *comm, gess__message *message, int *got, gess_error *err)
 {
-    gess__loopback *net = comm->own;
+    gess__loopback *net = comm->transport;
     (void)err;
     free(net->read[comm->rank]);
     net->read[comm->rank] = NULL;
@@ -102,11 +105,12 @@ static void abort_all(gess_comm *comm, int status, const char *text)
 
 static void close_rank(gess_comm *comm)
 {
-    (void)comm; /* gess__loopback_free() ends all of them */
+    (void)comm; /* gess__loopback_free() frees all ranks */
 }
 
 int gess__loopback_new(gess__loopback **out, int size, double latency, double per_byte, gess_error *err)
 {
+    GESS_ASSERT(size > 0);
     GESS_ALLOC(out, 1, err);
     gess__loopback *net = *out;
     size_t ranks = (size_t)size;
@@ -124,7 +128,7 @@ int gess__loopback_new(gess__loopback **out, int size, double latency, double pe
         net->comm[rank] = (gess_comm){.abi = GESS__COMM_ABI,
                                       .rank = rank,
                                       .size = size,
-                                      .own = net,
+                                      .transport = net,
                                       .send = send_letter,
                                       .poll = poll_letters,
                                       .pending = pending_letters,
@@ -135,6 +139,7 @@ int gess__loopback_new(gess__loopback **out, int size, double latency, double pe
 
 gess_comm *gess__loopback_rank(gess__loopback *net, int rank)
 {
+    GESS_ASSERT(rank >= 0 && rank < net->size);
     return &net->comm[rank];
 }
 

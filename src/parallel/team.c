@@ -1,5 +1,6 @@
 #include "parallel/team.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 
 #include <pthread.h>
@@ -17,19 +18,19 @@ struct gess__team {
     /* under the lock */
     uint64_t round; /* counts the calls of gess__team_run() */
     unsigned busy;
-    int running;     /* a round is not over */
+    int running;     /* whether a round is in progress */
     unsigned absent; /* workers that are away */
-    uint64_t *seen;  /* of each worker: the round that it is in, or was last */
+    uint64_t *seen;  /* per worker: the last round that it took part in */
     int quit;
     /* one round */
     gess__work_fn *work;
     void *data;
     size_t items;
     atomic_size_t next;
-    atomic_size_t failed; /* smallest item that failed, items where none did */
+    atomic_size_t failed; /* the smallest item that failed; `items` if none did */
     int status;           /* of that item, under the lock */
     gess_error error;
-    unsigned char *away; /* of each worker, its own */
+    unsigned char *away; /* per worker; only that worker writes it */
 };
 
 struct seat {
@@ -44,7 +45,7 @@ static void take_items(gess__team *team, unsigned worker)
         if (item >= team->items || item > atomic_load(&team->failed)) return;
         gess_error error = {0};
         int status = team->work(team->data, worker, item, &error);
-        if (team->away[worker]) return; /* the round went on without it */
+        if (team->away[worker]) return; /* the round went on without this worker */
         if (status == GESS_OK) continue;
         pthread_mutex_lock(&team->lock);
         if (item < atomic_load(&team->failed)) {
@@ -71,7 +72,7 @@ static void *serve(void *argument)
         }
         if (team->quit) break;
         *seen = team->round;
-        if (late) team->busy++; /* it was not counted when the round began */
+        if (late) team->busy++; /* the round began while it was away, so it was not counted */
         pthread_mutex_unlock(&team->lock);
         take_items(team, seat.worker);
         pthread_mutex_lock(&team->lock);
@@ -141,6 +142,7 @@ unsigned gess__team_size(const gess__team *team)
 
 int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *data, gess_error *err)
 {
+    GESS_ASSERT(team != NULL && work != NULL && !team->running);
     pthread_mutex_lock(&team->lock);
     team->work = work;
     team->data = data;
@@ -167,6 +169,7 @@ int gess__team_run(gess__team *team, size_t items, gess__work_fn *work, void *da
 
 void gess__team_leave(gess__team *team, unsigned worker)
 {
+    GESS_ASSERT(worker > 0 && worker < team->size && !team->away[worker]);
     pthread_mutex_lock(&team->lock);
     team->away[worker] = 1;
     team->absent++;
@@ -176,6 +179,7 @@ void gess__team_leave(gess__team *team, unsigned worker)
 
 int gess__team_rejoin(gess__team *team, unsigned worker)
 {
+    GESS_ASSERT(worker > 0 && worker < team->size && team->away[worker]);
     pthread_mutex_lock(&team->lock);
     int same = team->running && team->round == team->seen[worker];
     if (same) {

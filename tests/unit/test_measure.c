@@ -104,9 +104,9 @@ static void plan_runs(void **state)
                        .settings = "chains=20",
                        .seed = 3,
                        .sampling = 20000,
-                       .most_held = 1 << 20,
+                       .max_held = 1 << 20,
                        .centre = centre};
-    good(gess__sample_own(&plan, &all, &err), &err);
+    good(gess__sample_gess(&plan, &all, &err), &err);
     assert_int_equal(all.dim, 2);
     assert_int_equal(all.chains, 20);
     assert_int_equal(all.held, all.draws);
@@ -128,8 +128,8 @@ static void plan_runs(void **state)
     assert_true(ess > 100.0 && ess < n && rhat > 0.99 && rhat < 1.2);
 
     /* the same run, one draw in so many held */
-    plan.most_held = 50;
-    good(gess__sample_own(&plan, &some, &err), &err);
+    plan.max_held = 50;
+    good(gess__sample_gess(&plan, &some, &err), &err);
     assert_int_equal(some.draws, all.draws);
     assert_true(some.held <= 50 && some.held > 25);
     size_t stride = 1;
@@ -142,7 +142,7 @@ static void plan_runs(void **state)
     gess__sampled_free(&some);
 
     plan.settings = "chains";
-    assert_int_equal(gess__sample_own(&plan, &some, &err), GESS_ERR_USAGE);
+    assert_int_equal(gess__sample_gess(&plan, &some, &err), GESS_ERR_USAGE);
 }
 
 /* Figures of draws that stand still are of no comfort. */

@@ -1,3 +1,4 @@
+/* The table of benchmarks, and the helpers that they share. */
 #include "bench/bench.h"
 
 #include "base/cpu.h"
@@ -26,7 +27,7 @@ const gess__bench *gess__bench_row_of(size_t i)
     return i < sizeof table / sizeof *table ? table[i] : NULL;
 }
 
-/* A new line with this text, or NULL where there is no room. */
+/* A new line with this text; NULL if there is no room. */
 static gess__bench_row *new_row(gess__bench_result *result, const char *format, va_list args)
 {
     if (result->count == GESS__BENCH_ROWS) return NULL;
@@ -129,20 +130,20 @@ void gess__bench_say(const gess__bench_options *options, const char *format, ...
 
 int gess__bench_file(const char *name, char *path, size_t size, gess_error *err)
 {
-    char own[512] = "";
+    char folder[512] = "";
     snprintf(path, size, "%s/../bench/%s", GESS_SOURCE_DATA, name);
     if (access(path, R_OK) == 0) return GESS_OK;
-    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) *strrchr(own, '/') = '\0';
-    snprintf(path, size, "%s/../share/gess/bench/%s", own, name);
+    if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0) *strrchr(folder, '/') = '\0';
+    snprintf(path, size, "%s/../share/gess/bench/%s", folder, name);
     if (access(path, R_OK) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "bench: cannot find bench/%s in the source tree or beside this program",
                       name);
 }
 
-/* The first line that a command prints, without what follows `after`; empty where there is none. */
+/* The first line that a command prints, from behind `after` on if that occurs; "" if there is none. */
 static void first_line(const char *command, const char *after, char *line, size_t size)
 {
-    FILE *pipe = popen(command, "re"); /* NOLINT(cert-env33-c): no part of it comes from outside the build */
+    FILE *pipe = popen(command, "re"); /* NOLINT(cert-env33-c): all of it comes from the build */
     line[0] = '\0';
     if (pipe == NULL) return;
     if (fgets(line, (int)size, pipe) == NULL) line[0] = '\0';

@@ -1,8 +1,8 @@
-/* Benchmarks: a file and a row of benches.def each.
+/* The benchmarks of `gess bench`: one file and one row of benches.def per benchmark.
  *
- * Those of speed give ratios of times measured in one run, raw times beside them, and verify before they
- * time. Those of the method (efficiency, cost, scaling, reference) count evaluations; they take long, so
- * they run only when they are named. */
+ * Benchmarks of speed report ratios of times that were measured in one run, with the raw times, and verify results
+ * before they time. Benchmarks of the method (efficiency, cost, scaling, reference) count evaluations; they take long,
+ * so they run only by name. */
 #ifndef GESS_BENCH_BENCH_H
 #define GESS_BENCH_BENCH_H
 
@@ -12,22 +12,22 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* What the benchmarks of the method can be told; 0 and NULL: the benchmark's own choice. */
+/* The options of `gess bench`; 0 and NULL: the default of the benchmark. */
 typedef struct gess__bench_options {
     const char *models;   /* specifications, separated by commas */
-    const char *samplers; /* gess, emcee, zeus, separated by commas; NULL: those that can be run */
+    const char *samplers; /* gess, emcee, zeus, separated by commas; NULL: all that are installed */
     const char *settings; /* options of gess runs, NAME=VALUE, separated by commas */
-    const char *output;   /* folder for files that a benchmark makes */
+    const char *output;   /* folder for the files that a benchmark writes */
     uint64_t seeds, evals;
-    int quick;  /* the smallest setting that shows that it works */
-    FILE *text; /* where the table goes, line by line; NULL: nowhere */
+    int quick;  /* a small setting, to check that it works */
+    FILE *text; /* gets the table, line by line; NULL: none */
 } gess__bench_options;
 
 /* One line of a benchmark's table. */
 typedef struct gess__bench_row {
     char what[96];
-    double seconds;   /* of what is measured; NaN where the line is a figure by itself */
-    double reference; /* seconds of what it is compared with */
+    double seconds;   /* measured; NaN: the line is a figure, not a ratio of times */
+    double reference; /* seconds of the reference */
     double ratio;
     double goal; /* the ratio to reach; NaN: none */
     int more_is_better;
@@ -42,31 +42,31 @@ typedef struct gess__bench_result {
 
 typedef struct gess__bench {
     const char *name, *help;
-    /* of speed; or NULL, and instead `table` */
+    /* a benchmark of speed has `run`, one of the method `table`; the other one is NULL */
     int (*run)(const gess__bench_options *options, gess__bench_result *result, gess_error *err);
     int (*table)(const gess__bench_options *options, json_t **json, gess_error *err);
 } gess__bench;
 
-/* Row i of the table, NULL past the end. */
+/* Row i of the table; NULL past the end. */
 const gess__bench *gess__bench_row_of(size_t i);
 
-/* Adds a line; ratio = seconds / reference where less is better, the inverse otherwise. */
+/* Adds a line; the ratio is seconds / reference, or its inverse if more is better. */
 void gess__bench_add(gess__bench_result *result, double seconds, double reference, double goal, int more_is_better,
                      const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* Adds a line that is a figure by itself, not a ratio of times. */
+/* Adds a line with a figure that is not a ratio of times. */
 void gess__bench_figure(gess__bench_result *result, double value, double goal, int more_is_better, const char *format,
                         ...) __attribute__((format(printf, 5, 6)));
 
-/* The median of n values, which are sorted for it. */
+/* The median of n values; sorts them. */
 double gess__bench_median(size_t n, double *values);
 
-/* A number made of every bit of a segment's draws, their chains and places: sums of these are equal for
- * equal draws, in whatever portions they come. */
+/* A checksum of a segment's draws with their chains and places. The sum over segments is the same for equal draws,
+ * however they are divided into segments. */
 uint64_t gess__bench_checksum(const gess__segment *segment, size_t columns);
 
-/* Lists as in gess__bench_options (bench.c). The items are copies; a piece `key=value` without a colon
- * belongs to the item before it, so that `wishart:dim=5,seed=2,funnel` is two. */
+/* A list of items separated by commas, as in gess__bench_options. The items are copies. A piece `key=value` without a
+ * colon belongs to the item before it, so `wishart:dim=5,seed=2,funnel` has two items. */
 enum { GESS__BENCH_ITEMS = 32, GESS__BENCH_ITEM = 128 };
 typedef struct gess__bench_list {
     size_t count;
@@ -81,24 +81,24 @@ void gess__bench_say(const gess__bench_options *options, const char *format, ...
 /* The path of a file of bench/, in the source tree or where gess is installed. */
 int gess__bench_file(const char *name, char *path, size_t size, gess_error *err);
 
-/* What figures were measured on: version, commit of the source tree (null where there is none), processor, cores,
+/* The machine and the build, for reports: version, commit of the source tree (null: unknown), processor, cores,
  * instruction set, BLAS, compiler. */
 json_t *gess__bench_machine(void);
 
-/* A number for JSON, which has no NaN and no infinity: null. */
+/* A number for JSON; null if it is NaN or infinite. */
 json_t *gess__bench_number(double value);
 
 /* ---- densities for benchmarks (densities.c) ---- */
 
-/* A model that counts its calls and points, and the seconds inside it, on top of another. */
+/* Wraps a model and counts its calls, points and seconds. */
 typedef struct gess__timed {
     gess_model model;
     const gess_model *inner;
-    uint64_t repeats;   /* evaluations of the inner model for one of this; point by point where there are several */
-    double start_scale; /* chains start at standard normals times this; 0: as the inner model says */
-    uint32_t *batches;  /* the sizes of the calls, as long as there is room; or NULL */
+    uint64_t repeats;   /* evaluations of the inner model per evaluation; point by point if there are several */
+    double start_scale; /* chains start at standard normals times this; 0: where the inner model says */
+    uint32_t *batches;  /* sizes of the first `room` calls; or NULL */
     size_t room;
-    char apart[128]; /* what follows is written at every call, by one worker: on cache lines of its own */
+    char apart[128]; /* the fields below change at every call of worker 0, so they have separate cache lines */
     uint64_t points;
     double seconds;
     size_t calls;
@@ -108,9 +108,9 @@ typedef struct gess__timed {
 void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);
 
 /* Chains start at standard normals times `scale`. */
-void gess__timed_scatter(gess__timed *timed, double scale);
+void gess__timed_start_at(gess__timed *timed, double scale);
 
-/* How many repeats of the inner model take about `seconds` a point. */
+/* Sets `repeats` so that a point takes about `seconds`. */
 int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err);
 
 #endif

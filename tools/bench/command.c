@@ -1,3 +1,4 @@
+/* `gess bench`: its arguments, and the table or JSON of a benchmark. */
 #include "bench/bench.h"
 
 #include "base/csv.h"
@@ -98,13 +99,13 @@ static const struct argp_option bench_options[] =
     {{"json", 'j', NULL, 0, "as JSON", 0},
      {"models", MODELS, "LIST", 0, "built-in models, separated by commas; of scaling: cells D, D:C or D:C:K", 0},
      {"samplers", SAMPLERS, "LIST", 0, "of gess, emcee and zeus; default: gess, and the others after `make peers`", 0},
-     {"seeds", SEEDS, "N", 0, "runs of each, seeds 1 to N", 0},
+     {"seeds", SEEDS, "N", 0, "number of runs, with seeds 1 to N", 0},
      {"evals", EVALS, "N", 0,
-      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), for each core (scaling), of a "
+      "evaluations: of sampling (efficiency, reference), of the largest budget (cost), per core (scaling), per "
       "chain (utilisation)",
       0},
      {"set", SETTINGS, "NAME=VALUE,...", 0, "options of `gess sample` for the runs of gess, over the defaults", 0},
-     {"quick", QUICK, NULL, 0, "a small part, which shows that it works", 0},
+     {"quick", QUICK, NULL, 0, "a small part, to check that it works", 0},
      {"output", OUTPUT, "FOLDER", 0,
       "where reference and peers write; default: bench/reference of the source tree, and no plot of peers", 0},
      {0}};

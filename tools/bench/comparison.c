@@ -1,11 +1,11 @@
-/* gess beside emcee and zeus, on the same compiled densities, one thread: one table and one plot.
+/* Compares gess with emcee and zeus, on the same compiled densities, with one thread, in one table and one plot.
  *
- * Effective samples (the smallest bulk ESS over the parameters) for each second and for each evaluation of sampling,
- * with the worst R-hat, as in efficiency.c, and the evaluations to accuracy of cost.c, where truth or a reference is
- * known. Seconds are those after warm-up, and beside them those of the whole run; the peers discard as many evaluations
- * as they sample with. Where R-hat is above 1.05 a figure means nothing, and neither table nor plot compares with it.
+ * It has effective samples (the smallest bulk ESS over the parameters) per second and per evaluation of sampling, with
+ * the worst R-hat, as in efficiency.c, and the evaluations to accuracy of cost.c, if truth or a reference is known.
+ * Seconds are those after warm-up, and those of the whole run; the peers discard as many evaluations as they sample
+ * with. A figure with an R-hat above 1.05 means nothing, so neither table nor plot compares with it.
  *
- * In the folder of --output: peers.dat, peers.gp (gnuplot) and, where gnuplot can be run, peers.svg. */
+ * In the folder of --output: peers.dat, peers.gp (gnuplot) and, if gnuplot can be run, peers.svg. */
 #include "bench/measure.h"
 #include "run/directory.h"
 #include "run/run.h"
@@ -20,10 +20,10 @@
 
 enum { MAX_SAMPLERS = 3 };
 
-/* What is shown of a sampler on a model. */
+/* The figures of a sampler on a model. */
 typedef struct cell {
     double per_second, per_second_whole, per_eval, rhat, cost;
-    int there, converged;
+    int measured, converged;
 } cell;
 
 static double number(const json_t *row, const char *key)
@@ -40,7 +40,7 @@ static void take(const json_t *efficiency, const json_t *cost, cell *c)
                 .per_eval = number(efficiency, "ess_per_eval"),
                 .rhat = number(efficiency, "r_hat"),
                 .cost = number(json_object_get(cost, "both"), "evals"),
-                .there = 1,
+                .measured = 1,
                 .converged = json_is_true(json_object_get(efficiency, "converged"))};
 }
 
@@ -80,13 +80,13 @@ typedef struct settings {
     uint64_t seeds, evals, cost_seeds, cost_evals;
 } settings;
 
-/* All samplers on one model; cells in the order of the samplers. */
+/* Runs all samplers on one model; cells are in the order of the samplers. */
 static int compare(const gess__bench_options *o, const settings *s, const gess__bench_list *samplers, const char *model,
                    cell *cells, json_t *rows, gess_error *err)
 {
     gess__bench_options quiet = *o;
     quiet.text = NULL;
-    quiet.models = NULL; /* a density without a reference is no fault here */
+    quiet.models = NULL; /* a density without a reference is not an error here */
     for (size_t k = 0; k < samplers->count; k++) {
         json_t *efficiency = json_array(), *costs = json_array();
         int status = gess__bench_efficiency_row(&quiet, samplers->item[k], model, s->seeds, s->evals, efficiency, err);
@@ -96,7 +96,7 @@ static int compare(const gess__bench_options *o, const settings *s, const gess__
             json_t *row = json_array_get(efficiency, 0), *cost = json_array_get(costs, 0);
             take(row, cost, &cells[k]);
             double times =
-                cells[0].there && k > 0 && cells[k].converged ? cells[0].per_second / cells[k].per_second : NAN;
+                cells[0].measured && k > 0 && cells[k].converged ? cells[0].per_second / cells[k].per_second : NAN;
             say(o, model, samplers->item[k], &cells[k], times);
             json_array_append_new(rows, cell_json(model, samplers->item[k], &cells[k], times, row, cost));
         }
@@ -123,7 +123,7 @@ static int close_file(FILE *out, const char *path, gess_error *err)
     return GESS_OK;
 }
 
-/* A row for each model: its name; of each sampler per second, per evaluation, cost; NaN where it has not converged. */
+/* A row per model: its name; per sampler ESS per second, ESS per evaluation, cost; NaN if it has not converged. */
 static int write_data(const char *folder, const gess__bench_list *models, const gess__bench_list *samplers,
                       cell cells[][MAX_SAMPLERS], char *path, size_t size, gess_error *err)
 {
@@ -145,24 +145,24 @@ static int write_data(const char *folder, const gess__bench_list *models, const 
     return close_file(out, path, err);
 }
 
-/* Where the axis of a panel begins: half of the smallest value. */
+/* The lower end of the axis of a panel: half of the smallest value. */
 static double lowest(size_t panel, size_t models, size_t samplers, cell cells[][MAX_SAMPLERS])
 {
-    double least = INFINITY;
+    double min = INFINITY;
     for (size_t i = 0; i < models; i++)
         for (size_t k = 0; k < samplers; k++) {
             const cell *c = &cells[i][k];
             double value = panel == 0 ? c->per_second : panel == 1 ? c->per_eval : c->cost;
-            if ((panel == 2 || c->converged) && isfinite(value)) least = fmin(least, value);
+            if ((panel == 2 || c->converged) && isfinite(value)) min = fmin(min, value);
         }
-    return isfinite(least) && least > 0.0 ? 0.5 * least : 1.0;
+    return isfinite(min) && min > 0.0 ? 0.5 * min : 1.0;
 }
 
-static int write_script(const char *folder, size_t models, const gess__bench_list *samplers,
-                        cell cells[][MAX_SAMPLERS], char *path, size_t size, gess_error *err)
+static int write_script(const char *folder, size_t models, const gess__bench_list *samplers, cell cells[][MAX_SAMPLERS],
+                        char *path, size_t size, gess_error *err)
 {
-    static const char *const titles[] = {"effective samples a second (no bar: R-hat above 1.05)",
-                                         "effective samples an evaluation (no bar: R-hat above 1.05)",
+    static const char *const titles[] = {"effective samples per second (no bar: R-hat above 1.05)",
+                                         "effective samples per evaluation (no bar: R-hat above 1.05)",
                                          "evaluations until every mean and spread is known to 0.05 sd (no bar: not "
                                          "reached, or truth not known)"};
     static const char *const colours[] = {"#1b6ca8", "#e08e45", "#7a9e3b"};
@@ -184,7 +184,7 @@ static int write_script(const char *folder, size_t models, const gess__bench_lis
     return close_file(out, path, err);
 }
 
-/* Whether gnuplot made the picture. */
+/* Returns whether gnuplot made the picture. */
 static int draw(const char *folder)
 {
     pid_t child;
@@ -193,7 +193,8 @@ static int draw(const char *folder)
     char *argv[] = {"gnuplot", "peers.gp", NULL};
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addchdir_np(&actions, folder);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0); /* of series without a bar */
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
+                                     0); /* it warns about series without a bar */
     int fault = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (fault != 0) return 0;
@@ -216,7 +217,7 @@ static int plot(const gess__bench_options *o, const gess__bench_list *models, co
 
 static int table(const gess__bench_options *o, json_t **json, gess_error *err)
 {
-    static const char *const own =
+    static const char *const default_models =
         "funnel,mixture,german-credit,breast-cancer,stochastic-volatility,snp,wishart:dim=50,"
         "eight-schools:centred=0,rats";
     gess__bench_list models, samplers;
@@ -231,18 +232,21 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
                   .cost_evals = o->quick       ? 50000
                                 : o->evals > 0 ? o->evals
                                                : 1600000};
-    const char *list = o->models != NULL ? o->models : o->quick ? "mixture,eight-schools:centred=0" : own;
+    const char *list = o->models != NULL ? o->models : o->quick ? "mixture,eight-schools:centred=0" : default_models;
     GESS_TRY(gess__bench_split(list, &models, err));
     GESS_TRY(gess__bench_samplers(o, &samplers, err));
-    if (samplers.count > MAX_SAMPLERS) return gess__fail(err, GESS_ERR_USAGE, "bench peers: each sampler once");
-    /* before what takes long */
+    if (samplers.count > MAX_SAMPLERS)
+        return gess__fail(err, GESS_ERR_USAGE, "bench peers: name every sampler only once");
+    /* fails now rather than after the runs */
     if (o->output != NULL) GESS_TRY(gess__make_folders(o->output, err));
-    gess__bench_say(
-        o,
-        "Smallest bulk ESS over the parameters a second (of sampling; of the whole run) and an evaluation, x: "
-        "R-hat above 1.05; evaluations in all until every mean and spread is known to 0.05 sd, by %llu seeds; "
-        "ESS a second of gess over this one's.\n  %-24s %-6s %10s %10s %9s   %8s %9s %8s\n",
-        (unsigned long long)s.cost_seeds, "model", "", "ESS/s", "whole", "ESS/eval", "R-hat", "cost", "gess");
+    gess__bench_say(o,
+                    "Smallest bulk ESS over the parameters per second (of sampling; of the whole run) and per "
+                    "evaluation, x: "
+                    "R-hat above 1.05; evaluations, warm-up included, until every mean and spread is known to 0.05 sd, "
+                    "by %llu seeds; "
+                    "ESS per second of gess over that of the sampler.\n  %-24s %-6s %10s %10s %9s   %8s %9s %8s\n",
+                    (unsigned long long)s.cost_seeds, "model", "", "ESS/s", "whole", "ESS/eval", "R-hat", "cost",
+                    "gess");
     json_t *rows = json_array();
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && i < models.count; i++)
@@ -255,6 +259,6 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
 
 const gess__bench gess__bench_peers = {
     .name = "peers",
-    .help = "gess beside emcee and zeus: ESS a second and an evaluation, cost, a plot (by name only)",
+    .help = "gess beside emcee and zeus: ESS per second and per evaluation, cost, a plot (by name only)",
     .table = table,
 };

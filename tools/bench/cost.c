@@ -1,18 +1,18 @@
-/* Cost to accuracy: the evaluations, warm-up included, after which every posterior mean is known to 0.05
- * posterior standard deviations, which is what 400 independent draws give.
+/* Cost to accuracy: the evaluations, warm-up included, until every posterior mean is known to 0.05 posterior standard
+ * deviations, the accuracy of 400 independent draws.
  *
- * At each of a ladder of total budgets: the root mean square error over the seeds of each parameter's mean, in
- * posterior sds, against the truth or a long reference (truth.c); what counts is the worst parameter. The cost
- * is where it falls below 0.05 for good, by interpolation between two budgets on log scales.
+ * For a ladder of budgets, the root mean square error over the seeds of every parameter's mean is measured, in
+ * posterior sds, against the truth or a long reference (truth.c); the worst parameter counts. The cost is the budget at
+ * which the error falls below 0.05 for good, interpolated between two budgets on log scales.
  *
- * Means alone are flattered where chains start around the posterior mean, as on the funnel or any centred
- * Gaussian: chains that never move pass. So there is a second cost, of the means and the mean distances from
- * the true mean, E|x - E x|, by the same rule. It is the one to compare by.
+ * The means favour chains that start around the posterior mean, as on the funnel or any centred Gaussian: chains that
+ * never move pass. So there is a second cost, of the means and of the mean distances from the true mean, E|x - E x|, by
+ * the same rule. Compare by the second.
  *
- * gess makes a run for every budget: its warm-up ends itself, at half of the budget at the latest (and after
- * the default --max-warmup-evals), and it samples with what is left. A run whose warm-up leaves nothing counts
- * as an infinite error. The peers make one run of the largest budget, whose beginnings are those of smaller
- * ones, and the first half of each is discarded. */
+ * gess makes a run per budget: its warm-up decides when it ends, at the latest after half of the budget or the default
+ * --max-warmup-evals, and the rest is for sampling. If warm-up leaves nothing, the error counts as infinite. The peers
+ * make one run of the largest budget, whose beginnings serve as the smaller ones; the first half of a budget is
+ * discarded. */
 #include "base/mem.h"
 #include "bench/measure.h"
 
@@ -20,18 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH 0.05
+#define MAX_ERROR 0.05 /* in posterior sds */
 
 enum { MAX_BUDGETS = 24, FIRST_BUDGET = 25000 };
 
-/* What is to be known: the means; the means and the distances. */
+/* What must be accurate: the means; the means and the distances. */
 enum { MEANS, BOTH, KINDS };
 
 /* One total budget. */
 typedef struct step {
     double budget;
     double worst[KINDS];     /* RMSE of the worst parameter */
-    size_t parameter[KINDS]; /* which */
+    size_t parameter[KINDS]; /* the worst parameter */
     double warmup;           /* evaluations, mean over the seeds */
     double *square;          /* squared errors of the means, then of the distances, summed over the seeds */
 } step;
@@ -39,13 +39,13 @@ typedef struct step {
 typedef struct ladder {
     const gess__bench_options *options;
     const char *model;
-    size_t dim, count, climbed; /* steps; of these, measured */
+    size_t dim, count, measured; /* steps, and how many of them are measured */
     uint64_t seeds;
     gess__truth truth;
     step steps[MAX_BUDGETS];
 } ladder;
 
-/* NULL: there is no answer. */
+/* mean NULL: the sampler has no draws, so the errors are infinite. */
 static void add_errors(const ladder *l, step *s, const double *mean, const double *spread)
 {
     for (size_t j = 0; j < l->dim; j++) {
@@ -69,44 +69,44 @@ static void find_worst(const ladder *l, step *s)
     }
 }
 
-static int run_own(const ladder *l, step *s, uint64_t seed, gess_error *err)
+static int run_gess(const ladder *l, step *s, uint64_t seed, gess_error *err)
 {
     gess_options defaults;
     gess__sampled sampled;
     gess_options_init(&defaults);
-    uint64_t total = (uint64_t)s->budget, most = total / 2;
-    if (most > defaults.max_warmup_evals) most = defaults.max_warmup_evals;
+    uint64_t total = (uint64_t)s->budget, max_warmup = total / 2;
+    if (max_warmup > defaults.max_warmup_evals) max_warmup = defaults.max_warmup_evals;
     gess__plan plan = {.model = l->model,
                        .settings = l->options->settings,
                        .seed = seed,
-                       .max_warmup = most,
+                       .max_warmup = max_warmup,
                        .centre = l->truth.mean,
                        .total = total};
-    int status = gess__sample_own(&plan, &sampled, err);
+    int status = gess__sample_gess(&plan, &sampled, err);
     if (status == GESS_OK) {
-        /* where warm-up left nothing, the first few draws were taken on credit */
-        int paid = (double)(sampled.evals_warmup + sampled.evals_sampling) <= 1.05 * s->budget;
-        add_errors(l, s, paid ? sampled.mean : NULL, sampled.spread);
+        /* if warm-up left nothing, the first few draws exceed the budget */
+        int within = (double)(sampled.evals_warmup + sampled.evals_sampling) <= 1.05 * s->budget;
+        add_errors(l, s, within ? sampled.mean : NULL, sampled.spread);
         s->warmup += (double)sampled.evals_warmup / (double)l->seeds;
     }
     gess__sampled_free(&sampled);
     return status;
 }
 
-/* Up the ladder until the error has been small twice. */
-static int climb_own(ladder *l, gess_error *err)
+/* Runs gess for every budget, until the error was small for two budgets in a row. */
+static int measure_gess(ladder *l, gess_error *err)
 {
-    for (size_t good = 0; l->climbed < l->count && good < 2; l->climbed++) {
-        step *s = &l->steps[l->climbed];
-        for (uint64_t seed = 1; seed <= l->seeds; seed++) GESS_TRY(run_own(l, s, seed, err));
+    for (size_t good = 0; l->measured < l->count && good < 2; l->measured++) {
+        step *s = &l->steps[l->measured];
+        for (uint64_t seed = 1; seed <= l->seeds; seed++) GESS_TRY(run_gess(l, s, seed, err));
         find_worst(l, s);
-        good = s->worst[BOTH] < ENOUGH ? good + 1 : 0;
+        good = s->worst[BOTH] < MAX_ERROR ? good + 1 : 0;
     }
     return GESS_OK;
 }
 
-/* The means (2 dim) of the iterations that ended in the second half of a budget; 0 where there are none, or
- * where a peer gave up before its end. */
+/* The means (2 dim) over the iterations that ended in the second half of a budget. Returns 0 if there are none, or if
+ * the peer gave up before the end of the budget. */
 static int mean_of(const gess__sampled *s, double budget, double *mean)
 {
     size_t columns = 1 + 2 * s->dim, count = 0;
@@ -121,13 +121,14 @@ static int mean_of(const gess__sampled *s, double budget, double *mean)
     return count > 0 && (s->fault[0] == '\0' || s->values[(s->draws - 1) * columns] >= budget);
 }
 
-static int climb_peer(ladder *l, const char *sampler, gess_error *err)
+/* One run of a peer gives all budgets. */
+static int measure_peer(ladder *l, const char *sampler, gess_error *err)
 {
-    double *mean = NULL, most = l->steps[l->count - 1].budget;
+    double *mean = NULL, max_budget = l->steps[l->count - 1].budget;
     int status = gess__alloc_bytes(&mean, 2 * l->dim, sizeof *mean, "means", err);
     for (uint64_t seed = 1; status == GESS_OK && seed <= l->seeds; seed++) {
         gess__sampled s;
-        status = gess__peer_means(sampler, l->model, seed, (uint64_t)most, l->dim, l->truth.mean, &s, err);
+        status = gess__peer_means(sampler, l->model, seed, (uint64_t)max_budget, l->dim, l->truth.mean, &s, err);
         for (size_t b = 0; status == GESS_OK && b < l->count; b++) {
             int there = mean_of(&s, l->steps[b].budget, mean);
             add_errors(l, &l->steps[b], there ? mean : NULL, mean + l->dim);
@@ -135,25 +136,26 @@ static int climb_peer(ladder *l, const char *sampler, gess_error *err)
         }
         gess__sampled_free(&s);
     }
-    for (; status == GESS_OK && l->climbed < l->count; l->climbed++) find_worst(l, &l->steps[l->climbed]);
+    for (; status == GESS_OK && l->measured < l->count; l->measured++) find_worst(l, &l->steps[l->measured]);
     free(mean);
     return status;
 }
 
-/* Where the error falls below ENOUGH for good; INFINITY: not on this ladder. */
+/* The budget at which the error falls below MAX_ERROR for good; INFINITY: not on this ladder. *at_most: it is already
+ * below at the first budget. */
 static double find_cost(const ladder *l, size_t kind, int *at_most)
 {
-    size_t first = l->climbed;
-    while (first > 0 && l->steps[first - 1].worst[kind] < ENOUGH) first--;
+    size_t first = l->measured;
+    while (first > 0 && l->steps[first - 1].worst[kind] < MAX_ERROR) first--;
     *at_most = first == 0;
-    if (first == l->climbed) return INFINITY;
+    if (first == l->measured) return INFINITY;
     const step *here = &l->steps[first], *before = here - 1;
     if (first == 0 || !isfinite(before->worst[kind])) return here->budget;
-    double above = log(before->worst[kind] / ENOUGH), below = log(ENOUGH / here->worst[kind]);
+    double above = log(before->worst[kind] / MAX_ERROR), below = log(MAX_ERROR / here->worst[kind]);
     return before->budget * pow(here->budget / before->budget, above / (above + below));
 }
 
-/* Prints a cost, and gives it as JSON. */
+/* Prints a cost, and returns it as JSON. */
 static json_t *say_cost(const ladder *l, size_t kind)
 {
     int at_most;
@@ -162,7 +164,7 @@ static json_t *say_cost(const ladder *l, size_t kind)
                     !isfinite(cost) ? ">"
                     : at_most       ? "<"
                                     : " ",
-                    isfinite(cost) ? cost : l->steps[l->climbed - 1].budget);
+                    isfinite(cost) ? cost : l->steps[l->measured - 1].budget);
     return json_pack("{s:o, s:b}", "evals", gess__bench_number(cost), "at_most", at_most);
 }
 
@@ -172,7 +174,7 @@ static void report(const ladder *l, const char *sampler, json_t *rows)
     gess__bench_say(l->options, "  %-24s %-6s", l->model, sampler);
     json_t *means = say_cost(l, MEANS), *both = say_cost(l, BOTH);
     gess__bench_say(l->options, "  ");
-    for (size_t b = 0; b < l->climbed; b++) {
+    for (size_t b = 0; b < l->measured; b++) {
         const step *s = &l->steps[b];
         gess__bench_say(l->options, " %.2g|%.2g", s->worst[MEANS], s->worst[BOTH]);
         json_array_append_new(steps, json_pack("{s:f, s:o, s:I, s:o, s:I, s:f}", "budget", s->budget, "means",
@@ -187,7 +189,7 @@ static void report(const ladder *l, const char *sampler, json_t *rows)
                                           l->truth.known ? "truth" : "reference", "ladder", steps));
 }
 
-static int make_ladder(ladder *l, uint64_t most, gess_error *err)
+static int make_ladder(ladder *l, uint64_t max_evals, gess_error *err)
 {
     const gess_model *model = NULL;
     GESS_TRY(gess_model_open(&model, l->model, NULL, err));
@@ -200,18 +202,19 @@ static int make_ladder(ladder *l, uint64_t most, gess_error *err)
         s->budget = budget;
         if (status == GESS_OK) status = gess__alloc_bytes(&s->square, 2 * l->dim, sizeof *s->square, "errors", err);
         budget *= 2.0;
-    } while (l->count < MAX_BUDGETS && budget <= (double)most);
+    } while (l->count < MAX_BUDGETS && budget <= (double)max_evals);
     return status;
 }
 
 int gess__bench_cost_row(const gess__bench_options *o, const char *sampler, const char *model, uint64_t seeds,
-                         uint64_t most, json_t *rows, gess_error *err)
+                         uint64_t max_evals, json_t *rows, gess_error *err)
 {
     ladder l = {.options = o, .model = model, .seeds = seeds};
-    int status = make_ladder(&l, most, err), absent = status == GESS_ERR_FILE && o->models == NULL;
-    if (status == GESS_OK) status = strcmp(sampler, "gess") == 0 ? climb_own(&l, err) : climb_peer(&l, sampler, err);
+    int status = make_ladder(&l, max_evals, err), absent = status == GESS_ERR_FILE && o->models == NULL;
+    if (status == GESS_OK)
+        status = strcmp(sampler, "gess") == 0 ? measure_gess(&l, err) : measure_peer(&l, sampler, err);
     if (status == GESS_OK) report(&l, sampler, rows);
-    if (absent) { /* the others of the whole list are still of use */
+    if (absent) { /* a default list goes on with the other models */
         gess__bench_say(o, "  %-24s %-6s no reference\n", model, sampler);
         json_array_append_new(rows, json_pack("{s:s, s:s, s:n}", "model", model, "sampler", sampler, "against"));
         status = GESS_OK;
@@ -225,23 +228,24 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
 {
     gess__bench_list models, samplers;
     uint64_t seeds = o->seeds > 0 ? o->seeds : o->quick ? 2 : 10;
-    uint64_t most = o->evals > 0 ? o->evals : o->quick ? 50000 : 3200000;
+    uint64_t max_evals = o->evals > 0 ? o->evals : o->quick ? 50000 : 3200000;
     GESS_TRY(gess__bench_split(o->models != NULL ? o->models
                                : o->quick        ? "gaussian,mixture"
                                                  : GESS__BENCH_MODELS,
                                &models, err));
     GESS_TRY(gess__bench_samplers(o, &samplers, err));
     gess__bench_say(o,
-                    "Evaluations in all until every posterior mean is known to %g sd, by the RMSE over %llu seeds; the "
+                    "Evaluations, warm-up included, until every posterior mean is known to %g sd, by the RMSE over "
+                    "%llu seeds; the "
                     "same with every mean distance from the mean;\nthen the worst RMSE, means|both, at %d evaluations "
                     "and at each doubling.\n  %-24s %-6s %10s %10s\n",
-                    ENOUGH, (unsigned long long)seeds, FIRST_BUDGET, "model", "", "means", "both");
+                    MAX_ERROR, (unsigned long long)seeds, FIRST_BUDGET, "model", "", "means", "both");
     json_t *rows = json_array();
     int status = GESS_OK;
     for (size_t i = 0; status == GESS_OK && i < models.count; i++)
         for (size_t k = 0; status == GESS_OK && k < samplers.count; k++)
-            status = gess__bench_cost_row(o, samplers.item[k], models.item[i], seeds, most, rows, err);
-    *json = json_pack("{s:f, s:I, s:o}", "rmse", ENOUGH, "seeds", (json_int_t)seeds, "rows", rows);
+            status = gess__bench_cost_row(o, samplers.item[k], models.item[i], seeds, max_evals, rows, err);
+    *json = json_pack("{s:f, s:I, s:o}", "rmse", MAX_ERROR, "seeds", (json_int_t)seeds, "rows", rows);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* A density that counts and times its calls, on top of any model. */
 #include "base/mem.h"
 #include "bench/bench.h"
 
@@ -8,7 +9,7 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     gess__timed *t = user;
     double start = worker == 0 ? gess__seconds() : 0.0;
     int code = 0;
-    /* a density that is made dear costs as much for every point, whatever the batch */
+    /* with repeats, a point must cost the same in every batch, so points are evaluated one by one */
     size_t step = t->repeats > 1 ? 1 : n;
     for (size_t j = 0; j < n && code == 0; j += step)
         for (uint64_t i = 0; i < t->repeats && code == 0; i++)
@@ -40,7 +41,7 @@ static int timed_derive(void *user, unsigned worker, size_t dim, const double *x
     return code;
 }
 
-void gess__timed_scatter(gess__timed *timed, double scale)
+void gess__timed_start_at(gess__timed *timed, double scale)
 {
     timed->start_scale = scale;
     timed->model.start = timed_start;
@@ -64,8 +65,8 @@ int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err)
     for (int trial = 0; status == GESS_OK && trial < 20; trial++) {
         double start = gess__seconds();
         for (int i = 0; i < CALLS; i++) timed->inner->logp(timed->inner->user, 0, 1, timed->model.dim, x, &logp);
-        double each = (gess__seconds() - start) / CALLS;
-        if (each < best) best = each;
+        double seconds_per_call = (gess__seconds() - start) / CALLS;
+        if (seconds_per_call < best) best = seconds_per_call;
     }
     free(x);
     timed->repeats = best < seconds ? (uint64_t)(seconds / best + 0.5) : 1;

@@ -1,18 +1,18 @@
 /* Efficiency: the smallest rank-normalised bulk effective sample size over the parameters, per evaluation of
  * sampling, with the worst R-hat beside it.
  *
- * gess runs with default settings, one thread and the models' starts, its own warm-up, and then the number of
- * draws that takes about `evals` evaluations. The peers discard as many evaluations as they sample with.
- * All draws are looked at, none are thinned. A figure with an R-hat above 1.05 is of no worth (a run that has
- * not converged has a floor near chains/evaluations) and is marked so. */
+ * gess runs with default settings, one thread and the models' starts: its warm-up, then as many draws as take about
+ * `evals` evaluations. The peers discard as many evaluations as they sample with. All draws are used, none are thinned.
+ * A figure with an R-hat above 1.05 is marked, because it is worthless: a run that has not converged still shows about
+ * chains / evaluations. */
 #include "bench/measure.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Of one seed, or the mean of several but for `rhat`, the worst. */
+/* Of one seed; or means over several seeds, and the worst `rhat`. */
 typedef struct figures {
-    double each; /* ESS per evaluation */
+    double ess_per_eval;
     double ess, rhat, warmup, sampling, seconds, in_sampling, outside, learning;
     size_t chains;
     char version[32], fault[256];
@@ -26,13 +26,13 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
                        .settings = o->settings,
                        .seed = seed,
                        .sampling = evals,
-                       .most_held = UINT64_MAX / 2};
-    int status = strcmp(sampler, "gess") == 0 ? gess__sample_own(&plan, &s, err)
+                       .max_held = UINT64_MAX / 2};
+    int status = strcmp(sampler, "gess") == 0 ? gess__sample_gess(&plan, &s, err)
                                               : gess__sample_peer(sampler, model, seed, evals, evals, &s, err);
     if (status == GESS_OK) status = gess__sampled_figures(&s, &f->ess, &f->rhat, err);
     f->warmup = (double)s.evals_warmup;
     f->sampling = (double)s.evals_sampling;
-    f->each = s.evals_sampling > 0 ? f->ess / f->sampling : 0.0;
+    f->ess_per_eval = s.evals_sampling > 0 ? f->ess / f->sampling : 0.0;
     f->seconds = s.seconds;
     f->in_sampling = s.seconds_sampling;
     f->outside = s.seconds_outside;
@@ -47,7 +47,7 @@ static int measure(const gess__bench_options *o, const char *sampler, const char
 static json_t *figures_json(const figures *f)
 {
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:s}", "ess_per_eval",
-                     gess__bench_number(f->each), "ess", gess__bench_number(f->ess), "r_hat",
+                     gess__bench_number(f->ess_per_eval), "ess", gess__bench_number(f->ess), "r_hat",
                      gess__bench_number(f->rhat), "evals_warmup", gess__bench_number(f->warmup), "evals_sampling",
                      gess__bench_number(f->sampling), "seconds", gess__bench_number(f->seconds), "seconds_sampling",
                      gess__bench_number(f->in_sampling), "seconds_outside", gess__bench_number(f->outside),
@@ -57,7 +57,7 @@ static json_t *figures_json(const figures *f)
 
 static void add(figures *sum, const figures *one, double share)
 {
-    sum->each += share * one->each;
+    sum->ess_per_eval += share * one->ess_per_eval;
     sum->ess += share * one->ess;
     sum->warmup += share * one->warmup;
     sum->sampling += share * one->sampling;
@@ -75,20 +75,20 @@ int gess__bench_efficiency_row(const gess__bench_options *o, const char *sampler
                                uint64_t evals, json_t *rows, gess_error *err)
 {
     figures mean = {0};
-    json_t *each = json_array();
+    json_t *per_seed = json_array();
     int status = GESS_OK;
     for (uint64_t seed = 1; status == GESS_OK && seed <= seeds; seed++) {
         figures one = {0};
         status = measure(o, sampler, model, seed, evals, &one, err);
         add(&mean, &one, 1.0 / (double)seeds);
-        json_array_append_new(each, figures_json(&one));
+        json_array_append_new(per_seed, figures_json(&one));
     }
     if (status != GESS_OK) {
-        json_decref(each);
+        json_decref(per_seed);
         return status;
     }
     gess__bench_say(o, "  %-24s %-6s %10.5f %s %8.4f %10.0f %10.3g %10.3g %8.2f %8.2f %8.2f %5zu%s%s\n", model, sampler,
-                    mean.each, mean.rhat > 1.05 ? "x" : " ", mean.rhat, mean.ess, mean.warmup, mean.sampling,
+                    mean.ess_per_eval, mean.rhat > 1.05 ? "x" : " ", mean.rhat, mean.ess, mean.warmup, mean.sampling,
                     mean.seconds, mean.outside, mean.learning, mean.chains, mean.fault[0] != '\0' ? "  " : "",
                     mean.fault);
     json_t *row = figures_json(&mean);
@@ -96,7 +96,7 @@ int gess__bench_efficiency_row(const gess__bench_options *o, const char *sampler
     json_object_set_new(row, "sampler", json_string(sampler));
     if (mean.version[0] != '\0') json_object_set_new(row, "version", json_string(mean.version));
     json_object_set_new(row, "converged", json_boolean(mean.rhat <= 1.05));
-    json_object_set_new(row, "seeds", each);
+    json_object_set_new(row, "seeds", per_seed);
     json_array_append_new(rows, row);
     return GESS_OK;
 }
@@ -115,7 +115,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
                     "Smallest bulk ESS over parameters per evaluation of sampling (about %.3g), mean of %llu seeds; x: "
                     "R-hat above 1.05.\nDefault settings%s%s, one thread; the peers discard %.3g evaluations.\n"
                     "  %-24s %-6s %10s   %8s %10s %10s %10s %8s %8s %8s %5s\n",
-                    (double)evals, (unsigned long long)seeds, o->settings != NULL ? " but " : "",
+                    (double)evals, (unsigned long long)seeds, o->settings != NULL ? " except " : "",
                     o->settings != NULL ? o->settings : "", (double)evals, "model", "", "ESS/eval", "R-hat", "ESS",
                     "warm-up", "sampling", "seconds", "outside", "learning", "chains");
     json_t *rows = json_array();

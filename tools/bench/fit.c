@@ -1,12 +1,12 @@
-/* The fit of a multivariate t to 10,000 points in 100 dimensions, over the same number of floating-point operations in
- * the BLAS: for every iteration one matrix product (DGEMM) and one Cholesky factor (DPOTRF).
+/* The time to fit a multivariate t to 10,000 points in 100 dimensions, over the time of the same number of
+ * floating-point operations in the BLAS: one matrix product (DGEMM) and one Cholesky factor (DPOTRF) per iteration.
  *
  * An iteration on K points in D dimensions has K D (D + 1) operations in the scatter matrix, K D (D + 1) in the
- * triangular solve and D³/3 in the factor; its logarithms and roots for ν, its means and its passes over the points
- * are what is paid beyond that. A cold start has one of each in addition.
+ * triangular solve and D³/3 in the factor. The logarithms and roots for ν, the means and the passes over the points are
+ * overhead. A cold start has one more solve, product and factor.
  *
- * Verified first: the fit is at least as likely as the t that the points were drawn from, and its ν is near that one's.
- */
+ * Verified first: the fit is at least as likely as the t that the points were drawn from, and its ν is near the true
+ * one. */
 #include "approx/fit.h"
 #include "base/linalg.h"
 #include "base/mem.h"
@@ -37,7 +37,7 @@ static void problem_free(problem *p)
     gess__fitter_free(p->fitter);
 }
 
-/* Points of a t with ν = 5 and neighbours that are correlated. */
+/* Points of a t with ν = 5 and correlated neighbours. */
 static int problem_new(problem *p, size_t dim, size_t count, gess_error *err)
 {
     *p = (problem){.dim = dim, .count = count};
@@ -64,7 +64,7 @@ static int problem_new(problem *p, size_t dim, size_t count, gess_error *err)
     return GESS_OK;
 }
 
-/* The matrix products and factors of so many iterations. */
+/* The matrix products and factors of `iterations` iterations. */
 static void same_operations(problem *p, unsigned iterations)
 {
     for (unsigned i = 0; i < iterations; i++) {

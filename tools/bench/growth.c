@@ -1,6 +1,6 @@
-/* How the time of a frozen run grows: that of an update with the dimension (10 to 1,000), and that of an iteration of
- * all chains with their number (4 to 100,000), on a Gaussian with T = t(30, 0, I), one thread, without the density.
- * Exponents are slopes of least squares on logarithmic scales. Times are medians of short pieces. */
+/* Growth of the time of sampling: of an update with the dimension (10 to 1,000), and of an iteration of all chains with
+ * their number (4 to 100,000), on a Gaussian with T = t(30, 0, I), one thread, without the density. Exponents are
+ * least-squares slopes on logarithmic scales. Times are medians of short pieces. */
 #include "bench/warmed.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ enum { PIECES = 15 };
 static int time_update(size_t dim, size_t chains, double *seconds, gess_error *err)
 {
     char name[64];
-    double each[PIECES];
+    double seconds_per_update[PIECES];
     gess__warmed f;
     uint64_t iterations;
     snprintf(name, sizeof name, "gaussian:dim=%zu", dim);
@@ -19,15 +19,15 @@ static int time_update(size_t dim, size_t chains, double *seconds, gess_error *e
     for (size_t i = 0; status == GESS_OK && i < PIECES; i++) {
         gess__lap lap = {0};
         status = gess__warmed_run(&f, iterations, &lap, err);
-        each[i] = (lap.seconds - lap.inside) / (double)lap.updates;
+        seconds_per_update[i] = (lap.seconds - lap.inside) / (double)lap.updates;
     }
-    if (status == GESS_OK) *seconds = gess__bench_median(PIECES, each);
+    if (status == GESS_OK) *seconds = gess__bench_median(PIECES, seconds_per_update);
     if (status == GESS_OK) status = gess__warmed_verify(&f, err);
     gess__warmed_close(&f);
     return status;
 }
 
-/* The slope of log y by log x. */
+/* The slope of log y over log x. */
 static double exponent(size_t n, const size_t *x, const double *y)
 {
     double mx = 0.0, my = 0.0, xx = 0.0, xy = 0.0;
@@ -50,13 +50,13 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     double seconds[DIMS], sweeps[CHAINS];
     for (size_t i = 0; i < some_dims; i++) {
         GESS_TRY(time_update(dims[i], 64, &seconds[i], err));
-        gess__bench_figure(result, 1e9 * seconds[i], NAN, 0, "ns an update, D = %zu, 64 chains", dims[i]);
+        gess__bench_figure(result, 1e9 * seconds[i], NAN, 0, "ns per update, D = %zu, 64 chains", dims[i]);
     }
     for (size_t i = 0; i < some_chains; i++) {
         double update = 0.0;
         GESS_TRY(time_update(10, chains[i], &update, err));
         sweeps[i] = update * (double)chains[i];
-        gess__bench_figure(result, 1e6 * sweeps[i], NAN, 0, "us an iteration of %zu chains, D = 10", chains[i]);
+        gess__bench_figure(result, 1e6 * sweeps[i], NAN, 0, "us per iteration of %zu chains, D = 10", chains[i]);
     }
     gess__bench_figure(result, exponent(some_dims, dims, seconds), 2.0, 0, "exponent of an update's time in D");
     gess__bench_figure(result, exponent(2, dims + some_dims - 2, seconds + some_dims - 2), 2.0, 0,

@@ -9,16 +9,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Draws that say what a draw costs, before their number is decided, and how often that is looked at again. */
+/* The first draws, per chain, measure the evaluations per draw; the budget is spent in rounds that measure again. */
 enum { PILOT = 4, ROUNDS = 7 };
 
 typedef struct taker {
     size_t dim, chains;
-    uint64_t stride;   /* one draw in so many is held */
-    uint64_t capacity; /* draws of a chain there is room for */
+    uint64_t stride;   /* every stride-th draw is held */
+    uint64_t capacity; /* draws per chain that there is room for */
     double *values;
-    double *sums;         /* for each chain: of each parameter, of their squares, of their distances from the centre */
-    double *shift;        /* the first draw of chain 0, subtracted from all before they are squared */
+    double *sums;         /* per chain: sums of the parameters, of their squares, of their distances from the centre */
+    double *shift;        /* the first draw; subtracted from all draws before they are squared */
     const double *centre; /* NULL: no distances */
     int begun;
 } taker;
@@ -46,13 +46,13 @@ static void take(void *user, size_t first_chain, size_t chains, uint64_t first_d
         }
 }
 
-/* Room for `draws` draws of a chain, of which at most `most` are held: one in a power of two. */
-static int make_room(taker *t, uint64_t draws, uint64_t most, gess_error *err)
+/* Makes room for `draws` draws per chain, of which at most max_held are held; the stride is a power of two. */
+static int make_room(taker *t, uint64_t draws, uint64_t max_held, gess_error *err)
 {
     uint64_t stride = t->stride;
     double *values = NULL;
-    if (most == 0) return GESS_OK;
-    while ((draws + stride - 1) / stride > most) stride *= 2;
+    if (max_held == 0) return GESS_OK;
+    while ((draws + stride - 1) / stride > max_held) stride *= 2;
     uint64_t capacity = (draws + stride - 1) / stride, skip = stride / t->stride;
     GESS_ALLOC(&values, t->dim * t->chains * capacity, err);
     for (size_t line = 0; t->values != NULL && line < t->dim * t->chains; line++)
@@ -65,7 +65,7 @@ static int make_room(taker *t, uint64_t draws, uint64_t most, gess_error *err)
     return GESS_OK;
 }
 
-/* Means and standard deviations over everything, in the order of the chains. */
+/* Means and standard deviations over all draws, summed in the order of the chains. */
 static int finish_sums(const taker *t, uint64_t draws, gess__sampled *out, gess_error *err)
 {
     double n = (double)t->chains * (double)draws;
@@ -87,7 +87,7 @@ static int finish_sums(const taker *t, uint64_t draws, gess__sampled *out, gess_
     return GESS_OK;
 }
 
-/* The texts of the settings live in `list`. */
+/* `list` owns the texts of the settings. */
 static int make_options(const gess__plan *plan, gess_options *o, gess__bench_list *list, gess_error *err)
 {
     gess_options_init(o);
@@ -107,19 +107,19 @@ static int make_options(const gess__plan *plan, gess_options *o, gess__bench_lis
     return GESS_OK;
 }
 
-/* From the pilot on: half of the evaluations that are left, and half again, by what the last portion
- * cost, and then the rest; where chains still move to where they belong, the cost changes on the way. */
+/* Spends the evaluations that the pilot left: in every round half of the rest, in the last round all of it. A round
+ * uses the evaluations per draw of the round before, because they change while chains still move into place. */
 static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, gess_stats *s, gess_error *err)
 {
     uint64_t draws = 0, spent = 0;
     for (int round = 1; round <= ROUNDS; round++) {
-        double each = (double)(s->evals_sampling - spent) / (double)(s->draws - draws);
-        double more = (evals - (double)s->evals_sampling) * (round < ROUNDS ? 0.5 : 1.0) / each;
+        double evals_per_draw = (double)(s->evals_sampling - spent) / (double)(s->draws - draws);
+        double more = (evals - (double)s->evals_sampling) * (round < ROUNDS ? 0.5 : 1.0) / evals_per_draw;
         draws = s->draws;
         spent = s->evals_sampling;
         if (!(more >= 1.0)) break;
         uint64_t goal = draws + (uint64_t)more;
-        GESS_TRY(make_room(t, goal, plan->most_held, err));
+        GESS_TRY(make_room(t, goal, plan->max_held, err));
         GESS_TRY(gess__run_extend(run, goal, err));
         GESS_TRY(gess_run_go(run, err));
         gess_run_stats(run, s);
@@ -127,7 +127,7 @@ static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, 
     return GESS_OK;
 }
 
-/* Spends the first half of the evaluations, and forgets what it gave. */
+/* Spends the first half of the evaluations and discards its draws. */
 static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_stats *s, gess_error *err)
 {
     GESS_TRY(spend(plan, 0.5 * (double)plan->total, run, t, s, err));
@@ -139,7 +139,7 @@ static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_st
 static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampled *out, gess_error *err)
 {
     gess_stats s;
-    GESS_TRY(make_room(t, PILOT, plan->most_held > 0 ? PILOT : 0, err));
+    GESS_TRY(make_room(t, PILOT, plan->max_held > 0 ? PILOT : 0, err));
     gess_run_on_draw(run, take, t);
     GESS_TRY(gess_run_go(run, err));
     gess_run_stats(run, &s);
@@ -159,13 +159,13 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
     out->seconds = s.seconds;
     out->seconds_sampling = s.seconds_sampling;
     out->seconds_learning = s.seconds_learning;
-    out->values = out->own = t->values;
+    out->values = out->owned = t->values;
     out->held = t->capacity;
     t->values = NULL;
     return finish_sums(t, out->draws, out, err);
 }
 
-int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err)
+int gess__sample_gess(const gess__plan *plan, gess__sampled *out, gess_error *err)
 {
     const gess_model *inner = NULL;
     gess__bench_list list;
@@ -178,7 +178,7 @@ int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err
     int status = gess_model_open(&inner, plan->model, NULL, err);
     if (status == GESS_OK) {
         gess__timed_init(&timed, inner, 1);
-        if (plan->start_scale > 0.0) gess__timed_scatter(&timed, plan->start_scale);
+        if (plan->start_scale > 0.0) gess__timed_start_at(&timed, plan->start_scale);
         t.dim = inner->dim;
         t.chains = (size_t)o.chains;
         t.centre = plan->centre;
@@ -198,7 +198,7 @@ int gess__sample_own(const gess__plan *plan, gess__sampled *out, gess_error *err
 
 void gess__sampled_free(gess__sampled *s)
 {
-    free(s->own);
+    free(s->owned);
     free(s->mean);
     free(s->sd);
     free(s->spread);

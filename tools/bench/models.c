@@ -1,9 +1,8 @@
-/* The built-in densities: evaluations per second, one core.
+/* The built-in densities: evaluations per second on one core.
  *
- * Where the environment variable GESS_DENSITIES names the numpy reference of the densities, both sides
- * are timed in one process by bench/models.py, which compares the values first; the ratio is ours over
- * numpy's. Without it, batches of 64 points are compared with one point at a time; verified first: the
- * values have the same bits. */
+ * If the environment variable GESS_DENSITIES names the numpy reference of the densities, bench/models.py compares the
+ * values and then times both in one process; the ratio is ours over numpy's. Without it, batches of 64 points are
+ * compared with single points, after a check that the values have the same bits. */
 #include "base/mem.h"
 #include "base/rng.h"
 #include "bench/bench.h"
@@ -19,7 +18,7 @@ enum { BATCH = 64 };
 
 static const struct {
     const char *name;
-    double goal; /* over numpy */
+    double goal; /* the ratio to numpy to reach */
 } models[] = {{"funnel", 3.0},
               {"mixture", 3.0},
               {"breast-cancer", 3.0},
@@ -30,7 +29,7 @@ static const struct {
               {"wishart", 1.0}};
 enum { MODELS = sizeof models / sizeof *models };
 
-/* Seconds of one call of f with n points, the best of five. */
+/* Seconds of one call with n points, the best of five. */
 static double time_calls(const gess_model *m, size_t n, const double *x, double *logp)
 {
     double best = INFINITY;
@@ -46,14 +45,14 @@ static double time_calls(const gess_model *m, size_t n, const double *x, double 
     return best;
 }
 
-static int measure_alone(const char *name, gess__bench_result *result, gess_error *err)
+static int measure_batches(const char *name, gess__bench_result *result, gess_error *err)
 {
     const gess_model *m = NULL;
-    double *x = NULL, *logp = NULL, *alone = NULL;
+    double *x = NULL, *logp = NULL, *single = NULL;
     int status = gess_model_open(&m, name, NULL, err);
     if (status == GESS_OK) status = gess__alloc_bytes(&x, BATCH * m->dim, sizeof *x, "points", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&logp, BATCH, sizeof *logp, "values", err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&alone, BATCH, sizeof *alone, "values", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&single, BATCH, sizeof *single, "values", err);
     if (status == GESS_OK) {
         for (size_t i = 0; i < BATCH; i++) {
             gess__key key = {.seed = 1, .iteration = i, .chain = 0, .purpose = GESS__FOR_TEST};
@@ -62,25 +61,25 @@ static int measure_alone(const char *name, gess__bench_result *result, gess_erro
                 if (m->lower != NULL && m->lower[k] == 0.0) x[i * m->dim + k] = fabs(x[i * m->dim + k]);
         }
         m->logp(m->user, 0, BATCH, m->dim, x, logp);
-        for (size_t i = 0; i < BATCH; i++) m->logp(m->user, 0, 1, m->dim, x + i * m->dim, alone + i);
-        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): bits are meant */
-        if (memcmp(logp, alone, BATCH * sizeof *logp) != 0)
+        for (size_t i = 0; i < BATCH; i++) m->logp(m->user, 0, 1, m->dim, x + i * m->dim, single + i);
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-exp42-c,cert-flp37-c): compares bits */
+        if (memcmp(logp, single, BATCH * sizeof *logp) != 0)
             status = gess__fail(err, GESS_ERR_INTERNAL, "bench models: %s depends on its batch", name);
     }
     if (status == GESS_OK) {
-        double batch = time_calls(m, BATCH, x, logp) / BATCH, one = time_calls(m, 1, x, alone);
+        double batch = time_calls(m, BATCH, x, logp) / BATCH, one = time_calls(m, 1, x, single);
         gess__bench_add(result, batch, one, NAN, 1,
-                        "%s: %.3g evaluations a second in batches of %d, against single points", name, 1.0 / batch,
+                        "%s: %.3g evaluations per second in batches of %d, against single points", name, 1.0 / batch,
                         BATCH);
     }
     free(x);
     free(logp);
-    free(alone);
+    free(single);
     gess_model_close(m);
     return status;
 }
 
-/* Adds a row for each model of the script's JSON. */
+/* Adds a row per model of the script's JSON. */
 static int take_json(json_t *root, gess__bench_result *result, gess_error *err)
 {
     const char *key;
@@ -95,7 +94,7 @@ static int take_json(json_t *root, gess__bench_result *result, gess_error *err)
         for (size_t i = 0; i < MODELS; i++)
             if (strncmp(key, models[i].name, strlen(models[i].name)) == 0) goal = models[i].goal;
         gess__bench_add(result, 1.0 / ours, 1.0 / numpy, goal, 1,
-                        "%.40s: %.3g evaluations a second, against numpy's %.3g", key, ours, numpy);
+                        "%.40s: %.3g evaluations per second, against numpy's %.3g", key, ours, numpy);
     }
     return GESS_OK;
 }
@@ -110,12 +109,12 @@ static const char *first_readable(size_t n, char paths[][1024])
 
 static int measure_against_numpy(const char *densities, gess__bench_result *result, gess_error *err)
 {
-    char own[512] = "", scripts[2][1024], libraries[2][1024], command[16384];
-    if (readlink("/proc/self/exe", own, sizeof own - 1) > 0) *strrchr(own, '/') = '\0';
+    char folder[512] = "", scripts[2][1024], libraries[2][1024], command[16384];
+    if (readlink("/proc/self/exe", folder, sizeof folder - 1) > 0) *strrchr(folder, '/') = '\0';
     snprintf(scripts[0], sizeof *scripts, "%s/../bench/models.py", GESS_SOURCE_DATA);
-    snprintf(scripts[1], sizeof *scripts, "%s/../share/gess/bench/models.py", own);
-    snprintf(libraries[0], sizeof *libraries, "%s/libgess.so", own);
-    snprintf(libraries[1], sizeof *libraries, "%s/../lib/libgess.so", own);
+    snprintf(scripts[1], sizeof *scripts, "%s/../share/gess/bench/models.py", folder);
+    snprintf(libraries[0], sizeof *libraries, "%s/libgess.so", folder);
+    snprintf(libraries[1], sizeof *libraries, "%s/../lib/libgess.so", folder);
     const char *script = first_readable(2, scripts), *library = first_readable(2, libraries);
     if (script == NULL || library == NULL)
         return gess__fail(err, GESS_ERR_FILE,
@@ -138,7 +137,7 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     (void)options;
     const char *densities = getenv("GESS_DENSITIES");
     if (densities != NULL && densities[0] != '\0') return measure_against_numpy(densities, result, err);
-    for (size_t i = 0; i < MODELS; i++) GESS_TRY(measure_alone(models[i].name, result, err));
+    for (size_t i = 0; i < MODELS; i++) GESS_TRY(measure_batches(models[i].name, result, err));
     return GESS_OK;
 }
 

@@ -1,20 +1,20 @@
-/* What a frozen run costs beside its density, on one thread.
+/* The cost of sampling beside its density, after warm-up, on one thread.
  *
- * Outside the density: the seconds of a run less those inside the model, over the seconds of what no sampler of this
- * kind can do without: as many normals of our own, one triangular product an update, and the copying of the draws. For
- * each model with one t (`pooled`), with what `auto` chose, and for Gaussians of 10 to 1000 dimensions.
+ * Outside the density: the seconds of a run minus those inside the model, over the seconds of the pieces that no
+ * sampler of this kind can avoid: the same number of normals, one triangular product per update, and the copying of the
+ * draws. It is measured for every model with one t (`pooled`) and with the choice of `auto`, and for Gaussians of 10 to
+ * 1000 dimensions.
  *
- * The same over these pieces and what every proposal takes: a pair of uniforms, sine and cosine of its angle, its point
- * on the ellipse, log T there, and the way through the bounds.
+ * Then the same over these pieces plus the work per proposal: a pair of uniforms, sine and cosine of its angle, its
+ * point on the ellipse, log T there, and the transform of the bounds.
  *
- * The whole run, over a bare loop of the same evaluations in the same batches.
+ * Then the whole run, over a bare loop of the same evaluations in the same batches.
  *
- * Warm-up of `auto`: the seconds outside the density, over those of as many evaluations of 20 µs each and themselves:
- * what fits, maps and sampling would take of the warm-up of a density of 20 µs.
+ * Warm-up of `auto`: the seconds outside the density, as a share of a warm-up whose evaluations take 20 µs each.
  *
- * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the
- * density's values at the chains are those the chains have, it was called for as many points as were counted, the
- * product is right. */
+ * Pieces of a run, of the reference and of the loop alternate, and medians are compared. Verified: the density at the
+ * chains is the one that the chains have stored, it was called for as many points as were counted, and the product is
+ * right. */
 #include "base/mem.h"
 #include "base/tiles.h"
 #include "bench/warmed.h"
@@ -28,7 +28,7 @@ enum { CHAINS = 100, ROUNDS = 21, MAX_CALLS = 1 << 20 };
 /* A piece of a run takes about this long. */
 #define PIECE 0.01
 
-/* What counts as a density that is not cheap, in seconds. */
+/* Seconds per evaluation of a density that is not cheap. */
 #define DEAR 20e-6
 
 /* The times of one round, in seconds. */
@@ -38,7 +38,7 @@ typedef struct round {
 
 typedef struct work {
     double *normals, *steps, *scratch, *rows;
-    double *points, *lanes; /* of a batch of proposals: where they are; and VECTORS numbers for each */
+    double *points, *lanes; /* of a batch of proposals: their points, and VECTORS numbers per proposal */
     uint32_t *numbers;
     size_t slots, columns;
 } work;
@@ -72,7 +72,7 @@ static void work_free(work *w)
     free(w->numbers);
 }
 
-/* Whether the triangular product of one block is that of plain sums. */
+/* Checks the triangular product of one block against plain sums. */
 static int verify_product(const gess__ensemble *e, const work *w, gess_error *err)
 {
     size_t dim = e->target.dim;
@@ -92,7 +92,7 @@ static int verify_product(const gess__ensemble *e, const work *w, gess_error *er
     return GESS_OK;
 }
 
-/* Seconds of the pieces that no sampler of this kind can do without. */
+/* Seconds of the pieces that no sampler of this kind can avoid. */
 static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updates)
 {
     size_t dim = e->target.dim, block = e->block;
@@ -109,7 +109,7 @@ static double time_pieces(const gess__ensemble *e, const work *w, uint64_t updat
     return gess__seconds() - start;
 }
 
-/* Seconds of what every proposal takes, in the batches that were noted. */
+/* Seconds of the work per proposal, in the recorded batches. */
 static double time_proposals(const gess__warmed *f, const work *w)
 {
     const gess__ensemble *e = f->ensemble;
@@ -132,7 +132,7 @@ static double time_proposals(const gess__warmed *f, const work *w)
     return gess__seconds() - start;
 }
 
-/* Seconds of the calls that were noted, at the points of the chains. */
+/* Seconds of the recorded calls, at the points of the chains. */
 static double time_bare(const gess__warmed *f)
 {
     size_t dim = f->inner->dim, chains = f->ensemble->chains.count, at = 0;
@@ -146,7 +146,7 @@ static double time_bare(const gess__warmed *f)
     return gess__seconds() - start;
 }
 
-/* Seconds of as many evaluations in batches of a whole block. */
+/* Seconds of the same number of evaluations in batches of a whole block. */
 static double time_full(const gess__warmed *f, uint64_t evals)
 {
     size_t block = f->ensemble->block;
@@ -215,7 +215,7 @@ static int measure_dimension(size_t dim, gess__bench_result *result, gess_error 
 
 /* ---- models ---- */
 
-/* How much of a bare loop a whole run may take; NaN: no goal. */
+/* The goal of the ratio of a whole run to a bare loop; NaN: none. */
 static double goal_of(const char *model)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Peers: bench/peers/peers.py in a process of its own, its draws through a file of numpy's. */
+/* Runs emcee and zeus: bench/peers/peers.py in a child process, which hands its draws over in a numpy file. */
 #include "bench/measure.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* The folder of the running command. */
-static void own_folder(char folder[512])
+static void command_folder(char folder[512])
 {
     ssize_t length = readlink("/proc/self/exe", folder, 511);
     folder[length > 0 ? length : 0] = '\0';
@@ -23,13 +23,13 @@ static void own_folder(char folder[512])
 
 int gess__peers_found(char *python)
 {
-    char own[512];
+    char beside[512];
     const char *folder = getenv("GESS_PEERS");
-    own_folder(own);
+    command_folder(beside);
     if (folder != NULL && folder[0] != '\0')
         snprintf(python, 1024, "%s/bin/python", folder);
     else
-        snprintf(python, 1024, "%s/peers/bin/python", own);
+        snprintf(python, 1024, "%s/peers/bin/python", beside);
     return access(python, X_OK) == 0;
 }
 
@@ -56,10 +56,10 @@ int gess__bench_samplers(const gess__bench_options *options, gess__bench_list *s
 
 static int find_library(char *path, size_t size, gess_error *err)
 {
-    char own[512];
-    own_folder(own);
-    snprintf(path, size, "%s/libgess.so", own);
-    if (access(path, R_OK) != 0) snprintf(path, size, "%s/../lib/libgess.so", own);
+    char beside[512];
+    command_folder(beside);
+    snprintf(path, size, "%s/libgess.so", beside);
+    if (access(path, R_OK) != 0) snprintf(path, size, "%s/../lib/libgess.so", beside);
     if (access(path, R_OK) == 0) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE, "bench: cannot find libgess.so beside this program");
 }
@@ -94,7 +94,7 @@ static int run_json(char *const argv[], json_t **root, gess_error *err)
     return gess__fail(err, GESS_ERR_INTERNAL, "bench: %s %s failed; its messages are above", argv[0], argv[1]);
 }
 
-/* Maps a file of numpy's (format 1.0, float64, C order) of `count` numbers. */
+/* Maps a numpy file (format 1.0, float64, C order) of `count` numbers. */
 static int map_file(const char *path, size_t count, gess__sampled *out, gess_error *err)
 {
     struct stat about;
@@ -137,7 +137,7 @@ static void take_figures(const json_t *root, gess__sampled *out)
     snprintf(out->version, sizeof out->version, "%s", version != NULL ? version : "");
 }
 
-/* Runs a peer. `path` gets its draws or, where there is a file of centres, its means. */
+/* Runs a peer. The file `path` gets its draws or, if there is a file of centres, its means. */
 static int run_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals,
                     char *centre, char *path, json_t **root, gess_error *err)
 {
@@ -162,7 +162,7 @@ static int run_peer(const char *sampler, const char *model, uint64_t seed, uint6
     return run_json(argv, root, err);
 }
 
-/* A file of our own in the folder for temporary files. */
+/* Creates an empty file in the folder for temporary files. */
 static int temporary(char path[1024], gess_error *err)
 {
     const char *folder = getenv("TMPDIR");

@@ -1,7 +1,7 @@
-/* Several ranks, simulated: threads of this process that exchange messages with a delay (parallel/loopback), and a
- * density that sleeps, so that many of them need no cores. Frozen sampling; the share of the ideal, and what the model
- * of docs/scaling.md says: a guest has two tasks of τ seconds, so a round trip of 2 L shows where it is longer than one
- * of them, 2 τ / (τ + 2 L) of the ideal. */
+/* Several ranks, simulated: threads of this process that exchange messages with a delay (parallel/loopback.c), and a
+ * density that sleeps, so that many ranks need few cores. It reports the share of the ideal speed of sampling after
+ * warm-up, and the prediction of docs/scaling.md: a helper rank has two tasks of τ seconds, so a round trip of 2 L
+ * costs time only if it is longer than one of them; then the share is 2 τ / (τ + 2 L). */
 #include "base/mem.h"
 #include "bench/bench.h"
 #include "cluster/coordinator.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { DIM = 10, CHAINS_A_RANK = 4, MAX_RANKS = 128 };
-#define NAP 0.002 /* seconds of an evaluation */
+#define NAP 0.002 /* seconds per evaluation */
 
 static int sleep_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
 {
@@ -59,7 +59,7 @@ static void *run_rank(void *argument)
     return NULL;
 }
 
-/* Seconds of sampling with so many ranks, and bytes of a guest an update, to it and from it. */
+/* Seconds of sampling with `ranks` ranks, and bytes per update to and from a helper rank. */
 static int time_ranks(size_t ranks, double latency, uint64_t draws, double *seconds, double *to, double *from,
                       gess_error *err)
 {
@@ -96,7 +96,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     static const double latencies[] = {0.0, 0.001, 0.004, 0.01};
     uint64_t draws = o->quick ? 20 : 200;
     size_t most = o->quick ? 2 : 4;
-    const double turn = NAP * CHAINS_A_RANK / 2; /* two blocks a rank, one evaluation an update */
+    const double turn = NAP * CHAINS_A_RANK / 2; /* two blocks per rank, one evaluation per update */
     int status = GESS_OK;
     json_t *rows = json_array();
     gess__bench_say(o,

@@ -1,7 +1,7 @@
 /* Long references for `gess bench cost`: posterior means, standard deviations and mean distances from the mean
  * of models whose truth is not known, from independent long runs of gess, as bench/reference/NAME.csv.
  *
- * Several seeds, each with a warm-up of its own; their chains are looked at together. Nothing is written unless
+ * The figures are of the chains of several seeds, pooled; every seed has a separate warm-up. A file is written only if
  * R-hat is at most 1.01 and every mean is known to 0.01 sd. */
 #include "base/mem.h"
 #include "bench/measure.h"
@@ -22,7 +22,7 @@ enum { MAX_SEEDS = 16, HELD = 1000 };
 typedef struct pool {
     size_t dim, chains; /* of all seeds */
     size_t held;
-    double count;   /* draws that the means are over */
+    double count;   /* draws, of all chains */
     double *values; /* (parameter · chains + chain) · held + draw */
     double *mean, *sd, *spread, *mcse;
     double rhat, worst; /* largest R-hat; largest mcse in sds */
@@ -94,8 +94,8 @@ static int write_file(const gess__bench_options *o, const char *specification, c
     fprintf(out, "# gess bench reference --models %s --seeds %llu --evals %llu%s%s\n", specification,
             (unsigned long long)seeds, (unsigned long long)evals, o->settings != NULL ? " --set " : "",
             o->settings != NULL ? o->settings : "");
-    fprintf(out, "# gess %s, %.3g draws, R-hat %.4f; a row for each parameter\nmean,sd,spread,mcse_mean\n",
-            gess_version(), p->count, p->rhat);
+    fprintf(out, "# gess %s, %.3g draws, R-hat %.4f; a row per parameter\nmean,sd,spread,mcse_mean\n", gess_version(),
+            p->count, p->rhat);
     for (size_t j = 0; j < p->dim; j++)
         fprintf(out, "%.10g,%.10g,%.10g,%.3g\n", p->mean[j], p->sd[j], p->spread[j], p->mcse[j]);
     int bad = ferror(out);
@@ -113,10 +113,10 @@ static int make(const gess__bench_options *o, const char *specification, uint64_
     for (uint64_t k = 0; status == GESS_OK && k < seeds; k++) {
         gess__plan plan = {.model = specification,
                            .settings = o->settings,
-                           .seed = 1000 + k, /* none that is compared with it */
+                           .seed = 1000 + k, /* other seeds than those of the benchmarks */
                            .sampling = evals,
-                           .most_held = HELD};
-        status = gess__sample_own(&plan, &s[k], err);
+                           .max_held = HELD};
+        status = gess__sample_gess(&plan, &s[k], err);
     }
     if (status == GESS_OK) status = pool_chains(&p, (size_t)seeds, s, err);
     if (status == GESS_OK) {

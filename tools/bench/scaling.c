@@ -1,11 +1,11 @@
 /* The scaling experiment of Nishihara, Murray and Adams (JMLR 15, 2014), "Scaling the Number of Cores": Gaussians with
  * Wishart precision of 50 to 250 dimensions, C = 20 .. 100 cores, K = C .. 5C chains in each of two groups; 125 cells.
  *
- * Here C cores are a budget: 200,000 C evaluations in all. Chains start at N(0, 10² I), one matrix for each
- * dimension (seed 1), 2K chains. The paper discards the first half; a warm-up that ends itself, and otherwise
- * at half of the budget, and then half of the budget of draws, costs no more. The figure is the squared error of
- * the marginal standard deviations, summed over the coordinates and averaged over the trials. The paper's
- * matrices are not known, so what compares is which cells converge (below 1), not digits. */
+ * Here C cores are a budget of 200,000 C evaluations. There are 2K chains, which start at N(0, 10² I), and one matrix
+ * per dimension (seed 1). The paper discards the first half of a run. Here warm-up ends by itself, at the latest after
+ * half of the budget, and sampling gets half of the budget, which is no more. The figure is the squared error of the
+ * marginal standard deviations, summed over the coordinates and averaged over the trials. The paper's matrices are not
+ * known, so compare which cells converge (error below 1), not digits. */
 #include "base/csv.h"
 #include "bench/measure.h"
 #include "model/builtin/builtin.h"
@@ -43,7 +43,7 @@ int gess__scaling_read(gess__scaling_table *table, gess_error *err)
 static int run_trial(gess__scaling *t, const char *name, const double *sd, gess_error *err)
 {
     gess__sampled s;
-    uint64_t half = t->each * t->cores / 2;
+    uint64_t half = t->evals_per_core * t->cores / 2;
     gess__plan plan = {.model = name,
                        .settings = t->settings,
                        .seed = t->seed,
@@ -53,7 +53,7 @@ static int run_trial(gess__scaling *t, const char *name, const double *sd, gess_
                        .total = 2 * half,
                        .halves = t->halves,
                        .start_scale = 10.0};
-    int status = gess__sample_own(&plan, &s, err);
+    int status = gess__sample_gess(&plan, &s, err);
     for (size_t i = 0; status == GESS_OK && i < t->dim; i++) {
         t->sd_error += (s.sd[i] - sd[i]) * (s.sd[i] - sd[i]);
         t->mean_error += s.mean[i] * s.mean[i];
@@ -79,12 +79,17 @@ int gess__scaling_run(gess__scaling *t, gess_error *err)
     return status;
 }
 
-static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, uint64_t each, gess_error *err)
+static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, uint64_t evals_per_core,
+                        gess_error *err)
 {
     double square = 0.0, n = (double)trials;
     for (uint64_t t = 1; t <= trials; t++) {
-        gess__scaling trial =
-            {.dim = c->dim, .cores = c->cores, .chains = c->chains, .each = each, .seed = t, .settings = o->settings};
+        gess__scaling trial = {.dim = c->dim,
+                               .cores = c->cores,
+                               .chains = c->chains,
+                               .evals_per_core = evals_per_core,
+                               .seed = t,
+                               .settings = o->settings};
         GESS_TRY(gess__scaling_run(&trial, err));
         c->error += trial.sd_error / n;
         square += trial.sd_error * trial.sd_error / n;
@@ -96,7 +101,7 @@ static int measure_cell(const gess__bench_options *o, cell *c, uint64_t trials, 
     return GESS_OK;
 }
 
-/* Whether the cell is one of those in a list of D, D:C and D:C:K. */
+/* Whether a list of D, D:C and D:C:K has the cell. */
 static int listed(const gess__bench_list *list, size_t dim, size_t cores, size_t half)
 {
     const size_t have[3] = {dim, cores, half};
@@ -113,7 +118,7 @@ static int listed(const gess__bench_list *list, size_t dim, size_t cores, size_t
     return 0;
 }
 
-/* Of --quick: the smallest and the largest ensembles at 20 cores, in 50 and 100 dimensions. */
+/* Whether a cell is run. With --quick: the smallest and the largest ensembles at 20 cores, in 50 and 100 dimensions. */
 static int chosen(const gess__bench_options *o, const gess__bench_list *list, size_t d, size_t c, size_t k)
 {
     size_t cores = GESS__SCALING_CORES * (c + 1);
@@ -123,7 +128,7 @@ static int chosen(const gess__bench_options *o, const gess__bench_list *list, si
 
 static int table(const gess__bench_options *o, json_t **json, gess_error *err)
 {
-    uint64_t trials = o->seeds > 0 ? o->seeds : o->quick ? 1 : 5, each = o->evals > 0 ? o->evals : 200000;
+    uint64_t trials = o->seeds > 0 ? o->seeds : o->quick ? 1 : 5, evals_per_core = o->evals > 0 ? o->evals : 200000;
     size_t cells = 0, good = 0, papers = 0;
     gess__scaling_table paper;
     gess__bench_list list;
@@ -132,11 +137,10 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     int status = GESS_OK;
     json_t *rows = json_array();
     gess__bench_say(o,
-                    "Squared error of the marginal sds, summed, and the paper's; %llu trials, %llu evaluations for "
-                    "each "
-                    "of C\n  %4s %4s %5s %10s %10s %10s %10s %10s\n",
-                    (unsigned long long)trials, (unsigned long long)each, "D", "C", "K", "error", "+-", "paper",
-                    "warm-up", "evals");
+                    "Squared error of the marginal sds, summed, and the paper's; %llu trials, %llu evaluations per "
+                    "core\n  %4s %4s %5s %10s %10s %10s %10s %10s\n",
+                    (unsigned long long)trials, (unsigned long long)evals_per_core, "D", "C", "K", "error", "+-",
+                    "paper", "warm-up", "evals");
     for (size_t d = 0; d < SIZES; d++)
         for (size_t k = 0; k < SIZES * SIZES && status == GESS_OK; k++) {
             if (!chosen(o, &list, d, k / SIZES, k % SIZES)) continue;
@@ -144,7 +148,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
             const gess__scaling_paper *its = &paper.of[d][k / SIZES][k % SIZES];
             double theirs = pow(10.0, its->log_error);
             c.chains = 2 * c.cores * (k % SIZES + 1);
-            status = measure_cell(o, &c, trials, each, err);
+            status = measure_cell(o, &c, trials, evals_per_core, err);
             if (status != GESS_OK) break;
             cells++;
             good += c.error < 1.0;

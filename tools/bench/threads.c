@@ -1,9 +1,8 @@
-/* Two threads against one, frozen sampling with one t (`pooled`), 100 chains, the median of five: densities of 5 µs and
- * more, and funnel, which is far cheaper. A cheap density is evaluated as often as it takes to make 5 or 20 µs of it,
- * point by point, so that a point costs the same in batches of any size. Verified: the chains are where those of one
- * thread are, to the bit.
+/* Two threads against one, sampling with one t (`pooled`) after warm-up, 100 chains, the median of five: densities of
+ * at least 5 µs, and funnel, which is far cheaper. A cheap density is evaluated several times per point, so that a
+ * point takes 5 or 20 µs in batches of any size. Verified: the chains have the same bits as with one thread.
  *
- * The machine's own ceiling is measured beside it: two bare loops over the density at once against two in turn. */
+ * The limit of the machine is measured too: two bare loops over the density at once against two in turn. */
 #include "bench/warmed.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ static int bare_loop(void *data, unsigned worker, size_t item, gess_error *err)
     return GESS_OK;
 }
 
-/* Seconds of as many loops as the team has threads. */
+/* Seconds of one loop per thread of the team, at once. */
 static int time_loops(const loop *l, gess__team *team, double *seconds, gess_error *err)
 {
     double start = gess__seconds();
@@ -78,7 +77,7 @@ static int alternate(gess__warmed *one, gess__warmed *two, double piece, times *
     return GESS_OK;
 }
 
-/* each: seconds of an evaluation that the density is made to take; 0: what it takes. */
+/* each: seconds that an evaluation is made to take; 0: as it is. */
 static int measure(const char *model, double each, double goal, int quick, gess__bench_result *result, gess_error *err)
 {
     gess__warmed one, two = {0};

@@ -1,4 +1,4 @@
-/* Posterior means, standard deviations and mean distances from the mean that errors are measured against. */
+/* The truth that errors are measured against: posterior means, standard deviations and mean distances from the mean. */
 #include "base/csv.h"
 #include "base/linalg.h"
 #include "base/mem.h"
@@ -35,7 +35,7 @@ static int gaussian(const gess_model *model, gess__truth *t, gess_error *err)
     return GESS_OK;
 }
 
-/* Unit Gaussians of equal weight: the variance is 1 and that of the centres; E |m + z| is
+/* Unit Gaussians of equal weight: the variance is 1 plus the variance of the centres; E |m + z| is
  * DISTANCE e^(-m²/2) + m erf(m / √2). */
 static int mixture(const gess_model *model, gess__truth *t, gess_error *err)
 {
@@ -92,7 +92,7 @@ static int wishart(const gess_model *model, gess__truth *t, gess_error *err)
 
 static const struct {
     const char *name;
-    int parameters; /* whether it is right for every parameter of the specification */
+    int parameters; /* whether `make` is right for any parameters of the specification */
     int (*make)(const gess_model *model, gess__truth *t, gess_error *err);
 } exact[] = {{"funnel", 1, funnel}, {"gaussian", 1, gaussian}, {"mixture", 0, mixture}, {"wishart", 1, wishart}};
 

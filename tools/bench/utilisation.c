@@ -1,13 +1,13 @@
 /* How well slow densities keep the workers busy, with a density that does nothing but sleep.
  *
- *   frozen   64 chains on 64 threads, exponential times of mean 10 ms, pooled sampling after its warm-up, nothing in
- *            advance: the share of the threads' time that is spent inside the density.
- *   groups   the same chains and times, two-group, on a density for which T is a poor fit, so that updates take four
- *            evaluations and more: the time with angles evaluated in advance against that without.
- *   few      4 chains on 64 threads, constant times, T fixed: likewise.
+ *   frozen   64 chains on 64 threads, exponential times of mean 10 ms, pooled sampling after warm-up, no speculation:
+ *            the share of the threads' time that is spent inside the density.
+ *   groups   the same chains and times, two-group, on a density that T fits poorly, so that updates take four
+ *            evaluations or more: the time with speculation against the time without.
+ *   few      4 chains on 64 threads, constant times, T fixed: the same comparison.
  *
- * How long the density sleeps at a point is a function of the point, so every run has the same times. Verified first
- * in every case: the draws, and the number of evaluations, are those of one thread without any sleep. */
+ * The time that the density sleeps is a function of the point, so every run has the same times. Verified first in every
+ * case: the draws and the number of evaluations are those of one thread without sleep. */
 #include "base/mem.h"
 #include "bench/bench.h"
 
@@ -25,7 +25,7 @@ typedef struct sleeper {
     double mean; /* seconds; 0: it does not sleep */
     int exponential;
     double thickness;              /* of the shell; 0: a Gaussian */
-    double inside[THREADS * LINE]; /* of each worker: seconds in the density */
+    double inside[THREADS * LINE]; /* per worker: seconds in the density */
 } sleeper;
 
 static double value_at(const sleeper *s, const double *x)
@@ -85,13 +85,13 @@ static void open_sleeper(sleeper *s, double mean, int exponential, double thickn
     s->model.user = s;
 }
 
-/* One of the three, and what came of it. */
+/* One of the three scenes, and its result. */
 typedef struct scene {
     const char *name, *what, *schedule;
     size_t chains;
     int exponential;
     double thickness;
-    uint64_t warmup, evals; /* iterations; evaluations of each chain, about */
+    uint64_t warmup, evals; /* iterations; evaluations per chain, roughly */
     double goal;
 } scene;
 
@@ -119,16 +119,16 @@ static double inside(const sleeper *s)
     return sum;
 }
 
-/* Warm-up, then so many iterations that are measured; *iterations = 0: chosen for the scene's evaluations. */
+/* Warm-up, then *iterations measured iterations; 0: as many as the scene's evaluations take. */
 static int run_sampler(gess__sampler *sampler, const sleeper *s, const scene *c, uint64_t *iterations, outcome *out,
-                       gess_error *err)
+                        gess_error *err)
 {
     const gess__ensemble *e = &sampler->ensemble;
     gess__record none = {0};
     summed rows = {0};
     while (!sampler->adaptation.warmup.over) GESS_TRY(gess__sampler_warm_up(sampler, &none, err));
     uint64_t done = gess__ensemble_done(e), evals = e->tally.evals, updates = e->tally.updates;
-    if (*iterations == 0) { /* a few, to see what an update takes */
+    if (*iterations == 0) { /* a few, to measure the evaluations per update */
         GESS_TRY(gess__sampler_advance(sampler, done + 20, &none, err));
         double each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
         *iterations = (uint64_t)((double)c->evals / each) + 1;

@@ -64,7 +64,7 @@ int gess__warmed_run(gess__warmed *f, uint64_t iterations, gess__lap *lap, gess_
     lap->inside = f->timed.seconds - inside;
     lap->updates = e->tally.updates - updates;
     lap->evals = e->tally.evals - evals;
-    /* a proposal beyond the bounds is counted, but the density is not asked */
+    /* a proposal beyond the bounds is counted, but the density is not evaluated */
     uint64_t asked = f->timed.points - points, least = e->target.bounds.trivial ? lap->evals : 0;
     if (gess__team_size(f->team) == 1 && (asked > lap->evals || asked < least))
         return gess__fail(err, GESS_ERR_INTERNAL, "bench: %s was asked for %llu points, but %llu were counted",
@@ -82,7 +82,7 @@ int gess__warmed_pace(gess__warmed *f, double seconds, uint64_t *iterations, ges
         *iterations *= lap.seconds > 0.1 * seconds ? 2 : 4;
     }
     double fit = (double)*iterations * seconds / lap.seconds;
-    *iterations = fit >= 8.0 ? (uint64_t)fit : 8; /* what begins and ends a stretch is not what is measured */
+    *iterations = fit >= 8.0 ? (uint64_t)fit : 8; /* enough that the begin and end of a stretch do not matter */
     return GESS_OK;
 }
 

@@ -1,6 +1,6 @@
-/* What a run directory costs: the cheapest model's run with its files, against the same run without any; the
- * median of seven. Verified first: the file holds the draws of the run without. The directory is made where
- * temporary files go, and removed again. */
+/* The cost of a run directory: a run of the cheapest model with its files, against the same run without files; the
+ * median of seven. Verified first: the file has the draws of the run without files. The directory is made in the folder
+ * for temporary files, and removed again. */
 #include "bench/bench.h"
 #include "draws/draws.h"
 
@@ -11,14 +11,15 @@
 
 enum { WRITING_DRAWS = 20000, WRITING_TRIALS = 7 };
 
-typedef struct seen {
+typedef struct checksum {
     size_t columns;
     uint64_t sum;
-} seen;
+} checksum;
 
-static void see(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, const double *rows)
+static void add_block(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                      const double *rows)
 {
-    seen *s = user;
+    checksum *s = user;
     gess__segment segment = {.first = first_chain,
                              .count = chains,
                              .first_draw = first_draw,
@@ -27,20 +28,20 @@ static void see(void *user, size_t first_chain, size_t chains, uint64_t first_dr
     s->sum += gess__bench_checksum(&segment, s->columns);
 }
 
-static void see_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+static void add_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                       size_t columns, const double *rows)
 {
     (void)columns;
-    see(user, first_chain, chains, first_draw, draws, rows);
+    add_block(user, first_chain, chains, first_draw, draws, rows);
 }
 
-/* One run, with files where there is a directory; *sum where it is asked for. */
+/* One run, with files if there is a directory. *sum, if not NULL, gets the checksum of the draws. */
 static int time_run(const gess_model *model, unsigned threads, const char *directory, double *seconds, uint64_t *sum,
                     gess_error *err)
 {
     gess_options o;
     gess_run *run = NULL;
-    seen rows = {.columns = 1 + model->dim + model->derived};
+    checksum rows = {.columns = 1 + model->dim + model->derived};
     gess_options_init(&o);
     o.warmup = 100;
     o.draws = WRITING_DRAWS;
@@ -48,7 +49,7 @@ static int time_run(const gess_model *model, unsigned threads, const char *direc
     o.overwrite = 1;
     double start = gess__seconds();
     int status = gess_run_new(&run, model, &o, directory, err);
-    if (status == GESS_OK && sum != NULL) gess_run_on_draw(run, see_draws, &rows);
+    if (status == GESS_OK && sum != NULL) gess_run_on_draw(run, add_draws, &rows);
     if (status == GESS_OK) status = gess_run_go(run, err);
     *seconds = gess__seconds() - start;
     gess_run_free(run);
@@ -59,11 +60,11 @@ static int time_run(const gess_model *model, unsigned threads, const char *direc
 static int check_file(const char *directory, size_t columns, uint64_t expected, gess_error *err)
 {
     char path[4096];
-    seen rows = {.columns = columns};
+    checksum rows = {.columns = columns};
     snprintf(path, sizeof path, "%s/draws.gess", directory);
-    GESS_TRY(gess__draws_visit(path, see, &rows, err));
+    GESS_TRY(gess__draws_visit(path, add_block, &rows, err));
     if (rows.sum == expected) return GESS_OK;
-    return gess__fail(err, GESS_ERR_INTERNAL, "bench writing: %s holds other draws than the run gave", path);
+    return gess__fail(err, GESS_ERR_INTERNAL, "bench writing: %s does not have the draws of the run", path);
 }
 
 static int measure(gess__bench_result *result, const gess_model *model, unsigned threads, const char *directory,
@@ -87,7 +88,7 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     (void)options;
     const gess_model *model = NULL;
     const char *place = getenv("TMPDIR");
-    char directory[4096], command[4200];
+    char directory[4096], path[4200];
     snprintf(directory, sizeof directory, "%s/gess-bench-XXXXXX", place != NULL ? place : "/tmp");
     if (mkdtemp(directory) == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s", directory);
     int status = gess_model_open(&model, "funnel", NULL, err);
@@ -97,8 +98,8 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     static const char *const files[] = {"config.json",  "draws.gess", "checkpoint", "checkpoint.old",
                                         "history.json", "lock",       "log.txt",    "summary.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(command, sizeof command, "%s/%s", directory, files[i]);
-        unlink(command);
+        snprintf(path, sizeof path, "%s/%s", directory, files[i]);
+        unlink(path);
     }
     rmdir(directory);
     return status;

@@ -1,3 +1,4 @@
+/* The cells of figures: their names and files, and the child processes that compute them. */
 #include "reproduce/reproduce.h"
 
 #include "base/clock.h"
@@ -16,7 +17,7 @@
 
 /* ---- the list ---- */
 
-/* Whether a cell is asked for by r->only. */
+/* Whether r->only selects a cell. */
 static int chosen(const gess__reproduction *r, const char *name)
 {
     const char *rest = r->only;
@@ -90,7 +91,7 @@ void gess__cells_free(gess__cells *cells)
 
 /* ---- files ---- */
 
-/* The result in a cell's file; NULL where there is none that belongs to these settings. */
+/* The result in a cell's file; NULL if there is no file with these settings. */
 static json_t *read_result(const gess__cell *cell, const gess__reproduction *r)
 {
     char path[4096];
@@ -112,14 +113,14 @@ int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error
     return GESS_OK;
 }
 
-/* Seconds of processors. */
+/* Seconds of processor time. */
 static double spent(const struct rusage *usage)
 {
     return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
            1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* Of the child: computes the cell and stores it. */
+/* In the child: computes the cell and stores it. */
 static int compute(const gess__cell *cell, const gess__reproduction *r, gess_error *err)
 {
     json_t *result = NULL;
@@ -142,7 +143,7 @@ static int compute(const gess__cell *cell, const gess__reproduction *r, gess_err
     return status;
 }
 
-/* ---- running them ---- */
+/* ---- running cells ---- */
 
 typedef struct job {
     pid_t child; /* 0: free */
@@ -156,8 +157,8 @@ typedef struct runner {
     gess__cell **queue; /* the most costly first */
     size_t queued, next, finished;
     job *jobs;
-    double spent, expected; /* seconds of the cells that are done: as measured, as expected */
-    double shown;           /* when progress was */
+    double spent, expected; /* seconds of the finished cells: measured, expected */
+    double shown;           /* clock of the last progress line */
     int terminal;
 } runner;
 
@@ -168,7 +169,7 @@ static int by_cost(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The child has default signals, a process group of its own, and dies with its parent. */
+/* The child has default signals and its own process group, and dies with its parent. */
 static int start(const gess__cell *cell, const gess__reproduction *r, pid_t *child, gess_error *err)
 {
     fflush(NULL);
@@ -203,7 +204,7 @@ static void stop_all(runner *run)
     }
 }
 
-/* Seconds that are left: what is expected of the cells still to do, by how the others kept to it. */
+/* Seconds left: the expected seconds of the remaining cells, corrected by the ratio of the finished ones. */
 static double time_left(const runner *run)
 {
     double cost = 0.0, now = gess__seconds(), pace = run->expected > 0.0 ? run->spent / run->expected : 1.0;
@@ -263,7 +264,8 @@ static int collect(runner *run, job *j, int code, gess_error *err)
                           j->cell->name);
     j->cell->result = read_result(j->cell, run->r);
     if (j->cell->result == NULL)
-        return gess__fail(err, GESS_ERR_FILE, "%s/%s is not what was written to it", run->r->directory, j->cell->file);
+        return gess__fail(err, GESS_ERR_FILE, "%s/%s does not have the result that was written", run->r->directory,
+                          j->cell->file);
     run->spent += gess__seconds() - j->begun;
     run->expected += j->cell->cost;
     run->finished++;
@@ -281,7 +283,7 @@ static int collect_some(runner *run, gess_error *err)
     return GESS_OK;
 }
 
-/* SIGINT, SIGTERM and SIGCHLD are blocked, so that they can be waited for. */
+/* Waits for SIGINT, SIGTERM and SIGCHLD, which are blocked. */
 static int loop(runner *run, gess_error *err)
 {
     sigset_t awaited;

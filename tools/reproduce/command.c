@@ -1,3 +1,4 @@
+/* `gess reproduce`: its arguments. */
 #include "reproduce/reproduce.h"
 
 #include "base/csv.h"
@@ -16,15 +17,15 @@ struct arguments {
 
 enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY };
 
-/* Of --quick. */
+/* Settings of --quick. */
 #define QUICK_SCALE 0.01
 enum { QUICK_TRIALS = 2, TRIALS_OF_THE_PAPER = 5 };
 
-static uint64_t whole(const char *text, double least, double most, struct argp_state *state)
+static uint64_t whole(const char *text, double min, double max, struct argp_state *state)
 {
     double value;
-    if (!gess__parse_real(text, &value) || !(value >= least && value <= most) || value != floor(value))
-        USAGE(state, "`%s` is not a whole number from %.0f to %.0f", text, least, most);
+    if (!gess__parse_real(text, &value) || !(value >= min && value <= max) || value != floor(value))
+        USAGE(state, "`%s` is not a whole number from %.0f to %.0f", text, min, max);
     return (uint64_t)value;
 }
 
@@ -60,12 +61,12 @@ static error_t take(int key, char *argument, struct argp_state *state)
 
 static const struct argp_option reproduce_options[] =
     {{"output", 'o', "DIR", 0, "folder of pages, data and cells (default: gess-reproduction)", 0},
-     {"quick", QUICK, NULL, 0, "two trials, a hundredth of the iterations: minutes, to see that it works", 0},
-     {"trials", TRIALS, "N", 0, "runs of each, with seeds of their own (default: 5, as the paper has)", 0},
+     {"quick", QUICK, NULL, 0, "two trials, a hundredth of the iterations; takes minutes, to check that it works", 0},
+     {"trials", TRIALS, "N", 0, "runs per setting, with different seeds (default: 5, as in the paper)", 0},
      {"scale", SCALE, "F", 0, "this share of the paper's iterations and of the budgets of evaluations (default: 1)", 0},
-     {"jobs", JOBS, "N", 0, "cells at a time, each on one thread (default: one for each core)", 0},
-     {"seed", SEED, "S", 0, "seed of the first trial; those of the others follow (default: 1)", 0},
-     {"only", ONLY, "TEXT,...", 0, "only cells with one of these texts in their names, as funnel/mh", 0},
+     {"jobs", JOBS, "N", 0, "cells at a time, one thread per cell (default: one per core)", 0},
+     {"seed", SEED, "S", 0, "seed of the first trial; the others follow it (default: 1)", 0},
+     {"only", ONLY, "TEXT,...", 0, "only cells with one of these texts in their names, such as funnel/mh", 0},
      {"quiet", 'q', NULL, 0, "no progress", 0},
      {0}};
 
@@ -90,9 +91,10 @@ int command_reproduce(int argc, char **argv, gess_error *err)
         {.options = reproduce_options,
          .parser = take,
          .args_doc = "NAME",
-         .doc = "Does an experiment of the paper again and writes data (CSV, JSON), plots (SVG, PNG, by gnuplot) and a "
-                "page with the paper's claims beside what was measured. What was stopped or killed goes on where it "
-                "was when the command is given again.\v(names)",
+         .doc =
+             "Repeats an experiment of the paper and writes data (CSV, JSON), plots (SVG, PNG, by gnuplot) and a "
+             "page with the paper's claims beside the measurements. After a stop or a kill, the same command goes on "
+             "where it was.\v(names)",
          .help_filter = filter};
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     struct arguments a = {.settings = {.directory = "gess-reproduction",

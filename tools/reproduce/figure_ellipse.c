@@ -1,6 +1,6 @@
-/* Figure 1 of the paper: ellipses of elliptical slice sampling over points of the distribution, and here also one
- * update with the angles that it tried. Every state is one of the library's own kernel `ess`; the ellipses are made
- * again from the variates it used, and the new states are checked to lie on them. */
+/* Figure 1 of the paper: ellipses of elliptical slice sampling over points of the distribution; and, beyond the paper,
+ * one update with the angles that it tried. The states come from the library's kernel `ess`; the ellipses are computed
+ * again from its variates, and the new states are checked to lie on them. */
 #include "base/mem.h"
 #include "reproduce/plain.h"
 
@@ -14,7 +14,7 @@ static void shape(gess__plain *p)
     gess__plain_tilt(p->chol, 2.0, 0.45, 35.0);
 }
 
-/* The ellipses pass through x and ν, so their mean covariance is that of both. */
+/* An ellipse passes through x and ν, so the mean covariance of the ellipses is that of x and ν. */
 typedef struct sums {
     double xx, xy, yy, off;
     size_t count, rejected;
@@ -44,7 +44,7 @@ static int follow(gess__plain *p, sums *s, json_t *ellipses, gess_error *err)
     return GESS_OK;
 }
 
-/* Paper's panels: the prior is the target, every first angle is accepted. */
+/* The panels of the paper: the prior is the target, so every first angle is accepted. */
 static int draw_ellipses(uint64_t seed, const gess__approx *t, sums *s, json_t *result, gess_error *err)
 {
     gess__plain p = {0};
@@ -76,7 +76,7 @@ static int draw_update(uint64_t seed, const gess__approx *t, json_t *result, ges
         gess__plain_ellipse(&p, 0, nu, &scale);
         p.seen = 0;
         status = gess__plain_step(&p, err);
-        /* up to the one that was accepted */
+        /* count the angles up to the accepted one */
         tried = 1;
         while (tried < p.seen && tried < GESS__PLAIN_SEEN &&
                (p.points[tried - 1][0] != x[0] || p.points[tried - 1][1] != x[1]))

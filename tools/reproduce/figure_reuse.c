@@ -1,6 +1,6 @@
 /* Figure 4 of the paper, "Reusing the Approximation": a Gaussian in 100 dimensions with Wishart precision, 10⁴
- * iterations from the start, the approximation refitted every 10¹ … 10⁴ iterations. How long it takes, and how tr Σ
- * of the fits goes. */
+ * iterations from the start, the approximation refitted every 10¹ … 10⁴ iterations: the durations, and tr Σ of the
+ * fits. */
 #include "base/clock.h"
 #include "bench/measure.h"
 #include "reproduce/reproduce.h"
@@ -20,7 +20,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The sweeps of the two-group schedule, with a look at every fit. */
+/* Runs the sweeps of the two-group schedule and records every fit. */
 static int follow(gess__sampler *s, uint64_t iterations, json_t *fits, double *fitting, gess_error *err)
 {
     const gess__record none = {.thin = 0};
@@ -32,10 +32,10 @@ static int follow(gess__sampler *s, uint64_t iterations, json_t *fits, double *f
         gess__sampler_next(s, iterations, &stretch);
         *fitting += cpu_seconds() - begun;
         if (stretch.count == 0) return GESS_OK;
-        /* the fit is to the group whose turn it is not, which may be `reuse` iterations ahead */
+        /* the fit is to the other group, which may be `reuse` iterations further */
         if (groups->fits > made)
-            json_array_append_new(fits, json_pack("[I, f]", (json_int_t)e->done[1 - groups->turn],
-                                                  gess__approx_trace(e->frozen.approx)));
+            json_array_append_new(fits,
+                                  json_pack("[I, f]", (json_int_t)e->done[1 - groups->turn], gess__approx_trace(e->frozen.approx)));
         made = groups->fits;
         GESS_TRY(gess__sampler_run(s, &stretch, &none, err));
     }
@@ -99,7 +99,7 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
     return GESS_OK;
 }
 
-/* Of all trials with one number of iterations between fits. */
+/* Figures over all trials with one number of iterations between fits. */
 typedef struct figures {
     uint64_t reuse;
     size_t trials;
@@ -107,8 +107,8 @@ typedef struct figures {
     const json_t *fits; /* of the first trial */
 } figures;
 
-/* The iteration of the first fit whose tr Σ is within a quarter of the true trace (of 200 points it is off by a tenth
- * or so, where one direction has most of the variance); infinite where there is none. */
+/* The iteration of the first fit whose tr Σ is within a quarter of the true trace; infinite if there is none. (With 200
+ * points it is off by a tenth or so, because one direction has most of the variance.) */
 static double settled_at(const json_t *result)
 {
     double truth = gess__json_real(result, "true_trace");
@@ -138,7 +138,7 @@ static figures gather(size_t count, const gess__cell *cells, uint64_t reuse)
     return f;
 }
 
-/* When tr Σ was right, in words. */
+/* Says in words when tr Σ was right. */
 static const char *when(double settled, char text[48])
 {
     if (isfinite(settled))

@@ -1,5 +1,5 @@
 /* Figure 3 of the paper: contours of a multivariate t fitted to a sample, and an update of generalized elliptical
- * slice sampling with it. The paper's sample is an elongated Gaussian; beside it, one that is skewed. */
+ * slice sampling with it. The paper's sample is an elongated Gaussian; beyond the paper, there is a skewed one. */
 #include "approx/fit.h"
 #include "base/mem.h"
 #include "reproduce/plain.h"
@@ -19,7 +19,7 @@ static void gaussian_points(uint64_t seed, size_t n, double *points)
     gess__plain_points(&p, 2, seed, n, points);
 }
 
-/* A gamma of shape 2 along one axis, bent over into the other. */
+/* A gamma variate of shape 2 along one axis, which also shifts the other. */
 static void skewed_points(uint64_t seed, size_t n, double *points)
 {
     for (size_t i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static int fit(const double *points, gess__approx *t, gess_error *err)
     return status;
 }
 
-/* One update, after some; how far the states of all updates were off their ellipses. */
+/* Runs UPDATES updates: stores the last, and the largest distance of a new state from its ellipse. */
 static int update(uint64_t seed, const gess__approx *t, json_t *result, gess_error *err)
 {
     gess__plain p = {0};
@@ -106,7 +106,7 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
     }
     if (status == GESS_OK) *result = describe(t, points, fresh);
     if (status == GESS_OK && !skewed) {
-        /* at the cap of ν there would be no scale s to be seen */
+        /* with infinite ν there would be no scale s to show */
         if (isinf(t->nu)) t->nu = 8.0;
         json_object_set_new(*result, "update_nu", json_real(t->nu));
         status = update(seed, t, *result, err);

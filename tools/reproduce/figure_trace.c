@@ -1,5 +1,5 @@
 /* Figure 2 of the paper: a standard Gaussian in one dimension, sampled by elliptical slice sampling with Gaussian
- * approximations of several variances. Where the approximation has lighter tails than the target, chains get stuck. */
+ * approximations of several variances. If the approximation has lighter tails than the target, chains get stuck. */
 #include "base/mem.h"
 #include "diagnose/coda.h"
 #include "reproduce/plain.h"
@@ -13,8 +13,8 @@ enum { ITERATIONS = 10000, EVERY = 10 };
 static const double variances[] = {0.01, 0.1, 1.0, 10.0, 100.0};
 enum { VARIANCES = sizeof variances / sizeof *variances };
 
-/* The longest time without a break beyond FAR, on either side: the ellipse goes around the origin, so a chain that is
- * stuck changes sides, but not its distance. */
+/* The longest stay, in iterations, at a distance beyond FAR. Both sides count: the ellipse is centred at the origin, so
+ * a stuck chain changes sides, but not its distance. */
 static size_t longest_stay(size_t n, const double *x)
 {
     size_t longest = 0, now = 0;
@@ -75,7 +75,7 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
     return GESS_OK;
 }
 
-/* Of all trials with one variance. */
+/* Figures over all trials with one variance. */
 typedef struct figures {
     double ess, stay; /* means */
     double longest;   /* of the stays */
@@ -91,7 +91,7 @@ static figures gather(size_t count, const gess__cell *cells, double variance)
         double stay = gess__json_real(cells[i].result, "stay");
         f.ess += gess__json_real(cells[i].result, "ess");
         f.stay += stay;
-        /* the trial with the longest stay is the one that is shown */
+        /* the plot shows the trial with the longest stay */
         if (f.trace == NULL || stay > f.longest) {
             f.trace = json_object_get(cells[i].result, "trace");
             f.longest = stay;

@@ -1,4 +1,4 @@
-/* Pages: what the paper says beside what was measured. */
+/* Pages: the paper's claims beside the measurements, as HTML, JSON, CSV and Markdown. */
 #include "reproduce/reproduce.h"
 
 #include "base/cpu.h"
@@ -47,12 +47,12 @@ json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
 void gess__page_scale(json_t *page, double factor)
 {
     json_t *made = json_object_get(page, "made with");
-    double least = gess__json_real(made, "scale"), most = gess__json_real(made, "scale_most");
-    json_object_set_new(made, "scale", json_real(fmin(factor, least)));
-    json_object_set_new(made, "scale_most", json_real(fmax(factor, most)));
+    double min = gess__json_real(made, "scale"), max = gess__json_real(made, "scale_most");
+    json_object_set_new(made, "scale", json_real(fmin(factor, min)));
+    json_object_set_new(made, "scale_most", json_real(fmax(factor, max)));
 }
 
-/* A text made by printf, as JSON. */
+/* A formatted text, as JSON. */
 static json_t *text_of(const char *format, va_list args)
 {
     char *text = NULL;
@@ -225,17 +225,17 @@ static void put_plot(FILE *out, const json_t *plot)
     fputs("</figcaption></figure>\n", out);
 }
 
-/* What was scaled down, in words; empty where nothing was. */
+/* Says in words what was scaled down; "" if nothing was. */
 static void scaled_down(const json_t *page, char *text, size_t size)
 {
     const json_t *made = json_object_get(page, "made with");
-    double scale = gess__json_real(made, "scale"), most = gess__json_real(made, "scale_most");
+    double scale = gess__json_real(made, "scale"), max = gess__json_real(made, "scale_most");
     double trials = gess__json_real(made, "trials");
     int used = snprintf(text, size, "Smaller than the protocol: "), before = used;
     if (trials < 5.0) used += snprintf(text + used, size - (size_t)used, "%.0f of 5 trials; ", trials);
     if (scale < 1.0)
         used += snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g", scale);
-    if (scale < 1.0 && most > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", most);
+    if (scale < 1.0 && max > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", max);
     if (scale < 1.0) used += snprintf(text + used, size - (size_t)used, "; ");
     if (json_is_true(json_object_get(made, "part")))
         used += snprintf(text + used, size - (size_t)used, "only a part of the cells; ");
@@ -323,7 +323,7 @@ int gess__page_store(const gess__reproduction *r, const gess__figure *figure, co
     return gess__store_json(r, name, page, err);
 }
 
-/* ---- all of them ---- */
+/* ---- all pages ---- */
 
 static void put_index(FILE *out, const void *what)
 {
@@ -356,7 +356,7 @@ static void put_plain(FILE *out, const char *text)
     }
 }
 
-/* How many claims there are of each verdict. */
+/* The number of claims per verdict. */
 static void put_balance(FILE *out, const json_t *pages)
 {
     size_t count[sizeof rulings / sizeof *rulings] = {0};
@@ -372,7 +372,7 @@ static void put_balance(FILE *out, const json_t *pages)
     fputs(".\n", out);
 }
 
-/* With what a page was made. */
+/* Version, machine and seeds of a page. */
 static void put_making(FILE *out, const json_t *page)
 {
     const json_t *made = json_object_get(page, "made with");

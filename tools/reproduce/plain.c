@@ -28,7 +28,7 @@ static int density(void *user, unsigned worker, size_t n, size_t dim, const doub
     return 0;
 }
 
-/* Chains begin with draws of the Gaussian. */
+/* Chains start at draws of the Gaussian. */
 static void start(void *user, size_t dim, const double *normals, double *x)
 {
     const gess__plain *p = user;
@@ -88,7 +88,7 @@ int gess__plain_step(gess__plain *p, gess_error *err)
     return gess__sampler_advance(p->sampler, gess__ensemble_done(p->ensemble) + 1, &none, err);
 }
 
-/* The variates are functions of their keys, so they can be asked for again (kernel/ellipse.c, kernel/gess.c). */
+/* Variates are functions of their keys, so the ones of kernel/ellipse.c and kernel/gess.c can be computed again. */
 void gess__plain_ellipse(const gess__plain *p, size_t chain, double *nu, double *s)
 {
     const gess__ensemble *e = p->ensemble;

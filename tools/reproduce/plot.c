@@ -1,4 +1,4 @@
-/* Plots, drawn by gnuplot, which is run as a program. */
+/* Plots, drawn by gnuplot in a child process. */
 #include "reproduce/reproduce.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ static void put_text(FILE *out, const void *what)
     fwrite(plot->text, 1, plot->size, out);
 }
 
-/* Runs a program to its end; its status, or -1 where it could not be started (errno). */
+/* Runs a program to its end. Returns its status, or -1 and errno if it cannot be started. */
 static int run_program(char *const argv[])
 {
     pid_t child;

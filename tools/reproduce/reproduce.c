@@ -26,11 +26,11 @@ const gess__figure *gess__figure_row(size_t i)
     return i < sizeof table / sizeof *table ? table[i] : NULL;
 }
 
-uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t least)
+uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min)
 {
     double scaled = round((double)n * r->scale);
-    if (least > n) least = n;
-    if (scaled < (double)least) return least;
+    if (min > n) min = n;
+    if (scaled < (double)min) return min;
     return scaled < (double)n ? (uint64_t)scaled : n;
 }
 
@@ -97,7 +97,7 @@ int gess__store_json(const gess__reproduction *r, const char *name, const json_t
 
 /* ---- the command ---- */
 
-/* DIR, with the folders above it, and DIR/cells. */
+/* Makes DIR/cells, with the folders above it. */
 static int make_folders(const char *directory, gess_error *err)
 {
     char path[4096];
@@ -105,7 +105,7 @@ static int make_folders(const char *directory, gess_error *err)
     return gess__make_folders(path, err);
 }
 
-/* One process at a time in a folder; the lock goes with the process. */
+/* Refuses a second process in the folder. The lock ends with the process. */
 static int lock_folder(const char *directory, int *lock, gess_error *err)
 {
     char path[4096];
@@ -129,7 +129,7 @@ static int make_page(const gess__figure *figure, const gess__reproduction *r, si
     return status;
 }
 
-/* The figures' cells stand one after the other. */
+/* The cells of a figure are consecutive. */
 static int make_figures(const char *name, const gess__reproduction *r, gess__cells *cells, gess_error *err)
 {
     size_t first = 0, made = 0;
@@ -163,7 +163,7 @@ static int plan_figures(const char *name, const gess__reproduction *r, gess__cel
                       name);
 }
 
-/* Signals are blocked meanwhile; gess__cells_run() waits for them. */
+/* Blocks the signals that gess__cells_run() waits for. */
 static int run(const char *name, const gess__reproduction *r, gess__cells *cells, gess_error *err)
 {
     sigset_t caught, before;

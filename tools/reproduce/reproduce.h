@@ -1,11 +1,10 @@
-/* The experiments of R. Nishihara, I. Murray and R. P. Adams, "Parallel MCMC with Generalized Elliptical Slice
- * Sampling", JMLR 15 (2014), done again: a file and a row of figures.def for each figure or table.
+/* `gess reproduce`: the experiments of R. Nishihara, I. Murray and R. P. Adams, "Parallel MCMC with Generalized
+ * Elliptical Slice Sampling", JMLR 15 (2014). A figure or table is one file and one row of figures.def.
  *
- * A figure is cut into cells, such as one sampler on one density with one seed. A cell is computed from its
- * settings, and from nothing else, in a process of its own, and stored as a small file under DIR/cells that
- * carries the settings. So whatever was computed is never computed again, and another setting is another cell.
- * When a figure's cells are there, it makes a page of them (page.c): data, plots, and the paper's claims beside
- * what was measured. */
+ * A figure is divided into cells, such as one sampler on one density with one seed. A cell depends only on its
+ * settings; a child process computes it and stores it as a small file under DIR/cells, with the settings. So a cell is
+ * never computed twice, and another setting is another cell. From its cells, a figure makes a page (page.c): data,
+ * plots, and the paper's claims beside the measurements. */
 #ifndef GESS_REPRODUCE_REPRODUCE_H
 #define GESS_REPRODUCE_REPRODUCE_H
 
@@ -16,14 +15,14 @@
 
 typedef struct gess__figure gess__figure;
 
-/* What was asked for. */
+/* The options of `gess reproduce`. */
 typedef struct gess__reproduction {
     const char *directory;
-    const char *only; /* texts separated by commas: cells whose names have none of them are left out; NULL: all */
-    double scale;     /* of iterations and evaluations; 1: the whole protocol */
+    const char *only; /* texts separated by commas: only cells whose names contain one of them; NULL: all */
+    double scale;     /* factor of iterations and evaluations; 1: the whole protocol */
     uint64_t trials, seed;
-    unsigned jobs;  /* cells at a time */
-    int quick;      /* less of everything, so that it takes minutes */
+    unsigned jobs;  /* cells computed at a time */
+    int quick;      /* small settings, which take minutes */
     FILE *progress; /* NULL: none */
 } gess__reproduction;
 
@@ -31,11 +30,11 @@ typedef struct gess__reproduction {
 
 typedef struct gess__cell {
     const gess__figure *figure;
-    char name[96];    /* for people: figure/model/sampler/trial */
+    char name[96];    /* for readers: figure/model/sampler/trial */
     char file[160];   /* below the directory */
-    json_t *settings; /* all that the result depends on */
+    json_t *settings; /* everything that the result depends on */
     json_t *result;   /* NULL: not computed yet */
-    double cost;      /* seconds, roughly, for the time left */
+    double cost;      /* seconds, roughly; for the order and the time left */
 } gess__cell;
 
 typedef struct gess__cells {
@@ -43,18 +42,18 @@ typedef struct gess__cells {
     gess__cell *cell;
 } gess__cells;
 
-/* Adds a cell, unless it is left out. Takes the reference of `settings`; figure, its revision, seed and version
- * of gess are added to them. */
+/* Adds a cell, unless r->only leaves it out. Takes the reference of `settings`, to which the figure, its revision, the
+ * seed and the version of gess are added. */
 int gess__cells_add(gess__cells *cells, const gess__reproduction *r, const gess__figure *figure, uint64_t seed,
                     double cost, json_t *settings, gess_error *err, const char *format, ...)
     __attribute__((format(printf, 8, 9)));
 void gess__cells_free(gess__cells *cells);
 
-/* Takes what is stored from the directory. A file that is damaged or of other settings counts as none. */
+/* Reads the stored results from the directory. A file that is damaged or has other settings is ignored. */
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err);
 
-/* Computes what is missing of the cells first .. first + count - 1, r->jobs at a time; GESS_ERR_STOPPED after
- * SIGINT or SIGTERM, which the caller has blocked. */
+/* Computes the missing results of the cells first .. first + count - 1, r->jobs at a time. GESS_ERR_STOPPED after
+ * SIGINT or SIGTERM; the caller must have blocked both. */
 int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__reproduction *r, gess_error *err);
 
 /* ---- figures ---- */
@@ -62,24 +61,24 @@ int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__
 struct gess__figure {
     const char *name, *title;
     const char *help; /* one line */
-    int revision;     /* of its cells: one more wherever the same settings get another result */
-    int by_trials;    /* whether --trials makes it smaller */
+    int revision;     /* of its cells; increase it if the same settings now have another result */
+    int by_trials;    /* whether --trials applies */
     /* Adds the cells. */
     int (*plan)(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, gess_error *err);
-    /* The result of a cell. A sampler that gave up is a result: {"error": text}. */
+    /* Computes a cell, in a child process. If the sampler gives up, the result is {"error": text}. */
     int (*compute)(const json_t *settings, json_t **result, gess_error *err);
-    /* Fills the page from the cells, of which some may be left out. */
+    /* Fills the page from the cells; some cells may be left out. */
     int (*make)(const gess__reproduction *r, size_t count, const gess__cell *cells, json_t *page, gess_error *err);
 };
 
-/* Row i of the table, NULL past the end. */
+/* Row i of the table; NULL past the end. */
 const gess__figure *gess__figure_row(size_t i);
 
 /* Makes the figure of this name, or `all`. */
 int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *err);
 
-/* An iteration count of the paper, scaled down; not below `least`, nor above n. */
-uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t least);
+/* An iteration count n of the paper, scaled down, but not below `min` (or n, if that is less). */
+uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min);
 
 /* ---- pages (page.c) ----
  *
@@ -95,19 +94,19 @@ uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t least);
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r);
 void gess__page_text(json_t *page, const char *list, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Iterations, or evaluations, of some cells are the protocol's times `factor`: what was done, which may be more than
- * was asked for. The page has the least and the greatest of them. */
+/* Tells the page that some cells have the iterations, or evaluations, of the protocol times `factor`. It may be larger
+ * than r->scale. The page shows the smallest and the largest factor. */
 void gess__page_scale(json_t *page, double factor);
 
-/* What becomes of a claim. */
+/* The verdict on a claim. */
 enum gess__ruling { GESS__HOLDS, GESS__IN_PART, GESS__FAILS, GESS__NOT_JUDGED };
 void gess__page_claim(json_t *page, enum gess__ruling ruling, const char *claim, const char *measured, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* A row of the data. Takes the reference. */
+/* Adds a row to the data. Takes the reference. */
 void gess__page_data(json_t *page, json_t *row);
 
-/* A table; the rows are added to what it returns, which is the page's. */
+/* Adds a table. Returns its list of rows, which the page owns, to append to. */
 json_t *gess__page_table(json_t *page, const char *title, const char *head);
 void gess__page_cell(json_t *row, const char *class, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -119,7 +118,7 @@ int gess__page_index(const gess__reproduction *r, gess_error *err);
 
 /* ---- plots (plot.c) ---- */
 
-/* A script for gnuplot, in memory. gess__plot_begin() opens it, after which it is a stream to print to. */
+/* A script for gnuplot, in memory. After gess__plot_begin(), print to `script`. */
 typedef struct gess__plot {
     FILE *script;
     char *text;
@@ -133,28 +132,29 @@ int gess__plot_begin(gess__plot *plot, unsigned width, unsigned height, gess_err
  * has a note instead. Releases the plot. */
 int gess__plot_end(gess__plot *plot, const gess__reproduction *r, json_t *page, const char *file, const char *caption,
                    gess_error *err);
+/* Releases a plot without drawing it. */
 void gess__plot_drop(gess__plot *plot);
 
 /* Whether gnuplot can be run. */
 int gess__plot_found(void);
 
-/* Text in double quotes of gnuplot, its special characters made harmless. */
+/* Writes a text in double quotes, with gnuplot's special characters escaped. */
 void gess__plot_quote(FILE *script, const char *text);
 
 /* ---- helpers ---- */
 
-/* Writes a file under another name first. `put` writes to the stream. */
+/* Writes a file under a temporary name and renames it. `put` writes to the stream. */
 typedef void gess__put_fn(FILE *out, const void *what);
 int gess__store_file(const gess__reproduction *r, const char *name, gess__put_fn *put, const void *what,
                      gess_error *err);
 int gess__store_json(const gess__reproduction *r, const char *name, const json_t *root, gess_error *err);
 
-/* Members of an object; a number that is absent or null is NaN, a text that is absent "". */
+/* Members of an object; an absent number is NaN or 0, an absent text "". */
 double gess__json_real(const json_t *object, const char *key);
 uint64_t gess__json_count(const json_t *object, const char *key);
 const char *gess__json_text(const json_t *object, const char *key);
 
-/* Mean and standard error (NaN of one value) of n values. */
+/* Mean and standard error of n values; the error of one value is NaN. */
 void gess__mean_and_error(size_t n, const double *values, double *mean, double *error);
 
 #endif

@@ -10,16 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers held of a run, at most (twice 200 MB), and draws of one parameter that its figures are computed from. */
+/* Numbers held of a run (twice 200 MB), and draws of one parameter that its figures are computed from. */
 #define MAX_HELD 2.5e7
-#define MAX_OF_ONE 1e6
+#define MAX_DRAWS_PER_PARAMETER 1e6
 
-/* Draws of each parameter for a first look, by which the few are found that get the full one. */
-#define FIRST_LOOK 1e5
-enum { FULL_LOOKS = 3 };
+/* The first pass measures every parameter with at most this many draws; the second measures the worst parameters, by
+ * each of two figures, with all draws. */
+#define MAX_FIRST_PASS 1e5
+enum { SECOND_PASS = 3 };
 
-/* Thinned draws whose ESS is above this share of their number hide part of what the thinned-out ones are worth. */
-#define HIDES 0.25
+/* If the ESS of thinned draws is above this share of their number, the thinning lost some of it. */
+#define MAX_THINNED_SHARE 0.25
 
 /* Draws first, first + stride, … of every chain. */
 typedef struct series {
@@ -27,13 +28,13 @@ typedef struct series {
     double *values; /* (parameter · chains + chain) · held + place */
 } series;
 
-/* Where not all draws can be held, there are two series of the same length: one all over the run, which R-hat and
- * slow mixing show in, and the last draws without gaps, for the ESS of those who mix in fewer draws than a stride. */
+/* If not all draws can be held, there are two series of the same length: one over the whole run, for R-hat and the ESS
+ * of slow mixing, and the last draws without gaps, for the ESS of chains that mix in fewer draws than a stride. */
 typedef struct holder {
     size_t dim, chains;
     uint64_t draws, held;
-    series all, last; /* with stride 1 the same */
-    double *sums;     /* of the chains' log densities, for each draw */
+    series all, last; /* the same if the stride is 1 */
+    double *sums;     /* per draw: the log densities of the chains, summed */
 } holder;
 
 static void keep(const holder *h, const series *s, size_t chain, uint64_t draw, const double *x)
@@ -63,7 +64,7 @@ static int make_holder(holder *h, size_t dim, size_t chains, uint64_t draws, ges
 {
     double all = (double)chains * (double)draws;
     *h = (holder){.dim = dim, .chains = chains, .draws = draws};
-    h->all.stride = (uint64_t)ceil(fmax(1.0, fmax(all / MAX_OF_ONE, all * (double)dim / MAX_HELD)));
+    h->all.stride = (uint64_t)ceil(fmax(1.0, fmax(all / MAX_DRAWS_PER_PARAMETER, all * (double)dim / MAX_HELD)));
     h->held = (draws + h->all.stride - 1) / h->all.stride;
     h->last = (series){.first = draws - h->held, .stride = 1};
     GESS_ALLOC(&h->all.values, dim * chains * (size_t)h->held, err);
@@ -87,7 +88,7 @@ typedef struct figures {
     double ess, rhat;
 } figures;
 
-/* Those of n draws of each chain: one in `skip` of a series, from a place on. */
+/* The figures of n draws per chain: every skip-th of a series, from a place on. */
 static int measure(const holder *h, const double *values, size_t from, size_t skip, size_t n, double *copy, figures *f,
                    gess_error *err)
 {
@@ -104,42 +105,42 @@ static int measure(const holder *h, const double *values, size_t from, size_t sk
     return GESS_OK;
 }
 
-/* Those of one parameter, of one in `skip` of the draws that are held: R-hat from all over the run, and so the ESS
- * where it is small. Else the ESS is that of as many draws without gaps, times the draws there are for each. */
-static int look(const holder *h, size_t parameter, size_t skip, double *copy, figures *f, gess_error *err)
+/* The figures of one parameter, from every skip-th held draw: R-hat of the whole run, and the ESS if it is small.
+ * Otherwise the ESS is that of as many draws without gaps, times the number of draws that stand behind one of them. */
+static int measure_parameter(const holder *h, size_t parameter, size_t skip, double *copy, figures *f, gess_error *err)
 {
     size_t n = ((size_t)h->held + skip - 1) / skip, line = parameter * h->chains * (size_t)h->held;
-    figures close;
+    figures dense;
     GESS_TRY(measure(h, h->all.values + line, 0, skip, n, copy, f, err));
-    if (h->all.stride * skip == 1 || f->ess <= HIDES * (double)h->chains * (double)n) return GESS_OK;
-    GESS_TRY(measure(h, h->last.values + line, (size_t)h->held - n, 1, n, copy, &close, err));
-    f->ess = close.ess * (double)h->draws / (double)n;
+    if (h->all.stride * skip == 1 || f->ess <= MAX_THINNED_SHARE * (double)h->chains * (double)n) return GESS_OK;
+    GESS_TRY(measure(h, h->last.values + line, (size_t)h->held - n, 1, n, copy, &dense, err));
+    f->ess = dense.ess * (double)h->draws / (double)n;
     return GESS_OK;
 }
 
-/* The parameter, not looked at before, that is worst: by ESS, or by R-hat. */
-static size_t worst_of(const holder *h, const figures *f, const unsigned char *looked, int by_rhat)
+/* The worst parameter, by ESS or by R-hat, of those not done; dim if there is none. */
+static size_t worst_of(const holder *h, const figures *f, const unsigned char *done, int by_rhat)
 {
     size_t worst = h->dim;
     for (size_t j = 0; j < h->dim; j++) {
-        if (looked[j]) continue;
+        if (done[j]) continue;
         if (worst == h->dim || (by_rhat ? f[j].rhat > f[worst].rhat : f[j].ess < f[worst].ess)) worst = j;
     }
     return worst;
 }
 
-/* A first look at all parameters with some of the draws, then all draws of those that were worst. */
-static int look_at_all(const holder *h, figures *f, unsigned char *looked, double *copy, figures *worst,
-                       gess_error *err)
+/* Measures all parameters with some of the draws, then the worst of them with all draws. */
+static int measure_parameters(const holder *h, figures *f, unsigned char *done, double *copy, figures *worst,
+                              gess_error *err)
 {
-    size_t skip = (size_t)ceil(fmax(1.0, (double)h->chains * (double)h->held / FIRST_LOOK));
+    size_t skip = (size_t)ceil(fmax(1.0, (double)h->chains * (double)h->held / MAX_FIRST_PASS));
     *worst = (figures){.ess = INFINITY, .rhat = 0.0};
-    for (size_t j = 0; j < h->dim; j++) GESS_TRY(look(h, j, skip, copy, &f[j], err));
-    for (size_t i = 0; i < 2 * FULL_LOOKS; i++) {
-        size_t j = worst_of(h, f, looked, i % 2 != 0);
+    for (size_t j = 0; j < h->dim; j++) GESS_TRY(measure_parameter(h, j, skip, copy, &f[j], err));
+    for (size_t i = 0; i < 2 * SECOND_PASS; i++) {
+        size_t j = worst_of(h, f, done, i % 2 != 0);
         if (j == h->dim) break;
-        looked[j] = 1;
-        if (skip > 1) GESS_TRY(look(h, j, 1, copy, &f[j], err));
+        done[j] = 1;
+        if (skip > 1) GESS_TRY(measure_parameter(h, j, 1, copy, &f[j], err));
         worst->ess = fmin(worst->ess, f[j].ess);
         worst->rhat = fmax(worst->rhat, f[j].rhat);
     }
@@ -149,16 +150,16 @@ static int look_at_all(const holder *h, figures *f, unsigned char *looked, doubl
 static int strict_figures(const holder *h, figures *worst, gess_error *err)
 {
     figures *f = NULL;
-    unsigned char *looked = NULL;
+    unsigned char *done = NULL;
     double *copy = NULL;
     *worst = (figures){.ess = 0.0, .rhat = INFINITY};
     if (h->held < 4) return GESS_OK;
     int status = gess__alloc_bytes(&f, h->dim, sizeof *f, "figures", err);
-    if (status == GESS_OK) status = gess__alloc_bytes(&looked, h->dim, sizeof *looked, "figures", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&done, h->dim, sizeof *done, "figures", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&copy, h->chains * (size_t)h->held, sizeof *copy, "draws", err);
-    if (status == GESS_OK) status = look_at_all(h, f, looked, copy, worst, err);
+    if (status == GESS_OK) status = measure_parameters(h, f, done, copy, worst, err);
     free(f);
-    free(looked);
+    free(done);
     free(copy);
     return status;
 }
@@ -192,7 +193,7 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* The texts of the settings live in `list`. */
+/* `list` owns the texts of the settings. */
 static int make_options(const gess__trial *trial, gess_options *o, gess__bench_list *list, gess_error *err)
 {
     gess_options_init(o);
@@ -211,7 +212,7 @@ static int make_options(const gess__trial *trial, gess_options *o, gess__bench_l
     return GESS_OK;
 }
 
-/* A turn of the schedule comes first, so that the clock can be read between warm-up and sampling. */
+/* The first go ends with the warm-up and a few draws, so that the clock can be read before sampling. */
 static int run_gess(const gess__trial *trial, gess_run *run, json_t *result, gess_error *err)
 {
     gess_stats s;
@@ -239,7 +240,7 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
     o.draws = trial->reuse < trial->draws ? trial->reuse : 1;
     int status = gess_run_new(&run, model, &o, NULL, err);
     if (status == GESS_OK) {
-        gess_stats s; /* of parallel tempering, the cold chain alone */
+        gess_stats s; /* parallel tempering reports only its cold chain */
         gess_run_stats(run, &s);
         status = make_holder(h, model->dim, s.chains, trial->draws, err);
     }
@@ -253,7 +254,7 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
 
 /* ---- peers ---- */
 
-/* The sums of log densities, which peers do not hand over, computed again; not counted. */
+/* Computes the sums of log densities, which peers do not hand over. These evaluations are not counted. */
 static int sum_densities(const gess__sampled *s, const gess_model *model, holder *h, gess_error *err)
 {
     double *points = NULL, *values = NULL;
@@ -305,7 +306,7 @@ int gess__trial_run(const gess__trial *trial, json_t **result, gess_error *err)
     int status = (trial->peer != NULL ? sample_peer : sample_gess)(trial, model, &h, *result, err);
     if (status == GESS_OK) status = add_figures(&h, *result, err);
     if (status == GESS_ERR_MODEL) {
-        /* a sampler that gives up has its place in the figure */
+        /* the figure shows samplers that gave up */
         json_object_set_new(*result, "error", json_string(err->text));
         status = GESS_OK;
     }

@@ -1,26 +1,26 @@
-/* Samplers at work for the mixing figure: one run in memory, or a peer's, and both metrics of it. */
+/* Runs a sampler for the mixing figure, gess in memory or a peer, and measures it by both metrics. */
 #ifndef GESS_REPRODUCE_SAMPLE_H
 #define GESS_REPRODUCE_SAMPLE_H
 
 #include "reproduce/reproduce.h"
 
-/* What a run is made from. */
+/* The settings of a run. */
 typedef struct gess__trial {
     const char *model;    /* specification */
     const char *settings; /* options over the defaults, NAME=VALUE, separated by commas */
     const char *peer;     /* emcee or zeus; NULL: gess */
     uint64_t seed, chains;
-    uint64_t warmup; /* iterations, or GESS_AUTO; of a peer: evaluations */
-    uint64_t draws;  /* of each chain; of a peer: evaluations */
-    uint64_t reuse;  /* fits are made so often */
+    uint64_t warmup; /* iterations, or GESS_AUTO; for a peer: evaluations */
+    uint64_t draws;  /* per chain; for a peer: evaluations */
+    uint64_t reuse;  /* iterations between fits */
 } gess__trial;
 
 /* Runs it. The result has
- *   chains, draws, dim, evals_warmup, evals_sampling, seconds (of one core, of sampling),
+ *   chains, draws, dim, evals_warmup, evals_sampling, seconds (of sampling, on one core),
  *   ess_log (CODA's effective size of Σ_k log π(x_k), times chains), geweke (of that sum),
- *   ess_bulk (smallest over parameters, rank-normalised), r_hat (worst), stride (one draw in so many is looked at;
+ *   ess_bulk (smallest over parameters, rank-normalised), r_hat (worst), stride (every stride-th draw is used;
  *   ess_bulk is still that of all draws)
- * or `error`, where the sampler or the model gave up. */
+ * or `error`, if the sampler or the model gave up. */
 int gess__trial_run(const gess__trial *trial, json_t **result, gess_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* Figure 6 of the paper, "Scaling the Number of Cores": Gaussians with Wishart precision, 125 triples of dimension,
- * cores and chains; the squared error of the marginal standard deviations. C cores are a budget of evaluations here
- * (bench/scaling.c has the cell). Beside the paper's schedule, gess as it runs by default. */
+ * cores and chains; the squared error of the marginal standard deviations. Here C cores are a budget of evaluations
+ * (bench/scaling.c runs a cell). Beyond the paper's schedule, there is gess with default settings. */
 #include "bench/measure.h"
 #include "reproduce/reproduce.h"
 
@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIZES = GESS__SCALING_SIZES, EACH = 200000, MIN_EACH = 500, QUICK_EACH = 20000, MAX_TRIALS = 1000 };
+enum {
+    SIZES = GESS__SCALING_SIZES,
+    EVALS_PER_CORE = 200000,
+    MIN_EVALS_PER_CORE = 500,
+    QUICK_EVALS_PER_CORE = 20000,
+    MAX_TRIALS = 1000
+};
 
 static const struct {
     const char *name, *label, *settings;
@@ -16,13 +22,14 @@ static const struct {
 } methods[] = {{"two-group", "two-group", "schedule=two-group,reuse=10", 1}, {"auto", "auto", "", 0}};
 enum { METHODS = sizeof methods / sizeof *methods, TWO_GROUP = 0, DEFAULT = 1 };
 
-/* Of --quick: the corners, in 50 and 100 dimensions, where a tenth of the budget is enough to see something. */
+/* Whether a cell is run. With --quick: the corners in 50 and 100 dimensions, for which a tenth of the budget is enough.
+ */
 static int chosen(const gess__reproduction *r, size_t d, size_t c, size_t k)
 {
     return !r->quick || (d < 2 && c % (SIZES - 1) == 0 && k % (SIZES - 1) == 0);
 }
 
-/* Seconds, roughly: evaluations, and for `auto` the fits of warm-up, which outweigh them. */
+/* Seconds, roughly: evaluations, and for `auto` the fits of warm-up, which take longer. */
 static double cost_of(size_t m, size_t dim, double evals)
 {
     double d = (double)dim;
@@ -33,16 +40,17 @@ static int plan_cell(const gess__figure *figure, const gess__reproduction *r, ge
                      size_t place, gess_error *err)
 {
     size_t dim = GESS__SCALING_DIM * (d + 1), cores = GESS__SCALING_CORES * (place / SIZES + 1);
-    uint64_t each = gess__scaled(r, EACH, r->quick ? QUICK_EACH : MIN_EACH);
-    double cost = cost_of(m, dim, (double)each * (double)cores);
+    uint64_t evals_per_core = gess__scaled(r, EVALS_PER_CORE, r->quick ? QUICK_EVALS_PER_CORE : MIN_EVALS_PER_CORE);
+    double cost = cost_of(m, dim, (double)evals_per_core * (double)cores);
     for (uint64_t trial = 0; trial < r->trials; trial++)
-        GESS_TRY(gess__cells_add(cells, r, figure, r->seed + trial, cost,
-                                 json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
-                                           methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim,
-                                           "cores", (json_int_t)cores, "chains",
-                                           (json_int_t)(2 * cores * (place % SIZES + 1)), "each", (json_int_t)each),
-                                 err, "%s/%zuC/%zu-%zu-%zu/%llu", methods[m].name, place % SIZES + 1, dim, cores,
-                                 cores * (place % SIZES + 1), (unsigned long long)(r->seed + trial)));
+        GESS_TRY(
+            gess__cells_add(cells, r, figure, r->seed + trial, cost,
+                            json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
+                                      methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim, "cores",
+                                      (json_int_t)cores, "chains", (json_int_t)(2 * cores * (place % SIZES + 1)),
+                                      "each", (json_int_t)evals_per_core),
+                            err, "%s/%zuC/%zu-%zu-%zu/%llu", methods[m].name, place % SIZES + 1, dim, cores,
+                            cores * (place % SIZES + 1), (unsigned long long)(r->seed + trial)));
     return GESS_OK;
 }
 
@@ -60,7 +68,7 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
     gess__scaling trial = {.dim = (size_t)gess__json_count(settings, "dim"),
                            .cores = (size_t)gess__json_count(settings, "cores"),
                            .chains = (size_t)gess__json_count(settings, "chains"),
-                           .each = gess__json_count(settings, "each"),
+                           .evals_per_core = gess__json_count(settings, "each"),
                            .seed = gess__json_count(settings, "seed"),
                            .settings = gess__json_text(settings, "settings"),
                            .halves = json_is_true(json_object_get(settings, "halves"))};
@@ -74,7 +82,7 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
 
 typedef struct square {
     size_t trials;
-    double error, bar; /* NaN where there are no trials */
+    double error, bar; /* NaN if there are no trials */
 } square;
 
 typedef struct grid {
@@ -83,7 +91,7 @@ typedef struct grid {
     size_t judged[METHODS], below[METHODS], alike[METHODS];
     size_t both, both_below[METHODS]; /* cells that were run with both methods */
     size_t below_by_dim[METHODS][SIZES], by_dim[METHODS][SIZES];
-    size_t paper_below; /* of those that were run */
+    size_t paper_below; /* of the cells that were run */
 } grid;
 
 static square gather(size_t count, const gess__cell *cells, size_t m, size_t dim, size_t cores, size_t chains)
@@ -175,11 +183,11 @@ static void add_tables(json_t *page, const grid *g)
 static void judge_pattern(json_t *page, const grid *g)
 {
     const size_t m = TWO_GROUP;
-    char claim[256], each[160] = "";
+    char claim[256], by_dim[160] = "";
     size_t used = 0;
     for (size_t d = 0; d < SIZES; d++)
         if (g->by_dim[m][d] > 0)
-            used += (size_t)snprintf(each + used, sizeof each - used, "%s%zu of %zu in %zu", used > 0 ? ", " : "",
+            used += (size_t)snprintf(by_dim + used, sizeof by_dim - used, "%s%zu of %zu in %zu", used > 0 ? ", " : "",
                                      g->below_by_dim[m][d], g->by_dim[m][d], GESS__SCALING_DIM * (d + 1));
     snprintf(claim, sizeof claim,
              "%zu of these %zu cells have an average error below 1 (of the paper's 125: 25, 24, 19, 11 and 2 in 50 to "
@@ -194,7 +202,7 @@ static void judge_pattern(json_t *page, const grid *g)
                      claim,
                      "With two-group, %zu of %zu below 1 (%s dimensions); %zu cells on the paper's side of 1 (bound: "
                      "80 %%).",
-                     g->below[m], g->judged[m], each, g->alike[m]);
+                     g->below[m], g->judged[m], by_dim, g->alike[m]);
 }
 
 static void judge_default(json_t *page, const grid *g)
@@ -211,8 +219,8 @@ static void judge_default(json_t *page, const grid *g)
                      g->both_below[DEFAULT], g->both_below[TWO_GROUP]);
 }
 
-/* The errors of the column that the paper's text singles out, D = 200 and K = 3C, as text; returns whether all are
- * there, and whether few cores fail and more converge. */
+/* The errors of the column that the paper's text discusses, D = 200 and K = 3C, as text. Returns whether all its cells
+ * were run. *turns: whether few cores fail and more converge. */
 static int read_column(const grid *g, size_t m, char *text, size_t size, int *turns)
 {
     size_t used = 0, works = 0;
@@ -250,7 +258,7 @@ static void judge_column(json_t *page, const grid *g)
                      text, beside);
 }
 
-/* More chains at the same budget. */
+/* Whether more chains help at the same budget. */
 static void judge_chains(json_t *page, const grid *g)
 {
     size_t rows = 0, turned = 0, lost = 0, all = 0, paper = 0;
@@ -278,7 +286,7 @@ static void judge_chains(json_t *page, const grid *g)
 
 /* ---- the plot ---- */
 
-/* Squares of colour: log10 of the error, the paper's and those measured. */
+/* Coloured squares: log10 of the error, the paper's and the measured ones. */
 static int draw(const gess__reproduction *r, const grid *g, json_t *page, gess_error *err)
 {
     gess__plot plot;
@@ -331,7 +339,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     GESS_TRY(gess__scaling_read(&g->paper, err));
     fill(g, count, cells);
     compare_methods(g);
-    gess__page_scale(page, (double)gess__json_count(cells[0].settings, "each") / EACH);
+    gess__page_scale(page, (double)gess__json_count(cells[0].settings, "each") / EVALS_PER_CORE);
     gess__page_text(
         page, "paper",
         "Figure 6 of the paper: the squared error of the marginal standard deviations of Gaussians with Wishart "
@@ -342,7 +350,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
         "wishart:dim=D,seed=1 (the paper's matrices are not known, so the pattern compares, not the digits); "
         "starts N(0, 10² I); C cores are %llu·C evaluations in all (the protocol: %d·C), of which the first half "
         "is discarded; 2K chains; %llu trials%s.",
-        (unsigned long long)gess__json_count(cells[0].settings, "each"), EACH, (unsigned long long)r->trials,
+        (unsigned long long)gess__json_count(cells[0].settings, "each"), EVALS_PER_CORE, (unsigned long long)r->trials,
         r->quick ? "; 8 of the 125 cells" : "");
     gess__page_text(page, "setup",
                     "two-group: the paper's schedule, fits every 10 iterations. auto: default settings, a warm-up that "

@@ -11,20 +11,20 @@ int gess__data_table(const char *file, gess__table *data, char *path, gess_error
     return gess__fail(err, GESS_ERR_MODEL, "%s: a first line with the names of the columns is needed", path);
 }
 
-int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count, char *const *others,
-                           gess_error *err)
+int gess__model_copy_names(gess__model *m, size_t literal_count, const char *const *literals, size_t count,
+                           char *const *columns, gess_error *err)
 {
     size_t bytes = 0;
     const char **names = NULL;
     char *text = NULL;
-    for (size_t k = 0; k < count; k++) bytes += strlen(others[k]) + 1;
-    GESS_MODEL_ALLOC(m, &names, own_count + count, err);
+    for (size_t k = 0; k < count; k++) bytes += strlen(columns[k]) + 1;
+    GESS_MODEL_ALLOC(m, &names, literal_count + count, err);
     GESS_MODEL_ALLOC(m, &text, bytes, err);
-    for (size_t k = 0; k < own_count; k++) names[k] = own[k];
+    for (size_t k = 0; k < literal_count; k++) names[k] = literals[k];
     for (size_t k = 0; k < count; k++) {
-        size_t length = strlen(others[k]) + 1;
-        memcpy(text, others[k], length);
-        names[own_count + k] = text;
+        size_t length = strlen(columns[k]) + 1;
+        memcpy(text, columns[k], length);
+        names[literal_count + k] = text;
         text += length;
     }
     m->model.names = names;

@@ -1,15 +1,14 @@
-/* What the files of the built-in targets share.
+/* Helpers of the built-in targets: opening data files, products of points with panels, densities in tiles.
  *
- * A panel is a matrix of `depth` rows and LANES columns, row-major and contiguous. The products of
- * a point x (depth coordinates) with the columns of a panel are sums over k ascending, one column
- * in each lane. So the order of a point's sums is the same alone and in a group, and groups only
- * save loads. */
+ * A panel is a matrix of `depth` rows and LANES columns, row-major and contiguous. The products of a point x (depth
+ * coordinates) with the columns of a panel are sums over k ascending, one column per lane. So a point's sums have the
+ * same order whether it is evaluated in a group or by itself; groups only save loads. */
 #ifndef GESS_MODEL_BUILTIN_BUILTIN_H
 #define GESS_MODEL_BUILTIN_BUILTIN_H
 
 #include "base/csv.h"
-#include "base/tiles.h"
 #include "base/mem.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 #include "model/model.h"
 
@@ -21,25 +20,25 @@
 
 /* ---- opening (builtin.c) ---- */
 
-/* Reads a data file that ships with gess and has a header; `path` (4096 bytes) gets its place, for
- * messages. Freed with gess__table_free(), after a success only. */
+/* Reads a data file that ships with gess and has a header; `path` (4096 bytes) gets its path, for messages. Release
+ * with gess__table_free(), after a success only. */
 int gess__data_table(const char *file, gess__table *data, char *path, gess_error *err);
 
-/* m->model.names: `own` names (literals), then copies of `count` others. */
-int gess__model_copy_names(gess__model *m, size_t own_count, const char *const *own, size_t count, char *const *others,
-                           gess_error *err);
+/* Sets m->model.names to `literal_count` string literals, then copies of `count` names of data columns. */
+int gess__model_copy_names(gess__model *m, size_t literal_count, const char *const *literals, size_t count,
+                           char *const *columns, gess_error *err);
 
 /* ---- arithmetic ---- */
 
 #define GESS__LOG_2PI 1.8378770664093454836
 
-/* Points that share each load of a panel's row. */
+/* Points that share the loads of a panel's rows. */
 enum { GESS__GROUP = 8 };
 
 #define GESS__FOR_LANES(l) for (size_t l = 0; l < GESS__LANES; l++)
 
-/* z_p[l] = Σ_k panel[k][l] x_p[k] for GROUP points, rows of x `stride` apart. Each point has an
- * array of its own so that the compiler keeps the eight sums in registers. */
+/* z_p[l] = Σ_k panel[k][l] x_p[k] for GROUP points, rows of x `stride` apart. Every point has a separate array, so that
+ * the compiler keeps the eight sums in registers. */
 GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, const double *restrict x, size_t stride,
                                     double z[GESS__GROUP][GESS__LANES])
 {
@@ -72,8 +71,7 @@ GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, co
 {
     double sum[GESS__LANES];
     GESS__FOR_LANES(l) sum[l] = z[l];
-    for (size_t k = 0; k < depth; k++)
-        GESS__FOR_LANES(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
+    for (size_t k = 0; k < depth; k++) GESS__FOR_LANES(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
     GESS__FOR_LANES(l) z[l] = sum[l];
 }
 
@@ -100,7 +98,7 @@ GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4
     GESS__FOR_LANES(l) z[3][l] = z3[l];
 }
 
-/* z_jp of two points, rows of x `stride` apart, for four panels: each load of a row serves both. */
+/* z_jp of two points, rows of x `stride` apart, for four panels; both points share the loads of a row. */
 GESS__INLINE void gess__panel_pair_four(size_t depth, const double *const panel[4], const double *restrict x,
                                         size_t stride, double z[4][2][GESS__LANES])
 {
@@ -130,7 +128,7 @@ GESS__INLINE void gess__panel_pair_four(size_t depth, const double *const panel[
     GESS__FOR_LANES(l) z[3][1][l] = b3[l];
 }
 
-/* e^x for |x| <= 700, NaN for NaN: without the division and the extremes of gess__exp. */
+/* e^x for |x| <= 700, NaN for NaN. Faster than gess__exp(): no division, no extremes. */
 GESS__INLINE double gess__exp_within(double x)
 {
     const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
@@ -155,19 +153,19 @@ GESS__INLINE double gess__exp_within(double x)
     return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
 }
 
-/* e^-a for a >= 0, 0 to within 1e-304 beyond 700; NaN for NaN. */
+/* e^-a for a >= 0; e^-700 for a > 700, which is 0 to within 1e-304; NaN for NaN. */
 GESS__INLINE double gess__exp_minus(double a)
 {
     return gess__exp_within(-gess__select(a > 700.0, 700.0, a));
 }
 
-/* Defines logp() and gradient() of a model, over batches of any size, from the file's own
+/* Defines logp() and gradient() of a model, over batches of any size, from the file's functions
  *   logp_tile(user, tile, density) and gradient_tile(user, tile, density, slopes),
- * which do GESS__LANES points side by side (tile[d * LANES + lane]), of at most `most` dimensions. */
-#define GESS__TILED(most)                                                                                \
+ * which evaluate one tile of points (base/tiles.h), of at most `max_dim` dimensions. */
+#define GESS__TILED(max_dim)                                                                             \
     static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)     \
     {                                                                                                    \
-        double tile[(most)*GESS__LANES], density[GESS__LANES];                                           \
+        double tile[(max_dim)*GESS__LANES], density[GESS__LANES];                                        \
         (void)worker;                                                                                    \
         for (size_t j = 0; j < n; j += GESS__LANES) {                                                    \
             size_t count = n - j < GESS__LANES ? n - j : GESS__LANES;                                    \
@@ -181,7 +179,7 @@ GESS__INLINE double gess__exp_minus(double a)
     static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, \
                         double *slopes)                                                                  \
     {                                                                                                    \
-        double tile[(most)*GESS__LANES], density[GESS__LANES], slope[(most)*GESS__LANES];                \
+        double tile[(max_dim)*GESS__LANES], density[GESS__LANES], slope[(max_dim)*GESS__LANES];          \
         (void)worker;                                                                                    \
         for (size_t j = 0; j < n; j += GESS__LANES) {                                                    \
             size_t count = n - j < GESS__LANES ? n - j : GESS__LANES;                                    \

@@ -4,7 +4,7 @@
  *   mu ~ N(0, 5²), tau ~ half-Cauchy(0, 5), theta_j ~ N(mu, tau²), y_j ~ N(theta_j, sigma_j²)
  *
  * centred=1: x = (mu, tau > 0, theta_1 .. theta_8). centred=0: x = (mu, tau > 0, eta_1 .. eta_8) with
- * theta_j = mu + tau eta_j. Normalised as a density of x and y. Points go through in tiles of LANES. */
+ * theta_j = mu + tau eta_j. Normalised as a density of x and y. Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -20,22 +20,23 @@ typedef struct schools {
     double constant;           /* of the log density */
 } schools;
 
-/* For a tile: theta and the log density. */
+/* theta and the log density of a tile. */
 GESS__INLINE void weigh(const schools *g, const double *restrict tile, double theta[SCHOOLS][W], double density[W])
 {
     const double *mu = tile, *tau = tile + W, *own = tile + 2 * W;
     double square[W] = {0}, misfit[W] = {0}, step[W], scale[W];
     GESS__FOR_LANES(l) step[l] = g->centred ? 1.0 : tau[l];
     GESS__FOR_LANES(l) scale[l] = g->centred ? 1.0 / tau[l] : 1.0;
-    for (size_t j = 0; j < SCHOOLS; j++)
-        GESS__FOR_LANES(l) {
+    for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
+        {
             double centre = g->centred ? 0.0 : mu[l], about = g->centred ? mu[l] : 0.0;
             theta[j][l] = gess__fma(step[l], own[j * W + l], centre);
             double away = (own[j * W + l] - about) * scale[l], miss = effect[j] - theta[j][l];
             square[l] = gess__fma(away, away, square[l]);
             misfit[l] = gess__fma(miss * g->precision[j], miss, misfit[l]);
         }
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double spread = tau[l] * 0.2, centre = mu[l] * 0.2;
         double logs = gess__log1p(spread * spread) + (g->centred ? SCHOOLS * gess__log(tau[l]) : 0.0);
         double value = -0.5 * (gess__fma(centre, centre, square[l]) + misfit[l]) - logs - g->constant;
@@ -59,8 +60,8 @@ static void gradient_tile(const schools *g, const double *restrict tile, double 
     weigh(g, tile, theta, density);
     GESS__FOR_LANES(l) slopes[l] = -0.04 * mu[l];
     GESS__FOR_LANES(l) slopes[W + l] = -2.0 * tau[l] / gess__fma(tau[l], tau[l], 25.0);
-    for (size_t j = 0; j < SCHOOLS; j++)
-        GESS__FOR_LANES(l) {
+    for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
+        {
             double pull = (effect[j] - theta[j][l]) * g->precision[j];
             double over = 1.0 / tau[l], away = (own[j * W + l] - mu[l]) * over;
             slopes[l] += g->centred ? away * over : pull;
@@ -68,8 +69,8 @@ static void gradient_tile(const schools *g, const double *restrict tile, double 
             slopes[(2 + j) * W + l] =
                 g->centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -own[j * W + l]);
         }
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
+        {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

@@ -9,7 +9,7 @@ static double square(size_t dim, const double *x)
     return gess__dot(dim - 1, x + 1, x + 1);
 }
 
-/* logp holds the squares on entry. */
+/* logp holds Σ x_i² on entry. */
 GESS__VECTOR
 static void finish(size_t n, size_t dim, const double *restrict x, double *restrict logp)
 {

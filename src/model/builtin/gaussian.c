@@ -29,8 +29,8 @@ static void moments(size_t dim, const double *x, double *square, double *sum)
     *sum = gess__lane_sum(sums);
 }
 
-/* The difference cancels where x lies along (1, …, 1) and c is near 1; the error stays within C's
- * condition number times that of the sums. */
+/* The difference cancels if x lies along (1, …, 1) and c is near 1; the error stays within C's condition number times
+ * that of the sums. */
 static double density(const gaussian *g, double square, double sum)
 {
     return -0.5 * g->scale * gess__fma(-g->common * sum, sum, square) - g->constant;

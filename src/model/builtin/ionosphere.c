@@ -4,9 +4,9 @@
  *   K_ij = exp(-½ Σ_d (a_id - a_jd)² / l_d²) + noise [i = j],
  *
  * first `points` rows, raw inputs, y = +1 good, -1 bad. The second column is constant, so that l2 is
- * Exp(0.1) whatever the data say: mean 10, standard deviation 10.
+ * Exp(0.1) for any data: mean 10, standard deviation 10.
  *
- * One point x at a time, so a value cannot depend on its batch; vectors run along the columns of K.
+ * Points are evaluated one at a time, so a value cannot depend on its batch; vectors run along the columns of K.
  * The lower triangle is kept as tiles of 8 × 8 (row-major), tile (I, J) being number I (I + 1) / 2 + J.
  * Row `points` holds y: when the factorisation K = LL' is done it holds (L⁻¹ y)'. Rows beyond are 0. */
 #include "model/builtin/builtin.h"
@@ -22,7 +22,7 @@ enum {
 };
 
 static const double rate = 0.1;
-static const double smallest_scale = 1e-150; /* at and below it a square of 1 / l may overflow: outside */
+static const double smallest_scale = 1e-150; /* at or below it, 1 / l² may overflow: outside the support */
 
 typedef struct ionosphere {
     size_t dim;            /* DIM */
@@ -33,11 +33,11 @@ typedef struct ionosphere {
     double *labels; /* blocks × W: y, 0 past the last */
 } ionosphere;
 
-/* What one evaluation needs: 110 kB are touched for 100 points and 720 kB for all 351. It is the stack's,
- * since nothing may be allocated while sampling and threads have megabytes of it. */
+/* Memory of one evaluation; 110 kB of it are used for 100 points and 720 kB for all 351. It is on the stack, because
+ * nothing may be allocated during sampling and threads have megabytes of stack. */
 typedef struct scratch {
     _Alignas(64) double scaled[MAX_BLOCKS * DIM * W];                    /* inputs / (l √2) */
-    _Alignas(64) double rows[MAX_BLOCKS * W * DIM];                      /* the same, a row's together */
+    _Alignas(64) double rows[MAX_BLOCKS * W * DIM];                      /* the same, row-major */
     _Alignas(64) double panel[MAX_BLOCKS * TILE];                        /* a row of tiles, transposed */
     _Alignas(64) double tiles[MAX_BLOCKS * (MAX_BLOCKS + 1) / 2 * TILE]; /* K, then L, then L⁻¹ */
 } scratch;
@@ -50,7 +50,7 @@ GESS__INLINE double *tile_at(double *tiles, size_t row, size_t column)
     return tiles + (row * (row + 1) / 2 + column) * TILE;
 }
 
-/* Rows of the last block that hold data; the next one is y. */
+/* Rows of the last block that hold data; y is the next row. */
 GESS__INLINE size_t rest(const ionosphere *g)
 {
     return g->points % W;
@@ -58,9 +58,9 @@ GESS__INLINE size_t rest(const ionosphere *g)
 
 /* ---- products of tiles ---- */
 
-/* z = Σ over `count` pairs of tiles of A·B, or A'·B where `transposed`. The tiles of B
- * follow one another, or go down a column where `column`, beginning with tile (column - 1, ·); those of
- * A follow one another, or go down the same rows where `transposed`. */
+/* z = Σ over `count` pairs of tiles of A·B, or A'·B if `transposed`. The tiles of B are consecutive or, if column > 0,
+ * go down a column of tiles, from tile (column - 1, ·) on. The tiles of A are consecutive or, if `transposed`, go down
+ * the same rows. */
 GESS__INLINE void multiply(size_t count, const double *restrict a, const double *restrict b, size_t column,
                            int transposed, tile z)
 {
@@ -106,8 +106,8 @@ GESS__INLINE void scale_inputs(const ionosphere *g, const double *restrict x, sc
         for (size_t d = 0; d < DIM; d++) s->rows[i * DIM + d] = g->rows[i * DIM + d] * factor[d];
 }
 
-/* exp(-Σ_d (u_rd - v_dc)²): u eight of `rows`, v a block of `scaled`. `stride` is DIM: were it known to the
- * compiler, it would permute vectors of u where broadcasts are faster. */
+/* exp(-Σ_d (u_rd - v_dc)²): u eight of `rows`, v a block of `scaled`. `stride` is always DIM; if the compiler knew it,
+ * it would permute vectors of u, and broadcasts are faster. */
 GESS__INLINE void similarities(size_t stride, const double *restrict u, const double *restrict v, tile k)
 {
     double s0[W] = {0}, s1[W] = {0}, s2[W] = {0}, s3[W] = {0};
@@ -132,7 +132,7 @@ GESS__INLINE void similarities(size_t stride, const double *restrict u, const do
     GESS__FOR_LANES(l) k[7][l] = gess__exp_minus(s7[l]);
 }
 
-/* K, and y in its row; also in its column of the last diagonal tile, which is symmetric like the others. */
+/* K, with y in its row, and in its column of the last diagonal tile, which is symmetric like the others. */
 GESS__INLINE void covariance(const ionosphere *g, scratch *restrict s)
 {
     size_t last = g->blocks - 1;
@@ -149,22 +149,20 @@ GESS__INLINE void covariance(const ionosphere *g, scratch *restrict s)
             if (j == last)
                 for (size_t r = 0; r < W; r++)
                     for (size_t l = rest(g); l < W; l++) k[r][l] = l == rest(g) ? g->labels[j * W + r] : 0.0;
-            for (size_t r = 0; r < W; r++)
-                GESS__FOR_LANES(l) to[r * W + l] = k[r][l];
+            for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) to[r * W + l] = k[r][l];
         }
 }
 
 /* ---- the factorisation ---- */
 
-/* Factorises the symmetric tile d in its first `live` columns: `to` gets those of L (0 above the
- * diagonal and in the others), and `inverse` the transpose of L⁻¹, by the elimination of [d | I]
- * without roots. The pivots go into pivot, 1 for the columns that are not live. */
+/* Factorises the first `live` columns of the symmetric tile d, by elimination of [d | I] without square roots: `to`
+ * gets L (0 above the diagonal and in the other columns), `inverse` the transpose of L⁻¹, `pivot` the pivots (1 in the
+ * other columns). */
 GESS__INLINE void factorise_tile(size_t live, tile d, double *restrict to, tile inverse, double pivot[W])
 {
     tile e;
     double root[W];
-    for (size_t r = 0; r < W; r++)
-        GESS__FOR_LANES(l) e[r][l] = r == l ? 1.0 : 0.0;
+    for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) e[r][l] = r == l ? 1.0 : 0.0;
     GESS__FOR_LANES(l) pivot[l] = 1.0;
     for (size_t c = 0; c < live; c++) {
         double over;
@@ -184,8 +182,8 @@ GESS__INLINE void factorise_tile(size_t live, tile d, double *restrict to, tile 
         }
 }
 
-/* K = LL', left-looking, a column of tiles at a time. With the inverses of the diagonal tiles in their
- * place when `inverses`. Returns log |L|, NaN where K is not positive definite to rounding. */
+/* K = LL', left-looking, a column of tiles at a time. If `inverses`, the diagonal tiles are replaced by their inverses.
+ * Returns log |L|; NaN if K is not positive definite within rounding. */
 GESS__INLINE double factorise(const ionosphere *g, scratch *restrict s, int inverses)
 {
     double logs[W] = {0}, smallest[W], pivot[W];
@@ -197,25 +195,21 @@ GESS__INLINE double factorise(const ionosphere *g, scratch *restrict s, int inve
             for (size_t r = 0; r < W; r++)
                 GESS__FOR_LANES(l) s->panel[k * TILE + r * W + l] = row[k * TILE + l * W + r];
         multiply(j, row, s->panel, 0, 0, z);
-        for (size_t r = 0; r < W; r++)
-            GESS__FOR_LANES(l) d[r][l] = diagonal[r * W + l] - z[r][l];
+        for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) d[r][l] = diagonal[r * W + l] - z[r][l];
         factorise_tile(j + 1 < g->blocks ? W : rest(g), d, diagonal, inverse, pivot);
         GESS__FOR_LANES(l) logs[l] += gess__log(pivot[l]);
         GESS__FOR_LANES(l) smallest[l] = gess__select(pivot[l] > smallest[l], smallest[l], pivot[l]);
         for (size_t i = j + 1; i < g->blocks; i++) {
             double *to = tile_at(s->tiles, i, j);
             multiply(j, tile_at(s->tiles, i, 0), s->panel, 0, 0, z);
-            for (size_t r = 0; r < W; r++)
-                GESS__FOR_LANES(l) d[r][l] = to[r * W + l] - z[r][l];
+            for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) d[r][l] = to[r * W + l] - z[r][l];
             multiply(1, &d[0][0], &inverse[0][0], 0, 0, z);
-            for (size_t r = 0; r < W; r++)
-                GESS__FOR_LANES(l) to[r * W + l] = z[r][l];
+            for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) to[r * W + l] = z[r][l];
         }
         if (inverses) {
-            /* the row of y below it has been used; what its own columns hold stays for quadratic() */
+            /* the rows below are done; y's row of the last tile stays, for density() */
             size_t rows = j + 1 < g->blocks ? W : rest(g);
-            for (size_t r = 0; r < rows; r++)
-                GESS__FOR_LANES(l) diagonal[r * W + l] = inverse[l][r];
+            for (size_t r = 0; r < rows; r++) GESS__FOR_LANES(l) diagonal[r * W + l] = inverse[l][r];
         }
     }
     int good = 1;
@@ -223,7 +217,7 @@ GESS__INLINE double factorise(const ionosphere *g, scratch *restrict s, int inve
     return good ? 0.5 * gess__lane_sum(logs) : (double)NAN;
 }
 
-/* Row y of L: L⁻¹ y, eight at a time. */
+/* A block of the row y of L: eight elements of L⁻¹ y. */
 GESS__INLINE const double *whitened(const ionosphere *g, scratch *s, size_t block)
 {
     return tile_at(s->tiles, g->blocks - 1, block) + rest(g) * W;
@@ -268,7 +262,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 
 /* ---- gradients ---- */
 
-/* L⁻¹ in place of L, whose diagonal tiles are inverted already, row by row:
+/* Replaces L, whose diagonal tiles are inverted already, by L⁻¹, row by row:
  * (L⁻¹)_IJ = -(L_II)⁻¹ Σ_K L_IK (L⁻¹)_KJ, J <= K < I. */
 GESS__INLINE void invert(const ionosphere *g, scratch *restrict s)
 {
@@ -278,13 +272,12 @@ GESS__INLINE void invert(const ionosphere *g, scratch *restrict s)
             double *to = tile_at(s->tiles, i, j);
             multiply(i - j, to, tile_at(s->tiles, j, j), j + 1, 0, z);
             multiply(1, tile_at(s->tiles, i, i), &z[0][0], 0, 0, product);
-            for (size_t r = 0; r < W; r++)
-                GESS__FOR_LANES(l) to[r * W + l] = -product[r][l];
+            for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l) to[r * W + l] = -product[r][l];
         }
 }
 
 /* ∂/∂l_d = Σ_{i > j} (α_i α_j - K⁻¹_ij) e_ij (a_id - a_jd)² / l_d³ - rate with α = K⁻¹y and e = K
- * without the noise; K⁻¹ = (L⁻¹)'L⁻¹ is made a tile at a time. */
+ * without the noise; K⁻¹ = (L⁻¹)'L⁻¹ is computed a tile at a time. */
 GESS__VECTOR
 static double gradient_one(const ionosphere *g, scratch *restrict s, const double *restrict x, double *restrict slope)
 {
@@ -298,8 +291,7 @@ static double gradient_one(const ionosphere *g, scratch *restrict s, const doubl
         GESS__FOR_LANES(l) white[b][l] = row[l];
     }
     for (size_t b = 0; b < g->blocks; b++)
-        for (size_t r = rest(g); r < W; r++)
-            GESS__FOR_LANES(l) tile_at(s->tiles, g->blocks - 1, b)[r * W + l] = 0.0;
+        for (size_t r = rest(g); r < W; r++) GESS__FOR_LANES(l) tile_at(s->tiles, g->blocks - 1, b)[r * W + l] = 0.0;
     invert(g, s);
     for (size_t j = 0; j < g->blocks; j++) {
         double sum[W] = {0};
@@ -311,14 +303,14 @@ static double gradient_one(const ionosphere *g, scratch *restrict s, const doubl
     for (size_t i = 0; i < g->blocks; i++)
         for (size_t j = 0; j <= i; j++) {
             const double *u = s->rows + i * W * DIM, *v = s->scaled + j * DIM * W;
-            double weight = i == j ? 0.5 : 1.0; /* diagonal tiles hold each pair twice */
+            double weight = i == j ? 0.5 : 1.0; /* diagonal tiles have every pair twice */
             multiply(g->blocks - i, tile_at(s->tiles, i, i), tile_at(s->tiles, i, j), i + 1, 1, z);
             similarities(g->dim, u, v, k);
             for (size_t r = 0; r < W; r++)
                 GESS__FOR_LANES(l) k[r][l] *= weight * gess__fma(alpha[i][r], alpha[j][l], -z[r][l]);
             for (size_t d = 0; d < DIM; d++)
-                for (size_t r = 0; r < W; r++)
-                    GESS__FOR_LANES(l) {
+                for (size_t r = 0; r < W; r++) GESS__FOR_LANES(l)
+                    {
                         double difference = v[d * W + l] - u[r * DIM + d];
                         sums[d][l] = gess__fma(k[r][l] * difference, difference, sums[d][l]);
                     }

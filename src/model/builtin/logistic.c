@@ -3,9 +3,9 @@
  *   log π(x) = Σ_i log σ(t_i (x_0 + a_i · w)) + Σ_j log N(x_j; 0, 100).
  *
  * Columns are divided by their population standard deviation, and centred first with centre=1.
- * The data are kept as panels (builtin.h) of LANES rows, each times its sign t_i, so that z is the
- * margin of a row and log σ(z) = min(z, 0) - log(1 + e^-|z|). The factors 1 + e^-|z| lie in (1, 2]:
- * they are multiplied and one logarithm is taken for FOLD panels. */
+ * The data are kept as panels (builtin.h) of LANES rows, every row times its sign t_i, so that z is the
+ * margin of a row and log σ(z) = min(z, 0) - log(1 + e^-|z|). The factors 1 + e^-|z| lie in (1, 2], so they
+ * are multiplied, and one logarithm is taken per FOLD panels. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -25,19 +25,20 @@ typedef struct logistic {
     double constant; /* of the prior */
 } logistic;
 
-/* The likelihood of one point, while it is being summed; each lane takes every W-th row. */
+/* The partial likelihood of one point; a lane has every W-th row of the data. */
 typedef struct tally {
     double linear[W];  /* Σ min(z, 0) */
     double product[W]; /* Π (1 + e^-|z|) since the last fold */
-    double logs;       /* log of what was folded */
+    double logs;       /* log of the products that were folded */
 } tally;
 
 static const tally empty = {.product = {1, 1, 1, 1, 1, 1, 1, 1}};
 
-/* Adds the margins z of one panel. */
+/* Adds the rows of one panel, by their margins z. */
 GESS__INLINE void add_panel(const double *restrict z, const double *restrict weights, tally *restrict t)
 {
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double e = gess__exp_minus(__builtin_fabs(z[l]));
         t->product[l] *= gess__fma(e, weights[l], 1.0);
         t->linear[l] += gess__select(z[l] < 0.0, z[l], 0.0);
@@ -62,12 +63,11 @@ GESS__INLINE void margins_four(const logistic *g, const double *restrict rows, c
 {
     size_t apart = g->dim * W;
     const double *const panel[4] = {rows, rows + apart, rows + 2 * apart, rows + 3 * apart};
-    for (size_t j = 0; j < 4; j++)
-        GESS__FOR_LANES(l) z[j][l] = 0.0;
+    for (size_t j = 0; j < 4; j++) GESS__FOR_LANES(l) z[j][l] = 0.0;
     gess__panel_add_four(g->dim, panel, x, z);
 }
 
-/* Panels from `first` up to the next fold. */
+/* One past the last panel before the fold that follows `first`. */
 GESS__INLINE size_t fold_end(const logistic *g, size_t first)
 {
     return g->panels - first < FOLD ? g->panels : first + FOLD;
@@ -155,7 +155,8 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 /* The derivative of log σ at z: σ(-z). */
 GESS__INLINE void residuals(const double *restrict z, double *restrict q)
 {
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double e = gess__exp_minus(__builtin_fabs(z[l]));
         q[l] = gess__select(z[l] >= 0.0, e, 1.0) / (1.0 + e);
     }
@@ -205,7 +206,7 @@ static int gradient(void *user, unsigned worker, size_t n, size_t dim, const dou
 
 /* ---- opening ---- */
 
-/* Column `column` of the data: its scale and centre as the model uses them. */
+/* The shift and scale by which the model standardises a column of the data. */
 static int standardise(const gess__table *data, size_t column, size_t centre, double *shift, double *scale,
                        const char *path, gess_error *err)
 {
@@ -250,11 +251,11 @@ static int fill(gess__model *m, logistic *g, const gess__table *data, const char
     return GESS_OK;
 }
 
-/* `positive` is the class, in the last column of the file, whose sign t is +1. Names: intercept, then
- * the data's columns. */
+/* The class, in the last column of the file, has sign t = +1 if it is `positive`. Names: intercept, then the columns of
+ * the data. */
 static int open_logistic(gess__model *m, gess__parameters *p, const char *file, double positive, gess_error *err)
 {
-    static const char *const own[] = {"intercept"};
+    static const char *const literals[] = {"intercept"};
     size_t centre;
     char path[4096];
     logistic *g = NULL;
@@ -263,7 +264,7 @@ static int open_logistic(gess__model *m, gess__parameters *p, const char *file, 
     GESS_MODEL_ALLOC(m, &g, 1, err);
     GESS_TRY(gess__data_table(file, &data, path, err));
     int status = fill(m, g, &data, path, positive, centre, err);
-    if (status == GESS_OK) status = gess__model_copy_names(m, 1, own, g->dim - 1, data.names, err);
+    if (status == GESS_OK) status = gess__model_copy_names(m, 1, literals, g->dim - 1, data.names, err);
     gess__table_free(&data);
     m->model.dim = g->dim;
     m->model.logp = logp;

@@ -1,5 +1,5 @@
 /* An equal mixture of unit Gaussians, (1/K) Σ_k N(x; m_k, I); the centres are the rows of
- * mixture_means.csv, which lie in [-2, 2]^8, times spread / 2. Points go through in tiles of LANES. */
+ * mixture_means.csv, which lie in [-2, 2]^8, times spread / 2. Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double pa
     GESS__FOR_LANES(l) largest[l] = -HUGE_VAL;
     for (size_t k = 0; k < g->components; k++) {
         double square[W] = {0};
-        for (size_t i = 0; i < g->dim; i++)
-            GESS__FOR_LANES(l) {
+        for (size_t i = 0; i < g->dim; i++) GESS__FOR_LANES(l)
+            {
                 double difference = tile[i * W + l] - g->centres[k][i];
                 square[l] = gess__fma(difference, difference, square[l]);
             }
@@ -31,7 +31,7 @@ GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double pa
     }
     GESS__FOR_LANES(l) sum[l] = 0.0;
     for (size_t k = 0; k < g->components; k++) {
-        GESS__FOR_LANES(l) parts[k][l] = gess__exp(parts[k][l] - largest[l]); /* NaN where all are -inf */
+        GESS__FOR_LANES(l) parts[k][l] = gess__exp(parts[k][l] - largest[l]); /* NaN if all are -inf */
         GESS__FOR_LANES(l) sum[l] += parts[k][l];
     }
     GESS__FOR_LANES(l) density[l] = largest[l] + gess__log(sum[l]) - g->constant;

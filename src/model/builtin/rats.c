@@ -8,7 +8,7 @@
  *
  * x = (mu_alpha, mu_beta, sigma_alpha, sigma_beta, sigma, alpha_1 .. alpha_30, beta_1 .. beta_30), in grams
  * and days. Normalised as a density of x and y. The ages are centred, so the squares of a rat are those
- * about its least-squares line and 5 (alpha - a)² + 490 (beta - b)². Points go through in tiles of LANES. */
+ * about its least-squares line and 5 (alpha - a)² + 490 (beta - b)². Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -28,16 +28,16 @@ static const double ages[AGES] = {-14, -7, 0, 7, 14}; /* days from the 22nd */
 
 typedef struct rats {
     double line[2][RATS]; /* intercepts and slopes of least squares */
-    double rest;          /* squares about all the lines */
+    double rest;          /* sum of squares about all the lines */
     double constant;      /* of the log density */
 } rats;
 
-/* A tile's sums of squares: of the data, of the intercepts about their mean, of the slopes about theirs. */
+/* Sums of squares of a tile: of the data; of the intercepts and of the slopes about their means. */
 typedef struct squares {
     double data[W], about[2][W];
 } squares;
 
-/* log half-Cauchy(0, 25) and minus `count` times the log, but for constants. */
+/* log half-Cauchy(sigma; 0, 25) - count log(sigma), without constants. */
 GESS__INLINE double spread(double sigma, double count)
 {
     double ratio = sigma * 0.04;
@@ -50,15 +50,16 @@ GESS__INLINE void weigh(const rats *g, const double *restrict tile, squares *res
     GESS__FOR_LANES(l) s->data[l] = g->rest;
     for (size_t c = 0; c < 2; c++) {
         GESS__FOR_LANES(l) s->about[c][l] = 0.0;
-        for (size_t i = 0; i < RATS; i++)
-            GESS__FOR_LANES(l) {
+        for (size_t i = 0; i < RATS; i++) GESS__FOR_LANES(l)
+            {
                 double at = tile[(HEAD + c * RATS + i) * W + l];
                 double miss = g->line[c][i] - at, away = at - tile[c * W + l];
                 s->data[l] = gess__fma(share[c] * miss, miss, s->data[l]);
                 s->about[c][l] = gess__fma(away, away, s->about[c][l]);
             }
     }
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         const double a = tile[2 * W + l], b = tile[3 * W + l], e = tile[4 * W + l];
         double far = gess__fma(tile[l], tile[l], tile[W + l] * tile[W + l]) * 1e-6;
         double value = -0.5 * (far + s->about[0][l] / (a * a) + s->about[1][l] / (b * b) + s->data[l] / (e * e));
@@ -87,20 +88,20 @@ static void gradient_tile(const rats *g, const double *restrict tile, double *re
     weigh(g, tile, &s, density);
     GESS__FOR_LANES(l) slopes[4 * W + l] = spread_slope(tile[4 * W + l], RATS * AGES, s.data[l]);
     for (size_t c = 0; c < 2; c++) {
-        double sum[W] = {0}, own[W], noise[W];
-        GESS__FOR_LANES(l) own[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
+        double sum[W] = {0}, prior[W], noise[W];
+        GESS__FOR_LANES(l) prior[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
         GESS__FOR_LANES(l) noise[l] = share[c] / (tile[4 * W + l] * tile[4 * W + l]);
         GESS__FOR_LANES(l) slopes[(2 + c) * W + l] = spread_slope(tile[(2 + c) * W + l], RATS, s.about[c][l]);
-        for (size_t i = 0; i < RATS; i++)
-            GESS__FOR_LANES(l) {
+        for (size_t i = 0; i < RATS; i++) GESS__FOR_LANES(l)
+            {
                 double at = tile[(HEAD + c * RATS + i) * W + l], away = at - tile[c * W + l];
                 sum[l] += away;
-                slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], g->line[c][i] - at, -own[l] * away);
+                slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], g->line[c][i] - at, -prior[l] * away);
             }
-        GESS__FOR_LANES(l) slopes[c * W + l] = gess__fma(own[l], sum[l], -1e-6 * tile[c * W + l]);
+        GESS__FOR_LANES(l) slopes[c * W + l] = gess__fma(prior[l], sum[l], -1e-6 * tile[c * W + l]);
     }
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
+        {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }
@@ -108,7 +109,7 @@ static void gradient_tile(const rats *g, const double *restrict tile, double *re
 
 GESS__TILED(DIM)
 
-/* Rough figures that a look at the data gives: weights near 240 g, growth near 6 g a day. */
+/* Rough values from the data: weights near 240 g, growth near 6 g per day. */
 static void start(void *user, size_t dim, const double *normals, double *x)
 {
     (void)user;

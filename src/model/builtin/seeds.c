@@ -1,12 +1,12 @@
 /* Germination of seeds on 21 plates, M. J. Crowder, "Beta-binomial ANOVA for proportions", Applied Statistics
- * 27 (1978), 34-37: a binomial regression with an effect b_i of each plate, in the centred form.
+ * 27 (1978), 34-37: a binomial regression with an effect b_i per plate, in the centred form.
  *
  *   alpha_0, alpha_1, alpha_2, alpha_12 ~ N(0, 10²), sigma ~ half-Cauchy(0, 1), b_i ~ N(0, sigma²)
  *   logit p_i = alpha_0 + alpha_1 seed_i + alpha_2 extract_i + alpha_12 seed_i extract_i + b_i
  *   r_i ~ Binomial(n_i, p_i)
  *
- * x = (alpha_0, alpha_1, alpha_2, alpha_12, sigma > 0, b_1 .. b_21). Normalised but for the binomial
- * coefficients. Points go through in tiles of LANES. */
+ * x = (alpha_0, alpha_1, alpha_2, alpha_12, sigma > 0, b_1 .. b_21). Normalised except for the
+ * binomial coefficients. Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -31,20 +31,20 @@ GESS__INLINE double predictor(const double *restrict tile, size_t i, size_t l)
     return gess__fma(seed[i] * extract[i], tile[3 * W + l], eta);
 }
 
-/* The log density, and the squares of the plates' effects. */
+/* The log density, and the sum of squares of the plates' effects. */
 GESS__INLINE void weigh(const plates *g, const double *restrict tile, double square[W], double density[W])
 {
     double fit[W] = {0}, far[W] = {0};
     GESS__FOR_LANES(l) square[l] = 0.0;
-    for (size_t i = 0; i < PLATES; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < PLATES; i++) GESS__FOR_LANES(l)
+        {
             double eta = predictor(tile, i, l), b = tile[(HEAD + i) * W + l];
             fit[l] += gess__fma(grown[i], eta, -sown[i] * gess__softplus_minus(-eta));
             square[l] = gess__fma(b, b, square[l]);
         }
-    for (size_t i = 0; i < 4; i++)
-        GESS__FOR_LANES(l) far[l] = gess__fma(tile[i * W + l], tile[i * W + l], far[l]);
-    GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < 4; i++) GESS__FOR_LANES(l) far[l] = gess__fma(tile[i * W + l], tile[i * W + l], far[l]);
+    GESS__FOR_LANES(l)
+    {
         double sigma = tile[4 * W + l], over = 1.0 / sigma;
         double value = fit[l] - 0.5 * gess__fma(square[l] * over, over, 0.01 * far[l]);
         value -= gess__log1p(sigma * sigma) + PLATES * gess__log(sigma) + g->constant;
@@ -65,16 +65,16 @@ static void gradient_tile(const plates *g, const double *restrict tile, double *
 {
     double square[W], over[W];
     weigh(g, tile, square, density);
-    for (size_t i = 0; i < 4; i++)
-        GESS__FOR_LANES(l) slopes[i * W + l] = -0.01 * tile[i * W + l];
+    for (size_t i = 0; i < 4; i++) GESS__FOR_LANES(l) slopes[i * W + l] = -0.01 * tile[i * W + l];
     GESS__FOR_LANES(l) over[l] = 1.0 / tile[4 * W + l];
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double sigma = tile[4 * W + l];
         slopes[4 * W + l] =
             -2.0 * sigma / gess__fma(sigma, sigma, 1.0) + gess__fma(square[l] * over[l], over[l], -PLATES) * over[l];
     }
-    for (size_t i = 0; i < PLATES; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < PLATES; i++) GESS__FOR_LANES(l)
+        {
             double eta = predictor(tile, i, l), small = gess__exp_minus(__builtin_fabs(eta));
             double chance = gess__select(eta > 0.0, 1.0, small) / (1.0 + small);
             double pull = gess__fma(-sown[i], chance, grown[i]);
@@ -84,8 +84,8 @@ static void gradient_tile(const plates *g, const double *restrict tile, double *
             slopes[3 * W + l] = gess__fma(seed[i] * extract[i], pull, slopes[3 * W + l]);
             slopes[(HEAD + i) * W + l] = gess__fma(-tile[(HEAD + i) * W + l] * over[l], over[l], pull);
         }
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
+        {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

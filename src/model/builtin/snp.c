@@ -1,5 +1,5 @@
 /* SNP covariates, after Engelhardt & Adams (2014): x = (nu, lambda, gamma0, gamma_1 .. gamma_35), the
- * first three positive. Regression weights and intercept are integrated out; SNP j is in where
+ * first three positive. Regression weights and intercept are integrated out; SNP j is in the model if
  * gamma_j > gamma0, so the density has jumps:
  *
  *   log N(y; 0, nu⁻¹ (I + lambda⁻¹ (11' + G_in G_in'))) + log N(gamma; 0, R) + log N(gamma0; m0, 1)
@@ -7,11 +7,11 @@
  *
  * c = 1e-6, m0 the 0.99 quantile of N(0, 1), G the 480 × 35 dosages of snp.csv, R their correlations.
  *
- * By Woodbury only M = H'H + lambda I is factorised, H = [1, G_in]: its size k is one and the number of
+ * By Woodbury only M = H'H + lambda I is factorised, H = [1, G_in]; its size k is one plus the number of
  * SNPs that are in. M = L diag(d) L', and then the determinant is |M| / lambda^k and the quadratic form
- * nu (y'y - b'M⁻¹b), b = H'y. Points go through in tiles of LANES, each lane with SNPs of its own; a
- * lane with fewer than the others gets rows of the identity, which change none of its bits.
- * The gradient is the one almost everywhere, that of the density without its jumps. */
+ * nu (y'y - b'M⁻¹b), b = H'y. Points are evaluated in tiles; the lanes of a tile may have different SNPs in. A
+ * lane with fewer SNPs than the others gets rows of the identity, which change none of its bits.
+ * The gradient is that of the density between its jumps, so it is right almost everywhere. */
 #include "model/builtin/builtin.h"
 
 #include "base/special.h"
@@ -38,20 +38,20 @@ typedef struct snp {
     double square;               /* y'y */
     double half;                 /* individuals / 2 */
     double constant;
-    size_t stride;             /* SNPS; the compiler does best where it does not know */
+    size_t stride;             /* SNPS; the code is faster if the compiler does not know it */
     double prior[ROWS * SNPS]; /* P = chol(R)⁻¹, row-major, 0 above the diagonal and past the last row */
 } snp;
 
 /* The factorisation of a tile. */
 typedef struct factor {
-    size_t size;                             /* rows, the most of any lane */
-    size_t count[W];                         /* rows of each lane */
+    size_t size;                             /* rows: the maximum over the lanes */
+    size_t count[W];                         /* rows per lane */
     uint32_t member[SIZE + 1][W];            /* row i is this row of `cross` */
     double pivot[SIZE][W], inverse[SIZE][W]; /* d, 1/d */
     double rows[SIZE + 1][SIZE][W];          /* L below the diagonal; in row `size`, d⁻¹ L⁻¹ b */
 } factor;
 
-/* What the value and the gradient share, of one tile. */
+/* Parts of one tile that the value and the gradient share. */
 typedef struct parts {
     double logs[W];        /* log |M| */
     double fit[W];         /* b'M⁻¹b */
@@ -61,17 +61,17 @@ typedef struct parts {
 
 /* ---- the factorisation ---- */
 
-/* Which SNPs are in, ascending, after the intercept. */
+/* Lists the rows of M: the intercept, then the SNPs that are in, ascending. */
 GESS__INLINE void choose(const double *restrict tile, factor *restrict f)
 {
     memset(f->member, 0, W * sizeof **f->member);
-    for (size_t i = 1; i <= SIZE; i++)
-        GESS__FOR_LANES(l) f->member[i][l] = NONE;
+    for (size_t i = 1; i <= SIZE; i++) GESS__FOR_LANES(l) f->member[i][l] = NONE;
     f->size = 1;
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         size_t count = 1;
         double bound = tile[2 * W + l];
-        for (size_t j = 0; j < SNPS; j++) { /* without branches: the next one overwrites what is not in */
+        for (size_t j = 0; j < SNPS; j++) { /* without branches: a SNP that is not in is overwritten by the next one */
             f->member[count][l] = (uint32_t)(j + 1);
             count += tile[(FIRST + j) * W + l] > bound;
         }
@@ -81,7 +81,7 @@ GESS__INLINE void choose(const double *restrict tile, factor *restrict f)
     }
 }
 
-/* Entry (i, j) of H'H in each lane. */
+/* Entry (i, j) of H'H in every lane. */
 GESS__INLINE void gather(const snp *g, const factor *f, size_t i, size_t j, double m[W])
 {
     GESS__FOR_LANES(l) m[l] = g->cross[f->member[i][l] * CROSS + f->member[j][l]];
@@ -90,8 +90,7 @@ GESS__INLINE void gather(const snp *g, const factor *f, size_t i, size_t j, doub
 /* m - Σ_{k < j} row[k] v[k] */
 GESS__INLINE void subtract(size_t j, double row[][W], double v[][W], double m[W])
 {
-    for (size_t k = 0; k < j; k++)
-        GESS__FOR_LANES(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
+    for (size_t k = 0; k < j; k++) GESS__FOR_LANES(l) m[l] = gess__fma(-row[k][l], v[k][l], m[l]);
 }
 
 /* The same for four rows, whose sums run side by side. */
@@ -120,8 +119,7 @@ GESS__INLINE void factorise(const snp *g, const double *restrict lambda, factor 
     double v[SIZE][W], m[4][W];
     size_t size = f->size;
     for (size_t j = 0; j < size; j++) {
-        for (size_t k = 0; k < j; k++)
-            GESS__FOR_LANES(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
+        for (size_t k = 0; k < j; k++) GESS__FOR_LANES(l) v[k][l] = f->rows[j][k][l] * f->pivot[k][l];
         gather(g, f, j, j, m[0]);
         GESS__FOR_LANES(l) m[0][l] += gess__select(j < f->count[l], lambda[l], 1.0);
         subtract(j, f->rows[j], v, m[0]);
@@ -131,8 +129,7 @@ GESS__INLINE void factorise(const snp *g, const double *restrict lambda, factor 
         for (; i + 4 <= size; i += 4) {
             for (size_t r = 0; r < 4; r++) gather(g, f, i + r, j, m[r]);
             subtract_four(j, &f->rows[i], v, m);
-            for (size_t r = 0; r < 4; r++)
-                GESS__FOR_LANES(l) f->rows[i + r][j][l] = m[r][l] * f->inverse[j][l];
+            for (size_t r = 0; r < 4; r++) GESS__FOR_LANES(l) f->rows[i + r][j][l] = m[r][l] * f->inverse[j][l];
         }
         for (; i < size; i++) {
             gather(g, f, i, j, m[0]);
@@ -165,9 +162,9 @@ GESS__INLINE void weigh(const snp *g, const double *restrict tile, factor *restr
                           &p->white[i]);
     for (size_t i = 0; i < SNPS; i++)
         GESS__FOR_LANES(l) p->prior[l] = gess__fma(p->white[i][l], p->white[i][l], p->prior[l]);
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) sane[l] += tile[i * W + l] - tile[i * W + l]; /* 0, or NaN */
-    GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l) sane[l] += tile[i * W + l] - tile[i * W + l]; /* 0, or NaN */
+    GESS__FOR_LANES(l)
+    {
         double log_nu = gess__log(nu[l]), log_lambda = gess__log(lambda[l]), off = bound[l] - centre;
         double likelihood = gess__fma(-0.5 * nu[l], g->square - p->fit[l], g->half * log_nu) -
                             0.5 * (p->logs[l] - (double)f->count[l] * log_lambda);
@@ -186,7 +183,7 @@ static void logp_tile(const snp *g, const double *restrict tile, double *restric
     weigh(g, tile, &f, &p, density);
 }
 
-/* tr M⁻¹ = Σ_rc (L⁻¹)²_rc / d_r over the lane's own rows, and |M⁻¹b|². */
+/* tr M⁻¹ = Σ_rc (L⁻¹)²_rc / d_r over the rows of the lane, and |M⁻¹b|². */
 GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], double weights[W])
 {
     double column[SIZE][W];
@@ -196,8 +193,7 @@ GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], d
         GESS__FOR_LANES(l) trace[l] += gess__select(c < f->count[l], f->inverse[c][l], 0.0);
         for (size_t r = c + 1; r < f->size; r++) {
             double m[W] = {0};
-            for (size_t k = c; k < r; k++)
-                GESS__FOR_LANES(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
+            for (size_t k = c; k < r; k++) GESS__FOR_LANES(l) m[l] = gess__fma(-f->rows[r][k][l], column[k][l], m[l]);
             GESS__FOR_LANES(l) column[r][l] = m[l];
             GESS__FOR_LANES(l) trace[l] = gess__fma(m[l] * m[l], f->inverse[r][l], trace[l]);
         }
@@ -222,7 +218,8 @@ static void gradient_tile(const snp *g, const double *restrict tile, double *res
     const double *nu = tile, *lambda = tile + W, *bound = tile + 2 * W;
     weigh(g, tile, &f, &p, density);
     trace_and_weights(&f, trace, weights);
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         slopes[l] = (g->half + shape - 1.0) / nu[l] - 0.5 * (g->square - p.fit[l]) - shape;
         slopes[W + l] = -0.5 * (trace[l] - (double)f.count[l] / lambda[l]) - 0.5 * nu[l] * weights[l] +
                         (shape - 1.0) / lambda[l] - shape;
@@ -234,8 +231,8 @@ static void gradient_tile(const snp *g, const double *restrict tile, double *res
             GESS__FOR_LANES(l) sum[l] = gess__fma(-g->prior[i * SNPS + j], p.white[i][l], sum[l]);
         GESS__FOR_LANES(l) slopes[(FIRST + j) * W + l] = sum[l];
     }
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
+        {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }
@@ -311,7 +308,7 @@ static int fill(snp *g, const gess__table *data, const char *path, gess_error *e
 
 int gess__open_snp(gess__model *m, gess__parameters *p, gess_error *err)
 {
-    static const char *const own[FIRST] = {"nu", "lambda", "gamma0"};
+    static const char *const literals[FIRST] = {"nu", "lambda", "gamma0"};
     snp *g = NULL;
     gess__table data;
     char path[4096];
@@ -319,7 +316,7 @@ int gess__open_snp(gess__model *m, gess__parameters *p, gess_error *err)
     GESS_MODEL_ALLOC(m, &g, 1, err);
     GESS_TRY(gess__data_table("snp.csv", &data, path, err));
     int status = fill(g, &data, path, err);
-    if (status == GESS_OK) status = gess__model_copy_names(m, FIRST, own, SNPS, data.names + 1, err);
+    if (status == GESS_OK) status = gess__model_copy_names(m, FIRST, literals, SNPS, data.names + 1, err);
     gess__table_free(&data);
     m->model.dim = DIM;
     m->model.logp = logp;

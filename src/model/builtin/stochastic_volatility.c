@@ -5,21 +5,21 @@
  *   -0.01 nu + h_1 - 0.01 e^{h_1} + Σ_i [log t_nu(r_i e^{-h_i}) - h_i]
  *     - (T + 1)/2 log(0.01 + ½ Σ_{i > 1} (h_i - h_{i-1})²).
  *
- * The returns r are the first column of sv_returns.csv. Points go through in tiles of LANES. With
- * t_i = (r_i / s_i)² / nu, Σ log(1 + t_i) is one logarithm: Π (1 + t_i) - 1 grows by c ← c + t + c t,
- * which keeps the small t. Where it overflows, or h is beyond ±350, the terms are summed one by one. */
+ * The returns r are the first column of sv_returns.csv. Points are evaluated in tiles. With
+ * t_i = (r_i / s_i)² / nu, Σ log(1 + t_i) is one logarithm: c = Π (1 + t_i) - 1 is built by c ← c + t + c t,
+ * which does not lose small t. If it overflows, or h is beyond ±350, the terms are summed one by one. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
 
-enum { W = GESS__LANES, RETURNS = 50, DIM = 1 + RETURNS, CHAINS = 5 };
+enum { W = GESS__LANES, RETURNS = 50, DIM = 1 + RETURNS, CHAINS = 5 /* of products, independent of each other */ };
 
 typedef struct volatility {
     double returns[RETURNS], squares[RETURNS]; /* r, r² */
 } volatility;
 
 /* log Γ(a + ½) - log Γ(a) for a > 0 to a few ulp of 1 + |log a|, and its derivative: the asymptotic
- * series of the ratio at y = a + 10, with the recurrence down to a; no shift where a is large. */
+ * series of the ratio at y = a + 10, with the recurrence down to a; without the shift if a is large. */
 GESS__INLINE double gamma_ratio(double a)
 {
     double shift = gess__select(a > 1e8, 0.0, 1.0), over = 1.0, under = 1.0;
@@ -57,20 +57,20 @@ GESS__INLINE double gamma_ratio_slope(double a)
     return gess__fma(tail, z, 0.5 * v) + steps;
 }
 
-/* What the value and the gradient share, of one tile. */
+/* Parts of one tile that the value and the gradient share. */
 typedef struct parts {
     double logs[W];  /* Σ log(1 + t_i) */
     double walk[W];  /* 0.01 + ½ Σ (h_i - h_{i-1})² */
     double first[W]; /* e^{h_1} */
 } parts;
 
-/* Σ log(1 + t_i) one by one, for the lanes whose product is of no use. */
+/* Σ log(1 + t_i) term by term, for the lanes whose product is not usable. */
 GESS__INLINE void add_slowly(const volatility *g, const double *restrict tile, const int *restrict good,
                              double *restrict logs)
 {
     double sum[W] = {0};
-    for (size_t i = 0; i < RETURNS; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < RETURNS; i++) GESS__FOR_LANES(l)
+        {
             double ratio = g->returns[i] * gess__exp(-tile[(1 + i) * W + l]);
             sum[l] += gess__log1p(ratio * ratio / tile[l]);
         }
@@ -84,8 +84,8 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
     int good[W], all = 1;
     GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
     for (size_t i = 0; i < RETURNS; i += CHAINS)
-        for (size_t c = 0; c < CHAINS; c++)
-            GESS__FOR_LANES(l) {
+        for (size_t c = 0; c < CHAINS; c++) GESS__FOR_LANES(l)
+            {
                 double at = h[(i + c) * W + l], size = __builtin_fabs(at);
                 double t =
                     gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) * (g->squares[i + c] * over[l]);
@@ -95,8 +95,8 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
             }
     for (size_t c = 1; c < CHAINS; c++)
         GESS__FOR_LANES(l) product[0][l] = gess__fma(product[0][l], product[c][l], product[0][l] + product[c][l]);
-    for (size_t i = 1; i < RETURNS; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 1; i < RETURNS; i++) GESS__FOR_LANES(l)
+        {
             double step = h[i * W + l] - h[(i - 1) * W + l];
             walk[l] = gess__fma(step, step, walk[l]);
         }
@@ -104,7 +104,8 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
     GESS__FOR_LANES(l) all &= good[l];
     GESS__FOR_LANES(l) p->logs[l] = gess__log1p(product[0][l]);
     if (!all) add_slowly(g, tile, good, p->logs);
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double nu = tile[l], sane = (nu - nu) + (sum[l] - sum[l]), value; /* sane is 0, or NaN */
         p->walk[l] = gess__fma(0.5, walk[l], 0.01);
         p->first[l] = gess__exp(h[l]);
@@ -134,8 +135,8 @@ static void gradient_tile(const volatility *g, const double *restrict tile, doub
     weigh(g, tile, &p, density);
     GESS__FOR_LANES(l) pull[l] = 0.5 * (RETURNS + 1) / p.walk[l];
     GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
-    for (size_t i = 0; i < RETURNS; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < RETURNS; i++) GESS__FOR_LANES(l)
+        {
             double at = gess__select(h[i * W + l] > 350.0, 350.0, h[i * W + l]);
             at = gess__select(at < -350.0, -350.0, at);
             double t = gess__exp_within(-2.0 * at) * (g->squares[i] * over[l]);
@@ -144,20 +145,21 @@ static void gradient_tile(const volatility *g, const double *restrict tile, doub
             shares[l] += share;
             slope[i * W + l] = gess__fma(tile[l] + 1.0, share, -1.0);
         }
-    for (size_t i = 1; i < RETURNS; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 1; i < RETURNS; i++) GESS__FOR_LANES(l)
+        {
             double force = pull[l] * (h[i * W + l] - h[(i - 1) * W + l]);
             slope[i * W + l] -= force;
             slope[(i - 1) * W + l] += force;
         }
     GESS__FOR_LANES(l) slope[l] += gess__fma(-0.01, p.first[l], 1.0);
-    GESS__FOR_LANES(l) {
+    GESS__FOR_LANES(l)
+    {
         double nu = tile[l];
         slopes[l] = 0.5 * RETURNS * (gamma_ratio_slope(0.5 * nu) - 1.0 / nu) - 0.5 * p.logs[l] +
                     0.5 * (nu + 1.0) * shares[l] / nu - 0.01;
     }
-    for (size_t i = 0; i < DIM; i++)
-        GESS__FOR_LANES(l) {
+    for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
+        {
             double outside = gess__from_bits(UINT64_C(0x7ff8000000000000));
             slopes[i * W + l] = gess__select(density[l] > -HUGE_VAL, slopes[i * W + l], outside);
         }

@@ -43,7 +43,7 @@ static void logp_group(const wishart *g, const double *restrict x, double *restr
     for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = density(g, square[p]);
 }
 
-/* Four panels at a time: first the rows that not all of them have, then the rest together. */
+/* Four panels at a time: first the rows that only some of the panels have, then the common rows. */
 GESS__VECTOR
 static double logp_one(const wishart *g, const double *restrict x)
 {
@@ -69,19 +69,19 @@ static double logp_one(const wishart *g, const double *restrict x)
     return density(g, square);
 }
 
-/* A group costs two points by themselves: what is left of a batch is the end of a group that begins earlier, with the
- * same bits again for points that are done; or, of a batch smaller than a group, its beginning. */
+/* A group costs as much as two single points. So the last points of a batch are evaluated as a group that overlaps the
+ * one before, which gives the same bits again; a batch smaller than a group is padded to one. */
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
-    enum { FEW_DIMENSIONS = 256 };
+    enum { MAX_PADDED_DIM = 256 };
     (void)worker;
     size_t j = 0;
     for (; j + GESS__GROUP <= n; j += GESS__GROUP) logp_group(user, x + j * dim, out + j);
     if (n - j >= 2 && j > 0) {
         logp_group(user, x + (n - GESS__GROUP) * dim, out + (n - GESS__GROUP));
         j = n;
-    } else if (n - j >= 3 && dim <= FEW_DIMENSIONS) {
-        double rows[GESS__GROUP * FEW_DIMENSIONS], values[GESS__GROUP];
+    } else if (n - j >= 3 && dim <= MAX_PADDED_DIM) {
+        double rows[GESS__GROUP * MAX_PADDED_DIM], values[GESS__GROUP];
         for (size_t p = 0; p < GESS__GROUP; p++) memcpy(rows + p * dim, x + (p < n ? p : 0) * dim, dim * sizeof *rows);
         logp_group(user, rows, values);
         memcpy(out, values, n * sizeof *out);
@@ -91,7 +91,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-/* Writes the gradient's coordinates of panel b. */
+/* Writes the coordinates of the gradient that panel b has. */
 GESS__INLINE void store(const wishart *g, size_t b, const double y[W], double *slope)
 {
     size_t first = b * W, columns = g->dim - first < W ? g->dim - first : W;
@@ -155,7 +155,7 @@ static int draw_precision(size_t dim, uint64_t seed, double **a, gess_error *err
     return GESS_OK;
 }
 
-/* Takes A from a file: *a is the caller's to free, also after a failure. */
+/* Reads A from a file. The caller frees *a, also after a failure. */
 static int read_precision(const char *path, size_t *dim, double **a, gess_error *err)
 {
     gess__table table;
@@ -175,7 +175,7 @@ static int read_precision(const char *path, size_t *dim, double **a, gess_error 
         for (size_t j = 0; j <= i; j++) {
             double lower = (*a)[i * n + j], upper = (*a)[j * n + i];
             double scale = __builtin_fabs((*a)[i * n + i]) + __builtin_fabs((*a)[j * n + j]);
-            if (!(__builtin_fabs(lower - upper) <= 1e-12 * scale)) /* NaN and inf fail, too */
+            if (!(__builtin_fabs(lower - upper) <= 1e-12 * scale)) /* false also for NaN and inf */
                 return gess__fail(err, GESS_ERR_MODEL,
                                   "%s: row %zu, column %zu is %.17g, but row %zu, column %zu is %.17g; a "
                                   "precision "
@@ -204,7 +204,7 @@ static int factorise(size_t dim, const double *a, double *l, const char *source,
     return GESS_OK;
 }
 
-/* Lays A and L out in panels. `l` is scratch of the caller's, dim × dim. */
+/* Puts A and L into panels. `l` is scratch memory, dim × dim. */
 static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double *l, const char *source, gess_error *err)
 {
     g->dim = dim;
@@ -241,7 +241,8 @@ int gess__open_wishart(gess__model *m, gess__parameters *p, gess_error *err)
     GESS_TRY(gess__parameter_text(p, "dim", &dim_text, err));
     GESS_TRY(gess__parameter_text(p, "seed", &seed_text, err));
     if (file != NULL && (dim_text != NULL || seed_text != NULL))
-        return gess__fail(err, GESS_ERR_USAGE, "model wishart: file= says all, so leave out dim= and seed=");
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "model wishart: file= gives the whole matrix, so leave out dim= and seed=");
     GESS_MODEL_ALLOC(m, &g, 1, err);
     int status = file != NULL ? read_precision(file, &dim, &a, err) : draw_precision(dim, seed, &a, err);
     if (status == GESS_OK) status = gess__alloc_bytes(&l, dim * dim, sizeof *l, "Cholesky factor", err);
