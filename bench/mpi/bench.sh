@@ -54,7 +54,7 @@ sleeping()
         evals=$(field run/summary.json evals_sampling)
         echo "sleeping, $many ranks, of which rank $slow is ten times slower (-1: none): sampling $seconds s," \
             "$(echo "$evals $seconds $many $slow" | awk '{ w = $4 < 0 ? $3 : $3 - 0.9; printf "%.3f", $1 * 0.005 / w / $2 }') of the ideal (goal 0.9)"
-        grep -o 'bytes an update:.*' run/log.txt | awk '{ to += $4; from += $7 } END { printf "  bytes an update and rank: %.0f to it, %.0f from it\n", to / NR, from / NR }'
+        grep -o 'bytes per update:.*' run/log.txt | awk '{ to += $4; from += $7 } END { printf "  bytes per update and rank: %.0f to it, %.0f from it\n", to / NR, from / NR }'
     done
 }
 

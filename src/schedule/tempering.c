@@ -10,10 +10,11 @@
  *
  * The ladder is geometric. `--ladder tuned` moves its temperatures in warm-up so that all pairs are refused equally
  * often, by the refusals so far (section 5.4 there), and freezes them. */
+#include "schedule/tempering.h"
+
 #include "base/mem.h"
 #include "base/mutant.h"
 #include "base/vmath.h"
-#include "schedule/schedule.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,14 +23,6 @@
 /* Iterations before the first tuning; each later one waits twice as long as the one before. */
 enum { FIRST_ROUND = 200 };
 
-/* The temperatures are the chains' powers (chains/state.h); this is what tuning them needs. */
-typedef struct ladder {
-    uint64_t round;  /* iterations until it is tuned; 0: it never is */
-    uint64_t from;   /* iteration at which it was tuned last */
-    double *refused; /* per pair since then: probabilities of refusal, summed */
-    double *scratch; /* 2 × chains */
-} ladder;
-
 static int open(gess__sampler *s, const gess_options *options, gess_error *err)
 {
     gess__ensemble *e = &s->ensemble;
@@ -37,7 +30,7 @@ static int open(gess__sampler *s, const gess_options *options, gess_error *err)
     int tuned = strcmp(options->ladder, "tuned") == 0;
     if (!tuned && strcmp(options->ladder, "geometric") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--ladder %s: it must be geometric or tuned", options->ladder);
-    ladder *l = NULL;
+    gess__ladder *l = NULL;
     GESS_ALLOC(&l, 1, err);
     s->state = l;
     GESS_ALLOC(&l->refused, count, err);
@@ -52,7 +45,7 @@ static int open(gess__sampler *s, const gess_options *options, gess_error *err)
 
 static void free_state(void *state)
 {
-    ladder *l = state;
+    gess__ladder *l = state;
     free(l->refused);
     free(l->scratch);
     free(l);
@@ -60,7 +53,7 @@ static void free_state(void *state)
 
 static void archive(gess__sampler *s, gess__archive *a)
 {
-    ladder *l = s->state;
+    gess__ladder *l = s->state;
     size_t count = s->ensemble.chains.count;
     int tuned = l->round > 0;
     gess__archive_bytes(a, l->refused, count * sizeof *l->refused);
@@ -100,7 +93,7 @@ static void exchange(gess__sampler *s, uint64_t iteration)
 {
     gess__ensemble *e = &s->ensemble;
     gess__chains *c = &e->chains;
-    ladder *l = s->state;
+    gess__ladder *l = s->state;
     for (size_t k = iteration % 2; k + 1 < c->count; k += 2) {
         gess__key key = {.seed = e->seed,
                          .iteration = iteration,
@@ -129,7 +122,7 @@ static void ran(gess__sampler *s, const gess__stretch *stretch)
  * steps; between the old temperatures it is taken as linear in log t. */
 static void tune(gess__sampler *s)
 {
-    const ladder *l = s->state;
+    const gess__ladder *l = s->state;
     size_t count = s->ensemble.chains.count, at = 0;
     double *powers = s->ensemble.chains.powers, *barrier = l->scratch, *logs = barrier + count;
     double tries = (double)(s->ensemble.done[0] - l->from) / 2.0;
@@ -149,7 +142,7 @@ static void tune(gess__sampler *s)
  * to follow. */
 static int is_due(const gess__sampler *s)
 {
-    const ladder *l = s->state;
+    const gess__ladder *l = s->state;
     uint64_t done = s->ensemble.done[0], past = done - l->from, fixed = s->adaptation.warmup.fixed;
     if (l->round == 0 || past < l->round) return 0;
     return fixed == GESS_AUTO || (fixed > done && fixed - done >= past / 2);
@@ -157,7 +150,7 @@ static int is_due(const gess__sampler *s)
 
 static int assess(gess__sampler *s)
 {
-    ladder *l = s->state;
+    gess__ladder *l = s->state;
     uint64_t done = s->ensemble.done[0];
     int due = is_due(s);
     if (due) {

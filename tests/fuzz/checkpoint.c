@@ -42,8 +42,8 @@ static void begin(size_t i)
         gess_run_new(&run, models[i], options, folders[i], &err) != GESS_OK || gess_run_go(run, &err) != GESS_OK)
         abort();
     const gess__ensemble *e = run->ensemble[0];
-    if (i == 1 && gess__learned_layers(e->target.learned) == 0) abort();
-    if (i == 2 && e->mixture->count == 1) abort();
+    if (i == 1 && gess__learned_layers(e->frozen.map) == 0) abort();
+    if (i == 2 && e->frozen.mixture->count == 1) abort();
     gess_run_free(run);
     char path[128];
     snprintf(path, sizeof path, "%s/checkpoint.old", folders[i]);

@@ -27,7 +27,7 @@ enum quality { NONE, LEARNED, POOR };
 static const struct test_case {
     const char *name;
     enum quality map, mixture;
-    unsigned globals, period;
+    unsigned independence, period;
 } cases[] = {
     {"t, 1 move of 2", NONE, NONE, 1, 2},
     {"mixture", NONE, LEARNED, 0, 1},
@@ -161,20 +161,20 @@ static void learn_t(gess__ensemble *e, enum quality quality, const double *w)
     gess__pool pool = {.half = LEARN_POINTS / 2, .rest = LEARN_POINTS / 2, .points = w};
     size_t dim = e->target.dim;
     judge_must(gess__fitter_new(&fitter, dim, LEARN_POINTS, &err), &err);
-    gess__fit(fitter, LEARN_POINTS, w, GESS__FIT_QUICK, e->approx, &report);
+    gess__fit(fitter, LEARN_POINTS, w, GESS__FIT_QUICK, e->frozen.approx, &report);
     gess__fitter_free(fitter);
-    if (isinf(e->approx->nu)) e->approx->nu = 8.0;
-    e->mixture->count = 1;
-    e->mixture->log_weight[0] = 0.0;
-    gess__approx_copy(e->mixture->component[0], e->approx);
+    if (isinf(e->frozen.approx->nu)) e->frozen.approx->nu = 8.0;
+    e->frozen.mixture->count = 1;
+    e->frozen.mixture->log_weight[0] = 0.0;
+    gess__approx_copy(e->frozen.mixture->component[0], e->frozen.approx);
     if (quality == NONE) return;
     if (quality == LEARNED) {
         judge_must(gess__mixture_fitter_new(&mixer, dim, LEARN_POINTS, NULL, &err), &err);
-        gess__fit_mixture(mixer, &pool, 0, e->mixture, &mixed);
+        gess__fit_mixture(mixer, &pool, 0, e->frozen.mixture, &mixed);
         gess__mixture_fitter_free(mixer);
-        mixtures_learned += e->mixture->count > 1;
+        mixtures_learned += e->frozen.mixture->count > 1;
     }
-    if (e->mixture->count == 1) poor_mixture(e->mixture);
+    if (e->frozen.mixture->count == 1) poor_mixture(e->frozen.mixture);
 }
 
 /* Learns the map and T from one set of draws; the states are others, in the sampling space. */
@@ -205,21 +205,22 @@ static void prepare(gess__ensemble *e, const struct setting *s, uint64_t seed, d
 
 /* ---- the test ---- */
 
-static void update(gess__ensemble *e, const struct test_case *test)
+static void update(gess__sampler *sampler, const struct test_case *test)
 {
+    gess__ensemble *e = &sampler->ensemble;
     gess_error err = {0};
     gess__stretch stretch;
     gess__record none = {0};
     uint64_t moves = 0;
-    e->globals = test->globals;
-    e->period = test->period;
+    e->frozen.moves.independence = test->independence;
+    e->frozen.moves.period = test->period;
     e->done[0] = e->done[1] = START;
-    for (uint64_t i = START; i < START + UPDATES; i++) moves += i % test->period < test->globals;
-    e->schedule->next(e, START + UPDATES, &stretch);
+    for (uint64_t i = START; i < START + UPDATES; i++) moves += i % test->period < test->independence;
+    gess__sampler_next(sampler, START + UPDATES, &stretch);
     if ((stretch.mixture != NULL) != (test->mixture != NONE)) exit(2);
-    judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
+    judge_must(gess__sampler_run(sampler, &stretch, &none, &err), &err);
     /* both kinds of update, where both are asked for */
-    if (e->tally.independence != moves * e->chains.count || moves == UPDATES || (test->globals > 0 && moves == 0))
+    if (e->tally.independence != moves * e->chains.count || moves == UPDATES || (test->independence > 0 && moves == 0))
         exit(2);
 }
 
@@ -230,7 +231,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     gess_error err = {0};
     gess_model model = exact_model(t);
     gess_options options;
-    gess__ensemble *e = NULL;
+    gess__sampler *sampler = NULL;
     size_t baseline = BASELINE * replicates, count = 0;
     double *before = doubles(EXACT_STATISTICS * baseline), *after = doubles(EXACT_STATISTICS * replicates);
     double x[MAX_DIM], y[MAX_DIM], scratch[MAX_DIM + 1];
@@ -246,9 +247,10 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     options.warmup = 0;
     options.seed = s->seed + 31 * (stage + 1);
     options.block = 16;
-    judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
+    judge_must(gess__sampler_new(&sampler, &model, &options, 0, replicates, s->team, &err), &err);
+    gess__ensemble *e = &sampler->ensemble;
     prepare(e, s, s->seed + 2000 + stage, e->chains.x);
-    update(e, s->test);
+    update(sampler, s->test);
     double *mapped = doubles(gess__target_scratch(&e->target, 1));
     for (size_t i = 0; i < replicates; i++) {
         gess__target_out(&e->target, e->chains.x + i * e->target.dim, y, mapped);
@@ -256,7 +258,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         exact_statistics(t, x, replicates, after + i);
     }
     free(mapped);
-    gess__ensemble_free(e);
+    gess__sampler_free(sampler);
     for (size_t k = 0; k < EXACT_STATISTICS; k++, count++) {
         p[count] = judge_means(replicates, after + k * replicates, baseline, before + k * baseline);
         p_names[count] = names[EXACT_STATISTICS + k];

@@ -56,7 +56,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     gess_error err = {0};
     gess_model model = exact_model(t);
     gess_options options;
-    gess__ensemble *e = NULL;
+    gess__sampler *sampler = NULL;
     double *before = NULL, *after = NULL, scratch[17], x[16];
     size_t baseline = BASELINE * replicates, count = 0;
     (void)most;
@@ -74,14 +74,15 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         options.warmup = 0;
         options.seed = 31 * (stage + 1) + (uint64_t)poor;
         options.block = 16;
-        judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
+        judge_must(gess__sampler_new(&sampler, &model, &options, 0, replicates, s->team, &err), &err);
+        gess__ensemble *e = &sampler->ensemble;
         const gess__bounds *bounds = &e->target.bounds;
         size_t inner = e->target.dim;
         double *mapped = NULL;
         judge_must(gess__alloc_bytes(&mapped, gess__target_scratch(&e->target, replicates), sizeof *mapped, "mapped",
                                      &err),
                    &err);
-        fit_approximation(t, bounds, e->approx, poor);
+        fit_approximation(t, bounds, e->frozen.approx, poor);
         for (size_t i = 0; i < replicates; i++)
             exact_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
         judge_must(gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err),
@@ -89,8 +90,8 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
         free(mapped);
         gess__stretch stretch;
         gess__record none = {0};
-        e->schedule->next(e, UPDATES, &stretch);
-        judge_must(gess__ensemble_run(e, &stretch, &none, &err), &err);
+        gess__sampler_next(sampler, UPDATES, &stretch);
+        judge_must(gess__sampler_run(sampler, &stretch, &none, &err), &err);
         for (size_t i = 0; i < replicates; i++) {
             gess__bounds_out(bounds, e->chains.x + i * inner, x);
             exact_statistics(t, x, replicates, after + i);
@@ -103,8 +104,8 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
             p[count] = judge_ks(replicates, after + k * replicates, baseline, before + k * baseline);
             p_names[count] = names[k];
         }
-        gess__ensemble_free(e);
-        e = NULL;
+        gess__sampler_free(sampler);
+        sampler = NULL;
     }
     free(before);
     free(after);

@@ -79,7 +79,7 @@ static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned 
     gess_error err = {0};
     gess_model model = exact_model(s->target);
     gess_options options;
-    gess__ensemble *e = NULL;
+    gess__sampler *sampler = NULL;
     gess__record none = {0};
     double x[MAX_DIM];
     gess_options_init(&options);
@@ -88,17 +88,18 @@ static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned 
     options.warmup = adapted ? WARMUP : 0;
     options.seed = s->seed + 31 * (stage + 1) + (uint64_t)adapted;
     options.block = 16;
-    judge_must(gess__ensemble_new(&e, &model, &options, 0, replicates, s->team, &err), &err);
-    while (!e->warmup.over) judge_must(gess__warmup_stage(e, &none, &err), &err);
+    judge_must(gess__sampler_new(&sampler, &model, &options, 0, replicates, s->team, &err), &err);
+    gess__ensemble *e = &sampler->ensemble;
+    while (!sampler->adaptation.warmup.over) judge_must(gess__sampler_warm_up(sampler, &none, &err), &err);
     put_states(e, s->target, s->seed + 2000 + 2 * stage + (uint64_t)adapted);
-    e->frozen = e->rebind = 1;
-    judge_must(gess__ensemble_advance(e, e->done[0] + UPDATES, &none, &err), &err);
+    sampler->never_adapt = e->rebind = 1;
+    judge_must(gess__sampler_advance(sampler, e->done[0] + UPDATES, &none, &err), &err);
     for (size_t i = 0; i < replicates; i++) {
         gess__bounds_out(&e->target.bounds, e->chains.x + i * e->target.dim, x);
         exact_statistics(s->target, x, replicates, after + i);
     }
     uint64_t failures = e->tally.failures;
-    gess__ensemble_free(e);
+    gess__sampler_free(sampler);
     return failures;
 }
 
@@ -141,7 +142,7 @@ static size_t ladders(size_t replicates, unsigned stage, void *data, size_t most
     gess_error err = {0};
     gess_model model = exact_model(s->target);
     gess_options options;
-    gess__ensemble *e = NULL;
+    gess__sampler *sampler = NULL;
     gess__record none = {0};
     size_t baseline = BASELINE * replicates, dim = s->target->dim;
     double *before = baseline_of(s, baseline, stage), *cold = doubles(EXACT_STATISTICS * replicates);
@@ -153,20 +154,21 @@ static size_t ladders(size_t replicates, unsigned stage, void *data, size_t most
     options.schedule = "tempering";
     options.hottest = HOTTEST;
     options.warmup = 0;
-    judge_must(gess__ensemble_new(&e, &model, &options, 0, TEMPERATURES, s->single, &err), &err);
-    e->frozen = 1;
+    judge_must(gess__sampler_new(&sampler, &model, &options, 0, TEMPERATURES, s->single, &err), &err);
+    gess__ensemble *e = &sampler->ensemble;
+    sampler->never_adapt = 1;
     for (size_t r = 0; r < replicates; r++) {
         put_ladder(e, s, s->seed + 500 + stage, r);
         e->seed = s->seed + ((uint64_t)(stage + 1) << 40) + r;
         e->done[0] = e->done[1] = 0;
-        judge_must(gess__ensemble_advance(e, SWEEPS, &none, &err), &err);
+        judge_must(gess__sampler_advance(sampler, SWEEPS, &none, &err), &err);
         exact_statistics(s->target, e->chains.x, replicates, cold + r);
         for (size_t i = 0; i < dim; i++)
             x[i] = e->chains.x[(TEMPERATURES - 1) * dim + i] * pow(e->chains.powers[TEMPERATURES - 1], s->order);
         exact_statistics(s->target, x, replicates, hot + r);
     }
     if (e->tally.swapped == 0 || e->tally.swapped == e->tally.swaps) exit(2);
-    gess__ensemble_free(e);
+    gess__sampler_free(sampler);
     size_t count = compare(replicates, cold, baseline, before, 0, p, p_names);
     count = compare(replicates, hot, baseline, before, count, p, p_names);
     free(before);

@@ -34,19 +34,20 @@ int main(void)
     judge_must(gess__team_new(&team, 1, &err), &err);
     for (size_t r = 0; r < REPLICATES; r++) {
         gess_options options;
-        gess__ensemble *e = NULL;
+        gess__sampler *sampler = NULL;
         gess__record none = {0};
         gess_options_init(&options);
         options.schedule = "pooled";
         options.chains = CHAINS;
         options.seed = r;
-        judge_must(gess__ensemble_new(&e, &model, &options, 0, CHAINS, team, &err), &err);
+        judge_must(gess__sampler_new(&sampler, &model, &options, 0, CHAINS, team, &err), &err);
+        gess__ensemble *e = &sampler->ensemble;
         for (size_t c = 0; c < CHAINS; c++) exact_draw(t, 7, r * CHAINS + c, e->chains.x + c * DIM, scratch);
         model.logp(NULL, 0, CHAINS, DIM, e->chains.x, e->chains.value);
         before[r] = pooled_delta(e->chains.x, t);
-        for (int stage = 0; stage < STAGES; stage++) judge_must(gess__warmup_stage(e, &none, &err), &err);
+        for (int stage = 0; stage < STAGES; stage++) judge_must(gess__sampler_warm_up(sampler, &none, &err), &err);
         after[r] = pooled_delta(e->chains.x, t);
-        gess__ensemble_free(e);
+        gess__sampler_free(sampler);
     }
     gess__team_free(team);
     double p = judge_means(REPLICATES, after, REPLICATES, before), q = judge_ks(REPLICATES, after, REPLICATES, before);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
-#include "schedule/schedule.h"
+#include "schedule/two_group.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@ struct setting {
     size_t chains;
     uint64_t reuse;
     gess__team *team;           /* hands out replicates */
-    gess__team **alone;         /* teams of one, one for each worker: inside a replicate */
-    gess__ensemble **ensembles; /* one for each worker */
+    gess__team **single;         /* teams of one, one for each worker: inside a replicate */
+    gess__sampler **samplers; /* one for each worker */
     const gess_model *model;
     unsigned stage;
     size_t replicates;
@@ -60,18 +60,20 @@ static void draw_ensemble(const struct setting *s, uint64_t seed, size_t replica
 static int run_replicate(void *data, unsigned worker, size_t replicate, gess_error *err)
 {
     const struct setting *s = data;
-    gess__ensemble *e = s->ensembles[worker];
+    gess__sampler *sampler = s->samplers[worker];
+    gess__ensemble *e = &sampler->ensemble;
+    gess__two_group *groups = sampler->state;
     draw_ensemble(s, 500 + s->stage, replicate, e->chains.x);
     s->model->logp(NULL, 0, s->chains, s->target->dim, e->chains.x, e->chains.value);
     e->seed = ((uint64_t)(s->stage + 1) << 40) + replicate;
-    e->turn = e->fitted = 0;
+    groups->turn = groups->fitted = 0;
     e->done[0] = e->done[1] = 0;
     gess__record none = {0};
     for (;;) {
         gess__stretch stretch;
-        e->schedule->next(e, SWEEPS * s->reuse, &stretch);
+        gess__sampler_next(sampler, SWEEPS * s->reuse, &stretch);
         if (stretch.count == 0) break;
-        GESS_TRY(gess__ensemble_run(e, &stretch, &none, err));
+        GESS_TRY(gess__sampler_run(sampler, &stretch, &none, err));
     }
     statistics(s->target, s->chains, e->chains.x, s->replicates, s->after + replicate);
     return GESS_OK;
@@ -119,13 +121,13 @@ static int judge_target(struct setting *s, double false_alarms)
     options.schedule = "two-group";
     options.warmup = 0;
     options.reuse = s->reuse;
-    judge_must(gess__alloc_bytes(&s->ensembles, workers, sizeof *s->ensembles, "ensembles", &err), &err);
+    judge_must(gess__alloc_bytes(&s->samplers, workers, sizeof *s->samplers, "samplers", &err), &err);
     for (unsigned w = 0; w < workers; w++)
-        judge_must(gess__ensemble_new(&s->ensembles[w], &model, &options, 0, s->chains, s->alone[w], &err), &err);
+        judge_must(gess__sampler_new(&s->samplers[w], &model, &options, 0, s->chains, s->single[w], &err), &err);
     snprintf(title, sizeof title, "two-group on %s, %zu chains, reuse %d", s->target->name, s->chains, (int)s->reuse);
     int good = judge_sequentially(title, family, s, 10000, false_alarms);
-    for (unsigned w = 0; w < workers; w++) gess__ensemble_free(s->ensembles[w]);
-    free(s->ensembles);
+    for (unsigned w = 0; w < workers; w++) gess__sampler_free(s->samplers[w]);
+    free(s->samplers);
     return good;
 }
 
@@ -143,8 +145,8 @@ int main(void)
     int good = 1;
     judge_must(gess__team_new(&s.team, 0, &err), &err);
     unsigned workers = gess__team_size(s.team);
-    judge_must(gess__alloc_bytes(&s.alone, workers, sizeof *s.alone, "teams", &err), &err);
-    for (unsigned w = 0; w < workers; w++) judge_must(gess__team_new(&s.alone[w], 1, &err), &err);
+    judge_must(gess__alloc_bytes(&s.single, workers, sizeof *s.single, "teams", &err), &err);
+    for (unsigned w = 0; w < workers; w++) judge_must(gess__team_new(&s.single[w], 1, &err), &err);
     for (size_t i = 0; i < CASES; i++) {
         s.target = &exact_targets[cases[i].target];
         s.chains = cases[i].chains;
@@ -152,7 +154,7 @@ int main(void)
         good &= judge_target(&s, 1e-5 / CASES);
     }
     gess__team_free(s.team);
-    for (unsigned w = 0; w < workers; w++) gess__team_free(s.alone[w]);
-    free(s.alone);
+    for (unsigned w = 0; w < workers; w++) gess__team_free(s.single[w]);
+    free(s.single);
     return !good;
 }

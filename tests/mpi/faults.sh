@@ -162,8 +162,8 @@ for rank in 1 2 3; do
     SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:hang:40 timeout -k 5 40 mpirun -n 4 "$gess" sample $few -o few$rank 2> few$rank.txt &
     eval "few$rank=$!"
 done
-helped=$(grep -c 'lent to others [1-9]' clean/log.txt)
-[ "$helped" -ge 2 ] || fail "only $helped of 3 ranks were lent to others"
+helped=$(grep -c 'assigned to speculate [1-9]' clean/log.txt)
+[ "$helped" -ge 2 ] || fail "only $helped of 3 ranks were assigned to speculate"
 for rank in 1 2 3; do
     eval "wait \$few$rank"
     status=$?

@@ -59,7 +59,7 @@ for how in '3 5 off 0.0015' '3 5 auto 0.0015' '2 4 6 0.0003' '4 3 auto 0.0015'; 
     grep -v '"seconds_' run/history.json > run.txt
     cmp run/draws.gess first/draws.gess || fail "$1 chains, $2 ranks, --speculate $3: other draws"
     cmp run.txt first.txt || fail "$1 chains, $2 ranks, --speculate $3: another history"
-    lent=$(sed -n 's/.*lent to others \([0-9]*\) times.*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
+    lent=$(sed -n 's/.*assigned to speculate \([0-9]*\) times.*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
     unused=$(sed -n 's/.*"evals_speculative": \([0-9]*\).*/\1/p' run/summary.json)
     case $3 in
     off) [ "$lent" -eq 0 ] && [ "$unused" -eq 0 ] || fail "--speculate off: $lent loans, $unused evaluations not used" ;;

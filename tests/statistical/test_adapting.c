@@ -6,7 +6,7 @@
  *   - a tuned ladder is refused equally often everywhere. */
 #include "statistical/support.h"
 
-#include "schedule/schedule.h"
+#include "schedule/tempering.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -108,7 +108,7 @@ static double unevenness(const char *ladder, double *cold, double *hot)
 {
     gess_error err = {0};
     const gess_model *model = NULL;
-    gess__ensemble *e = NULL;
+    gess__sampler *s = NULL;
     gess__team *team = NULL;
     gess__record none = {0};
     gess_options o;
@@ -121,20 +121,22 @@ static double unevenness(const char *ladder, double *cold, double *hot)
     o.chains = 6;
     o.warmup = 30000;
     assert_int_equal(gess__team_new(&team, 1, &err), GESS_OK);
-    if (gess__ensemble_new(&e, model, &o, 0, 6, team, &err) != GESS_OK) fail_msg("%s", err.text);
-    while (!e->warmup.over) assert_int_equal(gess__warmup_stage(e, &none, &err), GESS_OK);
-    /* what was met since the ladder is what it is */
-    double least = 1.0, most = 0.0, tries = (double)(e->done[0] - e->ladder.from) / 2.0;
+    if (gess__sampler_new(&s, model, &o, 0, 6, team, &err) != GESS_OK) fail_msg("%s", err.text);
+    while (!s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(s, &none, &err), GESS_OK);
+    const gess__ensemble *e = &s->ensemble;
+    const gess__ladder *l = s->state;
+    /* refusals since the ladder was tuned last */
+    double least = 1.0, most = 0.0, tries = (double)(e->done[0] - l->from) / 2.0;
     assert_true(tries > 2000.0);
     for (size_t k = 0; k + 1 < e->chains.count; k++) {
-        least = fmin(least, e->ladder.refused[k] / tries);
-        most = fmax(most, e->ladder.refused[k] / tries);
+        least = fmin(least, l->refused[k] / tries);
+        most = fmax(most, l->refused[k] / tries);
         assert_true(e->chains.powers[k + 1] < e->chains.powers[k]);
     }
     *cold = e->chains.powers[0];
     *hot = e->chains.powers[e->chains.count - 1];
     print_message("%s: between %.4f and %.4f of the exchanges refused\n", ladder, least, most);
-    gess__ensemble_free(e);
+    gess__sampler_free(s);
     gess__team_free(team);
     gess_model_close(model);
     return most - least;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/vmath.h"
 #include "cluster/coordinator.h"
+#include "cluster/helper_rank.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -151,7 +152,7 @@ static void traffic(void **state)
         bytes[i] = from;
         gess__loopback_free(net);
     }
-    print_message("bytes an update: %.0f of 2 ranks, %.0f of 4\n", bytes[0], bytes[1]);
+    print_message("bytes per update: %.0f of 2 ranks, %.0f of 4\n", bytes[0], bytes[1]);
     assert_true(bytes[1] < 2.0 * bytes[0]);
     assert_true(bytes[0] > 8.0 * (DIM + 1)); /* the draw itself, at least */
 }
@@ -182,9 +183,9 @@ static void few_chains(void **state)
         nap = runs[i].nap;
         rank_run r = run_few(runs[i].size, runs[i].latency, &how);
         char text[512];
-        uint64_t loans = 0;
+        uint64_t assignments = 0;
         for (size_t k = 0; gess__coordinator_describe(gess__loopback_rank(net, 0)->ranks, k, text, sizeof text); k++)
-            loans += strtoull(strstr(text, "lent to others ") + 15, NULL, 10);
+            assignments += strtoull(strstr(text, "assigned to speculate ") + 22, NULL, 10);
         gess__loopback_free(net);
         assert_int_equal(alone.status, GESS_OK);
         assert_int_equal(r.status, GESS_OK);
@@ -192,10 +193,10 @@ static void few_chains(void **state)
         assert_true(r.stats.evals == alone.stats.evals);
         assert_true(r.stats.nans == alone.stats.nans);
         int off = strcmp(runs[i].speculate, "off") == 0;
-        print_message("%s, %d ranks, --speculate %s: %llu loans, %llu evaluations not used\n", runs[i].schedule,
-                      runs[i].size, runs[i].speculate, (unsigned long long)loans,
+        print_message("%s, %d ranks, --speculate %s: %llu assignments, %llu evaluations not used\n", runs[i].schedule,
+                      runs[i].size, runs[i].speculate, (unsigned long long)assignments,
                       (unsigned long long)r.stats.evals_speculative);
-        assert_true(off ? loans == 0 : loans > 0);
+        assert_true(off ? assignments == 0 : assignments > 0);
         if (off) assert_int_equal(r.stats.evals_speculative, 0);
         /* with messages that take longer than values are waited for, hardly anything is sent */
         if (!off && runs[i].latency < 5e-3) assert_true(r.stats.evals_speculative > 0);

@@ -1,5 +1,6 @@
 /* The climb, and the T that comes of it. */
 #include "adapt/laplace.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -73,8 +74,13 @@ typedef struct run {
     gess_model model;
     gess_options options;
     gess__team *team;
-    gess__ensemble *e;
+    gess__sampler *s;
 } run;
+
+static gess__learning *learning_of(const run *r)
+{
+    return r->s->state;
+}
 
 static run *start(gess_logp_fn *logp, unsigned threads)
 {
@@ -87,7 +93,7 @@ static run *start(gess_logp_fn *logp, unsigned threads)
     gess_options_init(&r->options);
     r->options.max_warmup_evals = 100000;
     assert_int_equal(gess__team_new(&r->team, threads, &err), GESS_OK);
-    if (gess__ensemble_new(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
+    if (gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
         fail_msg("%s", err.text);
     return r;
 }
@@ -96,12 +102,12 @@ static int stage(run *r)
 {
     gess_error err = {0};
     gess__record record = {.stop = &r->w.stop};
-    return gess__warmup_stage(r->e, &record, &err);
+    return gess__sampler_warm_up(r->s, &record, &err);
 }
 
 static void release(run *r)
 {
-    gess__ensemble_free(r->e);
+    gess__sampler_free(r->s);
     gess__team_free(r->team);
     free(r);
 }
@@ -120,9 +126,9 @@ static void of_a_quadratic(void **state)
     run *r = start(gaussian, 1), *other = start(gaussian, 3);
     assert_int_equal(stage(r), GESS_OK);
     assert_int_equal(stage(other), GESS_OK);
-    const gess__approx *t = gess__laplace_t(r->e);
+    const gess__approx *t = gess__laplace_t(learning_of(r));
     assert_non_null(t);
-    assert_same(t, gess__laplace_t(other->e));
+    assert_same(t, gess__laplace_t(learning_of(other)));
     for (size_t i = 0; i < DIM; i++) {
         assert_true(fabs(t->mu[i] - centre(i)) < 1e-6);
         for (size_t j = 0; j < DIM; j++) { /* B L is orthogonal */
@@ -138,15 +144,15 @@ static void of_a_quadratic(void **state)
             assert_true(fabs(sum - (i == j)) < 1e-6);
         }
     }
-    const gess__warmup *u = &r->e->warmup;
-    assert_true(u->climbed > 2 * DIM * (DIM - 1) && u->climbed < 10 * DIM * DIM);
-    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
-    assert_true(u->sec_per_eval * (double)r->e->tally.updates + (double)u->climbed < (double)r->e->tally.evals + 1.0);
+    const gess__learning_state *u = &learning_of(r)->state;
+    assert_true(u->laplace_evals > 2 * DIM * (DIM - 1) && u->laplace_evals < 10 * DIM * DIM);
+    assert_true(r->s->ensemble.tally.evals == atomic_load(&r->w.asked));
+    assert_true(r->s->adaptation.warmup.evals_per_update * (double)r->s->ensemble.tally.updates + (double)u->laplace_evals < (double)r->s->ensemble.tally.evals + 1.0);
     for (int i = 0; i < 3; i++) assert_int_equal(stage(r), GESS_OK);
-    assert_true(u->by_summit);
-    assert_memory_equal(r->e->approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);
-    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
-    assert_true(u->climbed < 10 * DIM * DIM); /* once */
+    assert_true(u->by_laplace);
+    assert_memory_equal(r->s->ensemble.frozen.approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);
+    assert_true(r->s->ensemble.tally.evals == atomic_load(&r->w.asked));
+    assert_true(u->laplace_evals < 10 * DIM * DIM); /* once */
     release(r);
     release(other);
 }
@@ -156,13 +162,13 @@ static void move(run *r)
 {
     gess_error err = {0};
     gess__archive a = {0};
-    gess__ensemble_archive(r->e, &a);
+    gess__sampler_archive(r->s, &a);
     assert_false(a.bad);
-    gess__ensemble_free(r->e);
-    if (gess__ensemble_make(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
+    gess__sampler_free(r->s);
+    if (gess__sampler_make(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
         fail_msg("%s", err.text);
     a.reading = 1;
-    gess__ensemble_archive(r->e, &a);
+    gess__sampler_archive(r->s, &a);
     assert_false(a.bad);
     assert_int_equal(a.at, a.size);
     gess__archive_free(&a);
@@ -175,7 +181,7 @@ static void stopped(void **state)
     (void)state;
     run *whole = start(gaussian, 2);
     assert_int_equal(stage(whole), GESS_OK);
-    unsigned long long climbed = whole->e->warmup.climbed, before = atomic_load(&whole->w.asked) - climbed;
+    unsigned long long climbed = learning_of(whole)->state.laplace_evals, before = atomic_load(&whole->w.asked) - climbed;
     for (int moves = 0; moves < 2; moves++) {
         run *r = start(gaussian, 2);
         int stops = 0, status = GESS_ERR_STOPPED;
@@ -183,18 +189,18 @@ static void stopped(void **state)
             assert_true(stops < 200);
             status = stage(r);
             if (status != GESS_ERR_STOPPED) break;
-            assert_int_equal(r->e->warmup.stages, 0);
-            assert_true(r->e->tally.evals == before);
+            assert_int_equal(r->s->adaptation.warmup.stages, 0);
+            assert_true(r->s->ensemble.tally.evals == before);
             if (moves) move(r);
             r->w.stop_at = atomic_load(&r->w.asked) + 25;
             atomic_store(&r->w.stop, 0);
         }
         assert_int_equal(status, GESS_OK);
         assert_true(stops > 3);
-        assert_same(gess__laplace_t(r->e), gess__laplace_t(whole->e));
-        assert_same(r->e->approx, whole->e->approx);
-        assert_true(r->e->tally.evals == whole->e->tally.evals);
-        assert_memory_equal(r->e->chains.x, whole->e->chains.x, CHAINS * DIM * sizeof(double));
+        assert_same(gess__laplace_t(learning_of(r)), gess__laplace_t(learning_of(whole)));
+        assert_same(r->s->ensemble.frozen.approx, whole->s->ensemble.frozen.approx);
+        assert_true(r->s->ensemble.tally.evals == whole->s->ensemble.tally.evals);
+        assert_memory_equal(r->s->ensemble.chains.x, whole->s->ensemble.chains.x, CHAINS * DIM * sizeof(double));
         release(r);
     }
     release(whole);
@@ -209,11 +215,11 @@ static void saved(void **state)
     assert_int_equal(stage(again), GESS_OK);
     again->options.max_warmup_evals = 100; /* as a run that could not afford it */
     move(again);
-    assert_same(gess__laplace_t(r->e), gess__laplace_t(again->e));
+    assert_same(gess__laplace_t(learning_of(r)), gess__laplace_t(learning_of(again)));
     assert_int_equal(stage(r), GESS_OK);
     assert_int_equal(stage(again), GESS_OK);
-    assert_same(r->e->approx, again->e->approx);
-    assert_memory_equal(r->e->chains.x, again->e->chains.x, CHAINS * DIM * sizeof(double));
+    assert_same(r->s->ensemble.frozen.approx, again->s->ensemble.frozen.approx);
+    assert_memory_equal(r->s->ensemble.chains.x, again->s->ensemble.chains.x, CHAINS * DIM * sizeof(double));
     release(r);
     release(again);
 }
@@ -224,22 +230,22 @@ static void without(void **state)
     (void)state;
     run *r = start(funnel, 1);
     assert_int_equal(stage(r), GESS_OK);
-    assert_null(gess__laplace_t(r->e));
-    assert_true(r->e->warmup.climbed > 0);
-    assert_true(r->e->tally.evals == atomic_load(&r->w.asked));
+    assert_null(gess__laplace_t(learning_of(r)));
+    assert_true(learning_of(r)->state.laplace_evals > 0);
+    assert_true(r->s->ensemble.tally.evals == atomic_load(&r->w.asked));
     assert_int_equal(stage(r), GESS_OK);
-    assert_false(r->e->warmup.by_summit);
+    assert_false(learning_of(r)->state.by_laplace);
     release(r);
     r = start(gaussian, 2);
     double furthest = 0.0;
     gess_error err = {0};
     gess__record record = {0};
-    assert_int_equal(gess__ensemble_advance(r->e, 1, &record, &err), GESS_OK);
-    for (size_t i = 0; i < CHAINS * DIM; i++) furthest = fmax(furthest, fabs(r->e->chains.x[i]));
+    assert_int_equal(gess__sampler_advance(r->s, 1, &record, &err), GESS_OK);
+    for (size_t i = 0; i < CHAINS * DIM; i++) furthest = fmax(furthest, fabs(r->s->ensemble.chains.x[i]));
     r->w.fails_beyond = furthest; /* no chain is there, and the summit is not within */
-    assert_int_equal(gess__laplace_search(r->e, &record, &err), GESS_OK);
+    assert_int_equal(gess__laplace_search(learning_of(r), &record, &err), GESS_OK);
     assert_int_equal(err.text[0], 0);
-    assert_false(r->e->warmup.summit);
+    assert_false(learning_of(r)->state.laplace_found);
     release(r);
 }
 
@@ -249,12 +255,12 @@ static void too_dear(void **state)
     (void)state;
     run *r = start(gaussian, 1);
     gess_error err = {0};
-    gess__ensemble_free(r->e);
+    gess__sampler_free(r->s);
     r->options.max_warmup_evals = 5 * DIM * DIM;
-    assert_int_equal(gess__ensemble_new(&r->e, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
-    assert_null(r->e->summit);
+    assert_int_equal(gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
+    assert_null(learning_of(r)->laplace);
     assert_int_equal(stage(r), GESS_OK);
-    assert_true(r->e->warmup.climbed == 0);
+    assert_true(learning_of(r)->state.laplace_evals == 0);
     release(r);
 }
 

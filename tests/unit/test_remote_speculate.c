@@ -16,7 +16,7 @@
 
 /* ---- who is lent to whom ---- */
 
-enum { PARTIES = 12, MOST = 5 };
+enum { RANKS = 12, MOST = 5 };
 
 static uint64_t state = 1;
 
@@ -26,64 +26,64 @@ static unsigned draw(unsigned below)
     return (unsigned)(state >> 33) % below;
 }
 
-/* The loans as the owners know them agree with the parties, and nothing is left to be done. */
-static void check_parties(const gess__rank_load *p, unsigned loans[PARTIES][PARTIES])
+/* The assignments as the owners know them agree with the loads, and nothing is left to be done. */
+static void check_loads(const gess__rank_load *p, unsigned assignments[RANKS][RANKS])
 {
-    int unlent = 0, wanting = 0;
+    int unassigned = 0, wanting = 0;
     double least = INFINITY, greatest = 0.0;
-    for (int owner = 0; owner < PARTIES; owner++) {
+    for (int owner = 0; owner < RANKS; owner++) {
         unsigned has = 0;
-        for (int helper = 0; helper < PARTIES; helper++) {
-            unsigned threads = loans[owner][helper];
-            assert_int_equal(threads, p[helper].lent == owner + 1 ? p[helper].given : 0);
+        for (int helper = 0; helper < RANKS; helper++) {
+            unsigned threads = assignments[owner][helper];
+            assert_int_equal(threads, p[helper].owner == owner + 1 ? p[helper].given : 0);
             if (threads > 0) assert_true(p[owner].tasks > 0 && p[helper].idle == threads);
             has += threads;
         }
-        assert_int_equal(has, p[owner].has);
-        unlent |= p[owner].idle > 0 && p[owner].lent == 0;
+        assert_int_equal(has, p[owner].assigned);
+        unassigned |= p[owner].idle > 0 && p[owner].owner == 0;
         if (p[owner].tasks == 0) continue;
         double share = (double)has / p[owner].tasks;
         wanting |= share < MOST;
         if (share < least) least = share;
         if (share > greatest) greatest = share;
     }
-    assert_false(unlent && wanting);
+    assert_false(unassigned && wanting);
     /* helpers have one thread or two: nobody is worse off than another by more than that allows */
     if (least < MOST) assert_true(greatest - least <= 4.0);
 }
 
 static void everyone_has_a_share(void **unused)
 {
-    gess__rank_load parties[PARTIES] = {0};
-    unsigned loans[PARTIES][PARTIES] = {0};
+    gess__rank_load loads[RANKS] = {0};
+    unsigned assignments[RANKS][RANKS] = {0};
     size_t changes = 0;
     (void)unused;
     for (int time = 0; time < 20000; time++) {
-        gess__assignment loan;
-        int who = (int)draw(PARTIES), steps = 0;
-        parties[who].tasks = draw(3) == 0 ? 1 + draw(2) : 0;
-        parties[who].idle = parties[who].tasks == 0 && who > 0 ? 1 + (unsigned)who % 2 : 0;
+        gess__assignment assignment;
+        int who = (int)draw(RANKS), steps = 0;
+        loads[who].tasks = draw(3) == 0 ? 1 + draw(2) : 0;
+        loads[who].idle = loads[who].tasks == 0 && who > 0 ? 1 + (unsigned)who % 2 : 0;
         size_t most = time % 100 == 99 ? 0 : MOST;
-        while (gess__assign_next(parties, PARTIES, most, &loan)) {
-            loans[loan.owner][loan.helper] = loan.threads;
-            assert_true(++steps < 10 * PARTIES);
+        while (gess__assign_next(loads, RANKS, most, &assignment)) {
+            assignments[assignment.owner][assignment.helper] = assignment.threads;
+            assert_true(++steps < 10 * RANKS);
             changes++;
         }
-        if (most > 0) check_parties(parties, loans);
-        for (int i = 0; i < PARTIES && most == 0; i++) assert_int_equal(parties[i].lent, 0);
+        if (most > 0) check_loads(loads, assignments);
+        for (int i = 0; i < RANKS && most == 0; i++) assert_int_equal(loads[i].owner, 0);
     }
     assert_true(changes > 5000);
 }
 
 static void nobody_idle(void **unused)
 {
-    gess__rank_load parties[PARTIES] = {0};
-    gess__assignment loan;
+    gess__rank_load loads[RANKS] = {0};
+    gess__assignment assignment;
     (void)unused;
-    for (int i = 0; i < PARTIES; i++) parties[i].tasks = 1;
-    assert_false(gess__assign_next(parties, PARTIES, MOST, &loan));
-    for (int i = 0; i < PARTIES; i++) parties[i] = (gess__rank_load){.idle = i > 0 ? 1 : 0};
-    assert_false(gess__assign_next(parties, PARTIES, MOST, &loan)); /* nobody to help */
+    for (int i = 0; i < RANKS; i++) loads[i].tasks = 1;
+    assert_false(gess__assign_next(loads, RANKS, MOST, &assignment));
+    for (int i = 0; i < RANKS; i++) loads[i] = (gess__rank_load){.idle = i > 0 ? 1 : 0};
+    assert_false(gess__assign_next(loads, RANKS, MOST, &assignment)); /* nobody to help */
 }
 
 /* ---- an update with a helper ---- */
@@ -197,7 +197,7 @@ static void with_helper(enum way way, const update *plain)
     gess__loopback *net = NULL;
     gess__speculation *ahead = NULL;
     gess__helpers helpers = {0};
-    gess__requests favours = {0};
+    gess__requests requests = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     pthread_cond_t offered = PTHREAD_COND_INITIALIZER;
     gess_error err = {0};
@@ -208,10 +208,10 @@ static void with_helper(enum way way, const update *plain)
     assert_int_equal(gess__update_init(&scratch, s.kernel, &s.target, LANES, &err), GESS_OK);
     assert_int_equal(gess__speculation_new(&ahead, 1, DEPTH, LANES, DIM, &lock, &offered, &err), GESS_OK);
     assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, &offered, &err), GESS_OK);
-    assert_int_equal(gess__requests_open(&favours, 2, DIM, &err), GESS_OK);
+    assert_int_equal(gess__requests_open(&requests, 2, DIM, &err), GESS_OK);
     gess__speculation_label(ahead, 0, (gess__frozen_label){0, 7});
     gess__helpers_attach(&helpers, ahead, &lock);
-    helpers.each = EACH;
+    helpers.sec_per_eval = EACH;
     gess__helpers_assign(&helpers, 1, 2);
     gess__speculation_begin(ahead, &s.u, 0, DEPTH);
     double start = gess__seconds();
@@ -221,7 +221,7 @@ static void with_helper(enum way way, const update *plain)
         gess__message m;
         int got = 0;
         assert_int_equal(gess__helpers_send(&helpers, &sent, &err), GESS_OK);
-        be_helpful(gess__loopback_rank(net, 1), &favours, way, &s, &scratch);
+        be_helpful(gess__loopback_rank(net, 1), &requests, way, &s, &scratch);
         assert_int_equal(comm->poll(comm, &m, &got, &err), GESS_OK);
         if (got) assert_int_equal(gess__helpers_take(&helpers, &m, &err), GESS_OK);
         if (!got) nanosleep(&(struct timespec){0, 50000}, NULL);
@@ -241,7 +241,7 @@ static void with_helper(enum way way, const update *plain)
                   (unsigned long long)gess__speculation_unused(ahead));
     gess__helpers_detach(&helpers);
     gess__helpers_free(&helpers);
-    gess__requests_free(&favours);
+    gess__requests_free(&requests);
     gess__speculation_free(ahead);
     gess__update_free(&scratch);
     gess__loopback_free(net);

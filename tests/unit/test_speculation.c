@@ -240,7 +240,7 @@ static void go(watched *w, const gess_options *o, result *r)
     r->tally = e->tally;
     r->nans = e->nans;
     memcpy(r->points, e->nans.points, GESS__NANS_KEPT * e->target.dim * sizeof *r->points);
-    r->components = e->mixture != NULL ? e->mixture->count : 1;
+    r->components = e->frozen.mixture != NULL ? e->frozen.mixture->count : 1;
     gess_run_free(run);
 }
 

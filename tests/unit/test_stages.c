@@ -28,7 +28,8 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 
 typedef struct history {
     gess__team *team;
-    gess__ensemble *e;
+    gess__sampler *s;
+    const gess__ensemble *e; /* the sampler's */
     double *x; /* (iteration · CHAINS + chain) · DIM */
 } history;
 
@@ -48,14 +49,15 @@ static history make(const gess_options *o, const gess_model *model)
     gess_error err = {0};
     history h = {0};
     assert_int_equal(gess__team_new(&h.team, 2, &err), GESS_OK);
-    if (gess__ensemble_new(&h.e, model, o, 0, CHAINS, h.team, &err) != GESS_OK) fail_msg("%s", err.text);
+    if (gess__sampler_new(&h.s, model, o, 0, CHAINS, h.team, &err) != GESS_OK) fail_msg("%s", err.text);
+    h.e = &h.s->ensemble;
     h.x = calloc(MOST * CHAINS * DIM, sizeof *h.x);
     return h;
 }
 
 static void release(history *h)
 {
-    gess__ensemble_free(h->e);
+    gess__sampler_free(h->s);
     gess__team_free(h->team);
     free(h->x);
 }
@@ -86,13 +88,13 @@ static void windows(void **state)
     int slow = 0;
     for (int stage = 0; stage < STAGES; stage++) {
         uint64_t before = gess__ensemble_done(h.e), evals = h.e->tally.evals, updates = h.e->tally.updates;
-        uint64_t part = h.e->warmup.moved ? 16 : 4;
+        uint64_t part = h.s->adaptation.warmup.moved ? 16 : 4;
         slow += stage > 0 && part == 16;
-        h.e->warmup.over = 0; /* go on, whatever it says */
-        assert_int_equal(gess__warmup_stage(h.e, &record, &err), GESS_OK);
-        const gess__window *w = &h.e->window;
+        h.s->adaptation.warmup.over = 0; /* go on, whatever it says */
+        assert_int_equal(gess__sampler_warm_up(h.s, &record, &err), GESS_OK);
+        const gess__window *w = &h.s->adaptation.window;
         uint64_t done = gess__ensemble_done(h.e), length = done - before;
-        assert_int_equal(h.e->warmup.stages, stage + 1);
+        assert_int_equal(h.s->adaptation.warmup.stages, stage + 1);
         assert_int_equal(w->stage, before);
         assert_int_equal(w->length, length);
         if (stage == 0) assert_int_equal(length, 5);
@@ -111,14 +113,14 @@ static void windows(void **state)
             }
         }
         double each = (double)(h.e->tally.evals - evals) / (double)(h.e->tally.updates - updates);
-        assert_true(h.e->warmup.each == each);
+        assert_true(h.s->adaptation.warmup.evals_per_update == each);
         if (w->stride > largest_stride) largest_stride = w->stride;
     }
     assert_true(largest_stride >= 2);           /* the window was thinned at least once */
     assert_true(slow > 0 && slow < STAGES - 1); /* both kinds of growth were seen */
-    assert_int_equal(h.e->fits, STAGES);
+    assert_int_equal(gess__sampler_learning(h.s)->state.fits, STAGES);
     /* the last fit is close to the truth: precision [[1, -1/2], [-1/2, 1]], covariance 4/3, 2/3 */
-    const gess__approx *t = h.e->approx;
+    const gess__approx *t = h.e->frozen.approx;
     double s11 = t->chol[0] * t->chol[0], s21 = t->chol[0] * t->chol[1];
     double inflate = isinf(t->nu) ? 1.0 : t->nu / (t->nu - 2.0);
     assert_true(fabs(s11 * inflate - 4.0 / 3.0) < 0.3 && fabs(s21 * inflate - 2.0 / 3.0) < 0.25);
@@ -138,19 +140,19 @@ static void moving(void **state)
     history h = make(&o, &m);
     gess__record none = {0};
     unsigned moved = 0;
-    for (int stage = 0; stage < 60 && !h.e->warmup.over; stage++) {
-        int fresh = h.e->warmup.moved;
-        uint64_t start = h.e->window.start, before = gess__ensemble_done(h.e);
-        assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
-        assert_int_equal(h.e->window.start, fresh ? before : start);
-        moved += h.e->warmup.moved != 0;
+    for (int stage = 0; stage < 60 && !h.s->adaptation.warmup.over; stage++) {
+        int fresh = h.s->adaptation.warmup.moved;
+        uint64_t start = h.s->adaptation.window.start, before = gess__ensemble_done(h.e);
+        assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
+        assert_int_equal(h.s->adaptation.window.start, fresh ? before : start);
+        moved += h.s->adaptation.warmup.moved != 0;
     }
     assert_true(moved >= 5);
-    assert_true(h.e->warmup.over && h.e->warmup.settled);
-    assert_int_equal(h.e->warmup.calm, 2);
-    assert_int_equal(h.e->warmup.iterations, gess__ensemble_done(h.e));
+    assert_true(h.s->adaptation.warmup.over && h.s->adaptation.warmup.settled);
+    assert_int_equal(h.s->adaptation.warmup.calm, 2);
+    assert_int_equal(h.s->adaptation.warmup.iterations, gess__ensemble_done(h.e));
     /* the scale has been found */
-    assert_true(gess__approx_trace(h.e->approx) > 0.3 * scale * scale);
+    assert_true(gess__approx_trace(h.e->frozen.approx) > 0.3 * scale * scale);
     release(&h);
 }
 
@@ -169,7 +171,7 @@ static void fixed_lengths(void **state)
             o.schedule = schedules[s];
             o.warmup = lengths[k];
             history h = make(&o, &m);
-            while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
+            while (!h.s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
             assert_int_equal(gess__ensemble_done(h.e), lengths[k]);
             release(&h);
         }
@@ -190,8 +192,8 @@ static void most_evaluations(void **state)
         o.schedule = schedules[s];
         o.max_warmup_evals = 3000;
         history h = make(&o, &m);
-        while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
-        assert_false(h.e->warmup.settled);
+        while (!h.s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
+        assert_false(h.s->adaptation.warmup.settled);
         assert_true(h.e->tally.evals > 2700 && h.e->tally.evals < 3600);
         release(&h);
     }
@@ -211,10 +213,10 @@ static void others_end_themselves(void **state)
         gess_options_init(&o);
         o.schedule = schedules[s];
         history h = make(&o, &m);
-        while (!h.e->warmup.over) assert_int_equal(gess__warmup_stage(h.e, &none, &err), GESS_OK);
-        assert_true(h.e->warmup.settled);
-        assert_null(h.e->window.points);
-        if (s == 0) assert_int_equal(h.e->fits, 0);
+        while (!h.s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
+        assert_true(h.s->adaptation.warmup.settled);
+        assert_null(h.s->adaptation.window.points);
+        assert_null(gess__sampler_learning(h.s));
         release(&h);
     }
 }
@@ -246,7 +248,7 @@ static void flat_densities(void **state)
             o.transform = "none";
             o.max_warmup_evals = 500000;
             history h = make(&o, &m);
-            while (status == GESS_OK && !h.e->warmup.over) status = gess__warmup_stage(h.e, &none, &err);
+            while (status == GESS_OK && !h.s->adaptation.warmup.over) status = gess__sampler_warm_up(h.s, &none, &err);
             assert_int_equal(status, bounded ? GESS_OK : GESS_ERR_MODEL);
             if (!bounded) assert_non_null(strstr(err.text, "improper"));
             release(&h);
