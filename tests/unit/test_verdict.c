@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "draws/writer.h"
 #include "report/verdict.h"
 
 #include <math.h>
