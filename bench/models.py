@@ -2,9 +2,9 @@
 
     OPENBLAS_NUM_THREADS=1 python3 bench/models.py DENSITIES.py [--library build/libgess.so] [--json]
 
-Both sides evaluate the same batch in the same process on one core, in turns, timed by the thread's
-own clock; the best of the rounds counts. Values are compared before anything is timed. For models whose work is mostly multiply-adds
-the table adds the rate at which they are done and its share of what numpy's DGEMM reaches here."""
+Both sides evaluate the same batch in one process on one core, in turns, timed by the thread's clock; the best
+of the rounds counts. Values are compared before anything is timed. For models whose work is mostly multiply-adds
+the table also has their rate, and its share of the rate of numpy's DGEMM on this machine."""
 import argparse
 import ctypes
 import importlib.util
@@ -18,7 +18,7 @@ for variable in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS'):
 import numpy as np  # noqa: E402
 
 ABI = 1
-# specification, its name in the reference, least ratio, multiply-adds an evaluation (None: not counted)
+# specification, its name in the reference, minimal ratio, multiply-adds per evaluation (None: not counted)
 MODELS = [
     ('funnel', 'funnel', 3, None),
     ('mixture', 'mixture', 3, None),
@@ -57,7 +57,7 @@ def open_model(library, specification):
 
 
 def rates(functions, seconds, rounds):
-    """Calls per second of each function, the best of the rounds; they take turns."""
+    """Calls per second of every function, the best of the rounds; they take turns."""
     repeats = []
     for function in functions:
         count, passed = 1, 0.0
@@ -102,10 +102,10 @@ def measure(library, specification, reference, gradient, x, options):
     error = float(np.max(np.abs(out - expected) / (1 + np.abs(expected))))
     if not error <= 1e-12:
         sys.exit('%s: differs from the reference by %.1e (1 + |value|)' % (specification, error))
-    ours, theirs, alone, ours_slope, theirs_slope = rates(
+    ours, theirs, single, ours_slope, theirs_slope = rates(
         [batch, lambda: reference(x), one, batch_gradient, lambda: gradient(x)], options.seconds, options.rounds)
     library.gess_model_close(model)
-    return {'error': error, 'evaluations': ours * n, 'numpy': theirs * n, 'ratio': ours / theirs, 'alone': alone,
+    return {'error': error, 'evaluations': ours * n, 'numpy': theirs * n, 'ratio': ours / theirs, 'single': single,
             'gradients': ours_slope * n, 'numpy_gradients': theirs_slope * n,
             'gradient_ratio': ours_slope / theirs_slope}
 
@@ -115,8 +115,8 @@ def main():
     parser = argparse.ArgumentParser(description='Built-in densities against their numpy reference, on one core.')
     parser.add_argument('densities', help='the reference, densities.py')
     parser.add_argument('--library', default=os.path.join(here, 'build', 'libgess.so'))
-    parser.add_argument('--model', action='append', help='only this one; may be repeated')
-    parser.add_argument('--batch', type=int, default=64, help='points in a call (64)')
+    parser.add_argument('--model', action='append', help='only this model; may be repeated')
+    parser.add_argument('--batch', type=int, default=64, help='points per call (64)')
     parser.add_argument('--seconds', type=float, default=0.1, help='of one round (0.1)')
     parser.add_argument('--rounds', type=int, default=5)
     parser.add_argument('--json', action='store_true')
@@ -135,9 +135,9 @@ def main():
     if not options.json:
         print('batches of %d on one core; DGEMM %.1f Gfma/s' % (options.batch, dgemm / 1e9))
         print('%-22s %11s %11s %8s %11s %11s %8s %9s %8s %7s' % (
-            'model', 'eval/s', 'numpy', 'ratio', 'grad/s', 'numpy', 'ratio', 'alone', 'Gfma/s', 'of DGEMM'))
+            'model', 'eval/s', 'numpy', 'ratio', 'grad/s', 'numpy', 'ratio', 'single', 'Gfma/s', 'of DGEMM'))
     missed = []
-    for specification, name, least, work in MODELS:
+    for specification, name, minimum, work in MODELS:
         title = specification.split(':')[0]
         if options.model and title not in options.model:
             continue
@@ -145,16 +145,16 @@ def main():
         x = np.ascontiguousarray(densities.initial(name, options.batch, np.random.default_rng(1)))
         row = measure(library, specification.format(data=os.path.dirname(os.path.abspath(options.densities))),
                       reference, gradient, x, options)
-        row['least_ratio'], row['multiply_adds'] = least, work
+        row['min_ratio'], row['multiply_adds'] = minimum, work
         if work:
             row['of_dgemm'] = row['evaluations'] * work / dgemm
-        if row['ratio'] < least:
-            missed.append('%s: %.2f times numpy, %d wanted' % (title, row['ratio'], least))
+        if row['ratio'] < minimum:
+            missed.append('%s: %.2f times numpy, %d wanted' % (title, row['ratio'], minimum))
         result['models'][title] = row
         if not options.json:
             print('%-22s %11.0f %11.0f %8.1f %11.0f %11.0f %8.1f %9.0f %8s %7s' % (
                 title, row['evaluations'], row['numpy'], row['ratio'], row['gradients'], row['numpy_gradients'],
-                row['gradient_ratio'], row['alone'], '%.2f' % (row['evaluations'] * work / 1e9) if work else '',
+                row['gradient_ratio'], row['single'], '%.2f' % (row['evaluations'] * work / 1e9) if work else '',
                 '%.0f %%' % (100 * row['of_dgemm']) if work else ''), flush=True)
     if options.json:
         print(json.dumps(result, indent=1))

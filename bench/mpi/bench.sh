@@ -1,10 +1,10 @@
 #!/bin/sh
-# Several ranks against one, by MPI:
-#   breast-cancer   two ranks of one thread against one rank, frozen sampling; the median of five, in turn
-#   sleeping        N ranks (32) with a density that sleeps 5 ms, against the ideal; also with one of them ten times slower
-#   few             4 and 2 chains on 16 ranks with a density that sleeps 10 ms and takes about 5 angles an update: with angles
-#                   evaluated in advance by the ranks without a task, against without
-# and what travels. usage: bench/mpi/bench.sh GESS [RANKS [PART...]]
+# Several ranks against one, by MPI, and the bytes that they exchange:
+#   breast-cancer   two ranks of one thread against one rank, sampling after warm-up; the median of five, in turn
+#   sleeping        N ranks (32) with a density that sleeps 5 ms, against the ideal; also with one rank ten times slower
+#   few             4 and 2 chains on 16 ranks, with a density that sleeps 10 ms and takes about 5 evaluations per update:
+#                   with speculation by the ranks without a task, against without
+#   bench.sh GESS [RANKS [PART...]]
 # shellcheck disable=SC2086
 set -eu
 gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
@@ -28,7 +28,7 @@ breast_cancer()
     for trial in 1 2 3 4 5; do
         for ranks in 1 2; do
             rm -rf run
-            # the run's own processor time beside the clock's: what a busy machine cannot distort
+            # processor time as well, which a busy machine does not distort
             { command time -f '%U %S' mpirun -n $ranks "$gess" sample breast-cancer --schedule pooled --warmup 100 --draws 12000 \
                 --threads 1 --seed 5 -q -o run; } 2> time.txt
             field run/history.json seconds_sampling >> seconds$ranks.txt
@@ -54,7 +54,7 @@ sleeping()
         evals=$(field run/summary.json evals_sampling)
         echo "sleeping, $many ranks, of which rank $slow is ten times slower (-1: none): sampling $seconds s," \
             "$(echo "$evals $seconds $many $slow" | awk '{ w = $4 < 0 ? $3 : $3 - 0.9; printf "%.3f", $1 * 0.005 / w / $2 }') of the ideal (goal 0.9)"
-        grep -o 'bytes per update:.*' run/log.txt | awk '{ to += $4; from += $7 } END { printf "  bytes per update and rank: %.0f to it, %.0f from it\n", to / NR, from / NR }'
+        grep -oE 'bytes (an|per) update:.*' run/log.txt | awk '{ to += $4; from += $7 } END { printf "  bytes per update and rank: %.0f to it, %.0f from it\n", to / NR, from / NR }'
     done
 }
 
@@ -73,10 +73,10 @@ few()
         cmp few_off.gess few_auto.gess
         cmp evals_off.txt evals_auto.txt
         evals=$(cat evals_auto.txt)
-        echo "few, $chains chains on 16 ranks, sampling: $(cat few_off.txt) s without angles in advance, $(cat few_auto.txt) s with:" \
+        echo "few, $chains chains on 16 ranks, sampling: $(cat few_off.txt) s without speculation, $(cat few_auto.txt) s with:" \
             "$(cat few_off.txt few_auto.txt | awk '{ t[NR] = $1 } END { printf "%.2f", t[1] / t[2] }') times as fast;" \
-            "$(echo "$evals $chains" | awk '{ printf "%.1f", $1 / $2 / 150 }') evaluations an update," \
-            "$(field run/summary.json evals_speculative) of the whole run's $(field run/summary.json evals) more in vain"
+            "$(echo "$evals $chains" | awk '{ printf "%.1f", $1 / $2 / 150 }') evaluations per update," \
+            "$(field run/summary.json evals_speculative) more were unused, beside the whole run's $(field run/summary.json evals)"
     done
 }
 

@@ -1,9 +1,9 @@
-/* A density that takes its time without taking the processor's: a correlated Gaussian in 4 dimensions that sleeps. So
- * that many ranks can be measured on a machine with few cores.
- *   SLEEPING_SECONDS   for each point (default: none)
- *   SLEEPING_SHELL     a shell of this thickness around the origin in place of the Gaussian: updates take more angles
- *   SLEEPING_SLOW      rank that sleeps ten times as long
- *   SLEEPING_FAULT     RANK:KIND:CALL, what that rank does at its call number CALL: error, infinity, crash, hang */
+/* A density that sleeps, so that many ranks can be measured on a machine with few cores: a correlated Gaussian in 4
+ * dimensions. Environment variables:
+ *   SLEEPING_SECONDS   sleep per point (default: 0)
+ *   SLEEPING_SHELL     a shell of this thickness around the origin instead of the Gaussian: updates take more angles
+ *   SLEEPING_SLOW      the rank that sleeps ten times as long
+ *   SLEEPING_FAULT     RANK:KIND:CALL: this rank fails at its call number CALL; KIND is error, infinity, crash or hang */
 #include <gess/gess.h>
 #include <math.h>
 #include <stdatomic.h>

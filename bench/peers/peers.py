@@ -3,19 +3,18 @@
     python peers.py emcee|zeus --library libgess.so --model funnel --seed 1 --warmup 1e6 --evals 1e6
                     [--walkers 100] [--draws FILE.npy] [--means FILE.npy --centre FILE]
 
-The density is the compiled one, called in batches through the public interface. Walkers start where gess
-starts its chains: by the model's own rule, or at standard normals reflected into one-sided bounds. Both
-samplers want at least two walkers a dimension and an even number, so there are max(walkers, 2 dim).
+The density is the compiled one, called in batches through the public interface. Walkers start where gess starts
+its chains: by the model's rule, or at standard normals reflected into one-sided bounds. Both samplers need an even
+number of walkers, at least two per dimension, so there are max(walkers, 2 dim).
 
-An iteration moves every walker once. Iterations that begin within the first `warmup` evaluations are
-discarded; it ends with the iteration in which `evals` more are reached. What comes out:
+An iteration moves every walker once. Iterations that begin within the first `warmup` evaluations are discarded; the
+run ends with the iteration that reaches `evals` more. Output:
 
   --draws   the draws after warm-up, float64, dim × walkers × iterations
-  --means   of every iteration, warm-up included: evaluations so far, then the mean over the walkers
-            of each parameter, then that of its distance from the number in --centre (a line each);
-            iterations × (1 + 2 dim)
+  --means   per iteration, warm-up included: evaluations so far, then the means over the walkers of the parameters,
+            then the means of their distances from the numbers in --centre (one per line); iterations × (1 + 2 dim)
 
-and one JSON object on standard output. No diagnostics are computed here: gess does that, for everybody."""
+and one JSON object on standard output. gess computes the diagnostics, the same for every sampler."""
 import argparse
 import ctypes
 import json
@@ -30,7 +29,7 @@ for variable in ('OPENBLAS_NUM_THREADS', 'OMP_NUM_THREADS', 'MKL_NUM_THREADS'):
 import numpy as np  # noqa: E402
 
 ABI = 1
-ATTEMPTS = 100  # for a start inside the support, as gess has
+ATTEMPTS = 100  # to find a start inside the support, as in gess
 
 
 class Model(ctypes.Structure):
@@ -49,7 +48,7 @@ class Error(ctypes.Structure):
 
 
 class Density:
-    """A model of the library as a function of many points, which counts them and the seconds inside."""
+    """A model of the library as a function of many points; counts the points and the seconds inside."""
 
     def __init__(self, path, specification):
         self.library = ctypes.CDLL(path)
@@ -76,7 +75,7 @@ class Density:
         self.seconds += time.perf_counter() - begun
         self.points += len(x)
         logp[((x < self.lower) | (x > self.upper)).any(axis=1)] = -np.inf
-        logp[np.isnan(logp)] = -np.inf  # as gess takes it
+        logp[np.isnan(logp)] = -np.inf  # as in gess
         return logp
 
     def start(self, rng):
@@ -95,7 +94,7 @@ class Density:
 
 
 class NoSamples:
-    """Stands in for zeus's own store of draws, which would be made for all iterations in advance."""
+    """Replaces zeus's store of draws, which would be allocated for all iterations."""
 
     def extend(self, *_):
         pass
@@ -104,23 +103,23 @@ class NoSamples:
         pass
 
 
-def emcee_steps(density, starts, seed, most):
+def emcee_steps(density, starts, seed, iterations):
     import emcee
     sampler = emcee.EnsembleSampler(len(starts), density.dim, density, vectorize=True,
                                     moves=emcee.moves.StretchMove())
-    np.random.seed(seed)  # where it takes its generator from
+    np.random.seed(seed)  # emcee takes its generator from here
     state = emcee.State(starts, random_state=np.random.mtrand.RandomState(seed).get_state())
-    for state in sampler.sample(state, iterations=most, store=False):
+    for state in sampler.sample(state, iterations=iterations, store=False):
         yield state.coords
 
 
-def zeus_steps(density, starts, seed, most):
+def zeus_steps(density, starts, seed, iterations):
     import zeus
     np.random.seed(seed)
     random.seed(seed)  # its moves draw pairs of walkers with it
     sampler = zeus.EnsembleSampler(len(starts), density.dim, density, vectorize=True, verbose=False)
     sampler.samples = NoSamples()
-    for x, _, _ in sampler.sample(starts, iterations=most, progress=False):
+    for x, _, _ in sampler.sample(starts, iterations=iterations, progress=False):
         yield x
 
 
@@ -149,7 +148,7 @@ def sample(options, density, starts):
                 means.append(np.r_[since, x.mean(axis=0), np.abs(x - centre).mean(axis=0)])
             if since >= total:
                 break
-    except (ValueError, RuntimeError) as fault:  # what zeus raises when it cannot go on
+    except (ValueError, RuntimeError) as fault:  # zeus raises these when it cannot go on
         error = str(fault).replace('\n', ' ')
     ended, seconds_cpu = time.perf_counter(), time.process_time() - begun_cpu
     seconds = ended - begun
@@ -172,11 +171,11 @@ def main():
     parser.add_argument('--evals', type=float, default=1e6, help='evaluations after warm-up')
     parser.add_argument('--draws', help='file for the draws')
     parser.add_argument('--means', help='file for the means of every iteration')
-    parser.add_argument('--centre', help='file of the points that distances are from')
+    parser.add_argument('--centre', help='file of the points that distances are measured from')
     options = parser.parse_args()
     if options.means and not options.centre:
         parser.error('--means needs --centre')
-    warnings.simplefilter('ignore')  # of the samplers' own dependencies
+    warnings.simplefilter('ignore')  # from the dependencies of the samplers
     density = Density(options.library, options.model)
     walkers = max(options.walkers, 2 * density.dim)
     walkers += walkers % 2

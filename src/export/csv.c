@@ -190,7 +190,7 @@ static int make_folder(const char *path, bool overwrite, bool *made, gess_error 
     struct stat information;
     if (stat(path, &information) != 0 || !S_ISDIR(information.st_mode))
         return gess__fail(err, GESS_ERR_USAGE,
-                          "%s is there already and is not a folder; CSV files, one for each chain, need one: choose "
+                          "%s is there already and is not a folder; CSV files, one per chain, need one: choose "
                           "another with -o",
                           path);
     GESS_TRY(count_chains(path, 0, false, &found, err));

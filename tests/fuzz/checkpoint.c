@@ -1,5 +1,5 @@
-/* The reader of checkpoints, behind its checksum: magic, version, size and checksum are put right, so that
- * what is fuzzed is everything a checkpoint says. A run that accepts it must be able to end cleanly. */
+/* The reader of checkpoints, behind its checksum: magic, version, size and checksum are corrected, so that the fuzzer
+ * changes the contents. A run that accepts a checkpoint must be able to end cleanly. */
 #include "fuzz.h"
 
 #include "base/archive.h"
@@ -7,8 +7,8 @@
 
 #include <zlib.h>
 
-/* What the run is, by the input's ninth byte (of the version, which is put right): with the last two `auto` has learned
- * a map and a mixture of t. run.sh makes seeds of the same. */
+/* The input's ninth byte (of the version, which is corrected) selects the run. In the last two, `auto` has learned a
+ * map and a mixture of t. run.sh makes seeds of the same runs. */
 static const struct configuration {
     const char *model;
     uint64_t chains, ensembles, warmup, draws, max_evals;
@@ -50,7 +50,7 @@ static void begin(size_t i)
     remove(path);
 }
 
-/* The runs take a while under sanitizers, longer than an input may. */
+/* Under sanitizers, making the runs takes longer than an input may take. */
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "%s/checkpoint", folders[which]);
     FILE *file = fopen(path, "wb");
     if (file == NULL) abort();
-    if (size > 0 && data[0] == 'g') { /* as a good header has it, or else as it is */
+    if (size > 0 && data[0] == 'g') { /* correct the header only if the input begins like a good one */
         fwrite(head, sizeof head, 1, file);
         fwrite(&bytes, sizeof bytes, 1, file);
         fwrite(data + (size - bytes), 1, bytes, file);
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fclose(file);
     int status = gess_run_resume(&run, models[which], &all_options[which], folders[which], &err);
-    if (status != GESS_OK && err.text[0] == '\0') abort(); /* an error says what it is */
+    if (status != GESS_OK && err.text[0] == '\0') abort(); /* an error must have a message */
     gess_run_free(run);
     return 0;
 }

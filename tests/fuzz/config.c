@@ -1,4 +1,4 @@
-/* The reader of config.json, and the check of what it says. */
+/* The reader of config.json, and the check of its options. */
 #include "fuzz.h"
 
 #include "base/options.h"

@@ -1,9 +1,9 @@
-/* The two readers of draws.gess, at once and piece by piece, which must agree. An input that starts as a good file does
- * gets its checksums put right, so that the fuzzer comes past them. */
+/* The readers of draws.gess, draws/draws.h (whole files) and draws/reader.h (rectangles), which must agree. If the
+ * input begins like a good file, its checksums are corrected, so that the fuzzer gets past them. */
 #include "fuzz.h"
 
-#include "draws/reader.h"
 #include "draws/draws.h"
+#include "draws/reader.h"
 
 #include <math.h>
 #include <zlib.h>
@@ -33,8 +33,8 @@ static void mend(uint8_t *bytes, size_t size)
     }
     for (size_t at = 20 + length; columns > 0 && size - at > 40;) {
         memcpy(shape, bytes + at + 8, sizeof shape);
-        size_t most = (size - at - 40) / columns / 8;
-        if (shape[1] == 0 || shape[3] == 0 || shape[3] > most || shape[1] > most / shape[3]) return;
+        size_t max_rows = (size - at - 40) / columns / 8;
+        if (shape[1] == 0 || shape[3] == 0 || shape[3] > max_rows || shape[1] > max_rows / shape[3]) return;
         size_t rows = (size_t)(shape[1] * shape[3]) * columns * 8;
         crc = (uint32_t)crc32_z(0, bytes + at + 8, 32 + rows);
         memcpy(bytes + at + 4, &crc, sizeof crc);

@@ -1,4 +1,4 @@
-/* What the harnesses share. */
+/* Helpers of the fuzzing harnesses. */
 #ifndef GESS_FUZZ_H
 #define GESS_FUZZ_H
 
@@ -19,7 +19,7 @@ static inline void fuzz_folder(char folder[64])
     if (mkdtemp(folder) == NULL) abort();
 }
 
-/* The input as a file of its own. */
+/* Writes the input to a file. */
 static inline const char *fuzz_file(const uint8_t *data, size_t size)
 {
     static char folder[64], path[128];

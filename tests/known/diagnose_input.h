@@ -76,12 +76,12 @@ static int answer_agrees(const char *answer, double got, double *worst)
     return off <= 1e-8;
 }
 
-/* Splits a line at commas, in place; returns how many fields there are. */
-static size_t split_line(char *line, char **fields, size_t most)
+/* Splits a line at commas, in place. Returns the number of fields. */
+static size_t split_line(char *line, char **fields, size_t max)
 {
     size_t count = 0;
     line[strcspn(line, "\r\n")] = '\0';
-    for (char *at = line; at != NULL && count < most; count++) {
+    for (char *at = line; at != NULL && count < max; count++) {
         fields[count] = at;
         at = strchr(at, ',');
         if (at != NULL) *at++ = '\0';

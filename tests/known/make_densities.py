@@ -4,13 +4,13 @@
 
 FOLDER holds densities.py, the numpy reference of the targets.
 
-densities_MODEL.csv: 200 points a model, each line with the coordinates of a point, the log density
-there and its gradient. A third of the points are drawn at each of the scales 0.1, 1 and 3, all with a
-fixed seed.
+densities_MODEL.csv: 200 points per model, a line with the coordinates of a point, the log density
+there and its gradient. The points are drawn at the scales 0.1, 1 and 3, a third of them per
+scale, with a fixed seed.
 
-densities_values.csv: 1,000 points a model, at the scales 0.1, 1, 3 and 10 in turn. Neither the points
-nor the gradients are stored: the points come of a formula in integers that both sides compute
-(points()), and beside each log density there is the gradient times a direction of the same kind."""
+densities_values.csv: 1,000 points per model, at the scales 0.1, 1, 3 and 10 in turn. Neither the points
+nor the gradients are stored: the points come from a formula in integers that both sides compute
+(points()), and beside every log density there is the gradient times a direction of the same kind."""
 import importlib.util
 import os
 import sys
@@ -25,7 +25,7 @@ SCALES = np.array([0.1, 1.0, 3.0, 10.0])
 
 
 def uniforms(count, dim):
-    """Four numbers in [0, 1) for each of count × dim coordinates: SplitMix64 of a running number."""
+    """Four numbers in [0, 1) for every one of count × dim coordinates: SplitMix64 of a running number."""
     with np.errstate(over='ignore'):
         number = (np.arange(count, dtype=np.uint64)[:, None] * np.uint64(64) + np.arange(dim, dtype=np.uint64))
         number = number[:, :, None] * np.uint64(4) + np.arange(4, dtype=np.uint64)

@@ -3,7 +3,7 @@
     python3 make_hierarchical.py
 
 1,000 points a model, from the formula of make_densities.py at the scales 0.1, 1, 3 and 10 in turn, passed
-through the model's own starting rule. Beside each log density there is the gradient times a direction. The
+through the model's starting rule. Beside every log density there is the gradient times a direction. The
 densities are written out term by term from their definitions, and gradients are complex steps of them, so
 nothing here shares its algebra with the C code."""
 import os

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sanitizer builds are scalar and thirty times slower: they look at fewer points. */
+/* Sanitizer builds are scalar and thirty times slower, so they test fewer points. */
 #ifdef GESS_SANITIZED
 enum { BATCH_POINTS = 130, EVERY = 25 };
 #else
@@ -24,7 +24,7 @@ enum { BATCH_POINTS = 1000, EVERY = 1 };
 
 #define WISHART_FILE "wishart:file=" GESS_SOURCE_DATA "/wishart50.csv"
 
-/* Every model that the loops over models open: each built-in, and what its parameters change. */
+/* The models of the loops over models: every built-in, and variants by its parameters. */
 static const char *const specifications[] = {"funnel",
                                              "funnel:dim=2",
                                              "mixture",
@@ -95,7 +95,7 @@ static void assert_near(double value, double expected, double tolerance, const c
 
 enum { MAX_DIM = 65 }; /* of the models whose points are kept on the stack */
 
-/* A start from normals, as the sampler makes it: the model's own, or reflected into the bounds at 0. */
+/* A start from normals, as in the sampler: by the model's rule, or reflected into the bounds at 0. */
 static void start_from(const gess_model *model, const double *normals, double *x)
 {
     if (model->start != NULL) {
@@ -150,7 +150,7 @@ static void three_points(void **state)
     static const struct {
         const char *specification;
         double value[3];
-        size_t positive; /* so many coordinates, the first ones */
+        size_t positive; /* the first `positive` coordinates are positive */
         double shift;    /* snp only: the gammas are 2 × (sin, cos, sin) at 0, otherwise shift + P / 10 of that */
     } rows[] = {
         {"funnel", {-10.6867872689823, -11.9567837878367, -14.9948726107612}, 0, 0},
@@ -407,7 +407,7 @@ static void batches(void **state)
     }
 }
 
-/* No finite value comes of a coordinate that is not finite, alone or in a group, and the other
+/* No finite value comes of a coordinate that is not finite, by itself or in a group, and the other
  * points of the group are not touched by it. */
 static void not_finite(void **state)
 {
@@ -423,10 +423,10 @@ static void not_finite(void **state)
             for (size_t b = 0; b < 3; b++) {
                 double *entry = x + 5 * dim + i, old = *entry;
                 *entry = bad[b];
-                double alone = logp_at(model, x + 5 * dim);
+                double single = logp_at(model, x + 5 * dim);
                 assert_int_equal(model->logp(model->user, 0, 8, dim, x, out), 0);
                 *entry = old;
-                assert_true(isnan(alone) || alone == -INFINITY);
+                assert_true(isnan(single) || single == -INFINITY);
                 assert_true(isnan(out[5]) || out[5] == -INFINITY);
                 assert_true(out[0] == good);
             }
@@ -436,7 +436,7 @@ static void not_finite(void **state)
 }
 
 /* Zero and below are outside where a coordinate must be positive, and so is all that is not finite:
- * -inf with a gradient of NaN, alone or in a group. */
+ * -inf with a gradient of NaN, by itself or in a group. */
 static void supports(void **state)
 {
     (void)state;
@@ -567,7 +567,7 @@ static void large(void **state)
     free(x);
 }
 
-/* The matrix depends on the seed, and on nothing else. */
+/* The matrix depends only on the seed. */
 static void wishart_seeds(void **state)
 {
     (void)state;

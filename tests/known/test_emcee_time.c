@@ -30,7 +30,7 @@ static void agrees_with_emcee(void **state)
         assert_int_equal(gess__fft_init(&fft, in.n, NULL), GESS_OK);
         input_fill(&in, x);
         double time = gess__emcee_time(&fft, in.chains, in.n, x, scratch);
-        int zero = strcmp(field[INPUTS], "0") == 0 && fabs(time) < 1e-12; /* what is left of a sum that cancels */
+        int zero = strcmp(field[INPUTS], "0") == 0 && fabs(time) < 1e-12; /* rounding error of a sum that cancels */
         if (!zero && !answer_agrees(field[INPUTS], time, &worst)) {
             print_error("%s, %zu chains of %zu, strength %g: %.17g, emcee says %s\n", in.kind, in.chains, in.n,
                         in.strength, time, field[INPUTS]);

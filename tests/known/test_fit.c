@@ -98,7 +98,7 @@ static void gradient(const problem *p, const long double *at, long double *g)
     }
 }
 
-/* Climbs from `at`, in place; returns the log-likelihood reached. */
+/* Maximises from `at`, in place. Returns the log-likelihood. */
 static long double climb(const problem *p, long double *at)
 {
     size_t n = p->parameters;
@@ -125,8 +125,7 @@ static long double climb(const problem *p, long double *at)
             if (reached >= value + 1e-4L * length * slope) break;
         }
         if (!(reached > value)) break;
-        long double fresh[MAX_PARAMETERS], s[MAX_PARAMETERS], y[MAX_PARAMETERS], hy[MAX_PARAMETERS], sy = 0,
-                                                                                                         yhy = 0;
+        long double fresh[MAX_PARAMETERS], s[MAX_PARAMETERS], y[MAX_PARAMETERS], hy[MAX_PARAMETERS], sy = 0, yhy = 0;
         gradient(p, tried, fresh);
         for (size_t i = 0; i < n; i++) {
             s[i] = tried[i] - at[i];
@@ -149,7 +148,7 @@ static long double climb(const problem *p, long double *at)
     return value;
 }
 
-/* From each coordinate's mean and standard deviation, no correlation, and a ν. */
+/* A start from the means and standard deviations of the coordinates, without correlations, and a ν. */
 static void begin_at(const problem *p, long double nu, long double *at)
 {
     size_t d = p->dim;
@@ -323,8 +322,7 @@ static void stationary(void **state)
         draw_points(300 + (uint32_t)c, d, n, cases[c].nu, points);
         gess__approx *t = new_approx(d);
         fit_once(d, n, points, GESS__FIT_EXACT, t);
-        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MAX_DIM] = {0},
-               sigma[MAX_DIM * MAX_DIM] = {0};
+        double nu = t->nu, dim = (double)d, score = 0.0, total = 0.0, mu[MAX_DIM] = {0}, sigma[MAX_DIM * MAX_DIM] = {0};
         for (size_t j = 0; j < n; j++) {
             double z[MAX_DIM], delta = 0.0;
             for (size_t i = 0; i < d; i++) {
@@ -431,7 +429,7 @@ static void warm_start(void **state)
             for (size_t k = 0; k <= i; k++)
                 assert_near("factor", t->chol[i + k * d], cold->chol[i + k * d], 1e-6 * sqrt(sigma_of(cold, i, i)));
         }
-        /* from its own result: at once */
+        /* from its result: at once */
         second = fit_once(d, n, points, warm, t);
         assert_true(second.converged && second.iterations <= 3);
         gess__approx_free(cold);

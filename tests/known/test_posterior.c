@@ -36,7 +36,7 @@ static void all_figures(gess__posterior_workspace *work, const double *x, double
     memcpy(out, figures, sizeof figures);
 }
 
-/* What all_figures() shares out must be what the single functions give. */
+/* gess__posterior_all() must give the results of the single functions. */
 static void check_singles(gess__posterior_workspace *work, const double figures[FIGURES])
 {
     double singles[] = {gess__posterior_mean(work),

@@ -1,4 +1,5 @@
-/* Writes a draws.gess by docs/file-formats.md alone, with blocks of any shape, for tests of readers. */
+/* Writes a draws.gess by docs/file-formats.md, without code of the library, with blocks of any shape, for tests of
+ * readers. */
 #ifndef GESS_TESTS_READERS_DRAWS_FILE_H
 #define GESS_TESTS_READERS_DRAWS_FILE_H
 
@@ -14,7 +15,7 @@ static void put_bytes(FILE *file, const void *bytes, size_t count)
     if (fwrite(bytes, 1, count, file) != count) abort();
 }
 
-/* The file with its header; blocks follow, then fclose(). */
+/* Writes the header; draws_file_append() adds blocks, then fclose(). */
 static FILE *draws_file_new(const char *path, size_t chains, size_t columns, const char *const *names, uint64_t thin)
 {
     FILE *file = fopen(path, "wb");

@@ -1,4 +1,4 @@
-/* A model with names that need care in every file, and with derived quantities. */
+/* A model with names that need escaping in every file format, and with derived quantities. */
 #include <gess/gess.h>
 
 const unsigned gess_plugin_abi = GESS_ABI;

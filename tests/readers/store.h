@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More draws than an export takes at once. */
+/* More draws than a chunk of an export has. */
 #define LONG "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"
 enum { CHAINS = 60, DRAWS = 2500, COLUMNS = 10, DIM = 6 };
 static const char *const names[COLUMNS] =
@@ -49,7 +49,7 @@ static int remove_store(void **state)
     return rmdir(folder);
 }
 
-/* Exports the store twice, the second time over the first; the path. */
+/* Exports the store, checks that a second export is refused, and replaces it. Returns the path. */
 static const char *export_store(gess__export_fn *write)
 {
     gess__reader *r = NULL;

@@ -21,14 +21,14 @@ static int64_t number(hid_t group, const char *name)
 
 static hid_t open_set(hid_t group, const char *name, int rank, const hsize_t *size)
 {
-    hsize_t is[3], most[3];
+    hsize_t is[3], limit[3];
     hid_t set = H5Dopen2(group, name, H5P_DEFAULT);
     assert_true(set >= 0);
     hid_t space = H5Dget_space(set);
     assert_int_equal(H5Sget_simple_extent_ndims(space), rank);
-    H5Sget_simple_extent_dims(space, is, most);
+    H5Sget_simple_extent_dims(space, is, limit);
     for (int i = 0; i < rank; i++) assert_int_equal(is[i], size[i]);
-    if (rank > 1) assert_true(most[0] == H5S_UNLIMITED);
+    if (rank > 1) assert_true(limit[0] == H5S_UNLIMITED);
     H5Sclose(space);
     return set;
 }

@@ -1,5 +1,5 @@
-/* Draws files written block by block, as docs/file-formats.md says, with any rectangles in any order: for
- * tests of the readers. The values tell where they belong. */
+/* Writes draws files block by block, as in docs/file-formats.md, with any rectangles in any order, for tests of the
+ * readers. A value encodes its chain, draw and column. */
 #ifndef GESS_TESTS_RAW_STORE_H
 #define GESS_TESTS_RAW_STORE_H
 
@@ -25,18 +25,18 @@ static inline double *raw_rows(size_t columns, size_t first_chain, size_t chains
     return rows;
 }
 
-/* A file with a header and no draws. Returns 0 where it could be written. */
+/* Writes a file with a header and no draws. Returns 0 if that worked. */
 static inline int raw_new(const char *path, size_t chains, size_t columns, const char *const *names, uint64_t thin)
 {
-    const size_t all_together[] = {0};
+    const size_t one_group[] = {0};
     gess__writer *writer = NULL;
-    int status = gess__writer_new(&writer, path, chains, 1, all_together, columns, names, thin, NULL);
+    int status = gess__writer_new(&writer, path, chains, 1, one_group, columns, names, thin, NULL);
     if (status == GESS_OK) status = gess__writer_sync(writer, NULL);
     gess__writer_free(writer);
     return status;
 }
 
-/* Appends a block. Returns 0 where it could be written. */
+/* Appends a block. Returns 0 if that worked. */
 static inline int raw_append(const char *path, size_t columns, size_t first_chain, size_t chains, uint64_t first_draw,
                              uint64_t draws)
 {

@@ -1,4 +1,4 @@
-/* Work in blocks: everything once, and what is learned with a team has the bits of what is learned without. */
+/* parallel/blocks.h: every item once; fits and maps have the same bits with a team and without. */
 #include "parallel/blocks.h"
 
 #include "approx/fit.h"
@@ -133,25 +133,25 @@ static void same_bits_with_any_team(void **state)
 {
     (void)state;
     double *x = sample();
-    learned alone = learn(NULL, x);
-    assert_true(alone.mixture->count > 1);
+    learned without = learn(NULL, x);
+    assert_true(without.mixture->count > 1);
     for (unsigned size = 1; size <= 3; size++) {
         gess__team *team = new_team(size);
-        learned together = learn(team, x);
-        same(alone.single, together.single);
-        assert_int_equal(alone.mixture->count, together.mixture->count);
-        for (size_t j = 0; j < alone.mixture->count; j++)
-            same(alone.mixture->component[j], together.mixture->component[j]);
-        assert_int_equal(alone.map.size, together.map.size);
-        assert_memory_equal(alone.map.bytes, together.map.bytes, alone.map.size);
-        drop(&together);
+        learned with_team = learn(team, x);
+        same(without.single, with_team.single);
+        assert_int_equal(without.mixture->count, with_team.mixture->count);
+        for (size_t j = 0; j < without.mixture->count; j++)
+            same(without.mixture->component[j], with_team.mixture->component[j]);
+        assert_int_equal(without.map.size, with_team.map.size);
+        assert_memory_equal(without.map.bytes, with_team.map.bytes, without.map.size);
+        drop(&with_team);
         gess__team_free(team);
     }
-    drop(&alone);
+    drop(&without);
     free(x);
 }
 
-/* More points than products are kept of: against one product of all of them. */
+/* More points than there is room for products: against one product of all points. */
 static void products_of_many_points(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* base/csv.h: tables are read as they are written, and every bad file gets a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,7 +45,7 @@ static void read_good(gess__table *table, const char *text)
     if (read_bytes(table, text, strlen(text), &err) != GESS_OK) fail_msg("%s", err.text);
 }
 
-/* The message must hold both pieces of text, and the table must be empty. */
+/* Reading must fail, with both texts in the message and an empty table. */
 static void read_bad(const char *text, const char *piece, const char *other)
 {
     gess_error err = {0};
@@ -88,7 +89,7 @@ static void numbers(void **state)
         if (gess__parse_real(bad[i], &value)) fail_msg("'%s' is not a number", bad[i]);
 }
 
-/* Where the user's locale writes 1,5 the files still have 1.5. */
+/* Files have 1.5 even if the user's locale writes 1,5. */
 static void other_locale(void **state)
 {
     (void)state;
@@ -127,7 +128,7 @@ static void header(void **state)
     assert_string_equal(table.names[2], "d");
     gess__table_free(&table);
 
-    read_good(&table, "\xef\xbb\xbf+1,2\n"); /* a byte-order mark is no part of the first field */
+    read_good(&table, "\xef\xbb\xbf+1,2\n"); /* a byte-order mark is not part of the first field */
     assert_values(&table, 1, 2, (double[]){1, 2});
     assert_null(table.names);
     gess__table_free(&table);
@@ -159,7 +160,7 @@ static void no_file(void **state)
     assert_null(table.values);
 }
 
-/* Bytes that are no text at all end in a message or a table, never in a crash. */
+/* Bytes that are not text give a message or a table, never a crash. */
 static void binary(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What the benchmarks of the method rest on: runs that go on in memory, sums and draws of a plan, and the truth
- * that errors are measured against. */
+/* The basis of the benchmarks of the method (tools/bench/measure.h): runs that are extended in memory, sums and draws
+ * of a plan, and the truth that errors are measured against. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,7 +59,7 @@ static void keep(void *user, size_t first_chain, size_t chains, uint64_t first_d
             memcpy(kept[first_chain + c][first_draw + i], rows + (c * draws + i) * columns, columns * sizeof *rows);
 }
 
-/* A run that is taken on in memory has the draws of one that was as long from the beginning. */
+/* A run that is extended in memory has the draws of a run that was as long from the start. */
 static void extended(void **state)
 {
     (void)state;
@@ -78,7 +78,7 @@ static void extended(void **state)
         o.draws = way == 0 ? DRAWS : 7;
         good(gess_run_new(&run, model, &o, NULL, &err), &err);
         gess_run_on_draw(run, keep, kept[way]);
-        assert_int_equal(gess__run_extend(run, DRAWS, &err), GESS_ERR_INTERNAL); /* it has not ended */
+        assert_int_equal(gess__run_extend(run, DRAWS, &err), GESS_ERR_INTERNAL); /* the run has not ended */
         good(gess_run_go(run, &err), &err);
         for (uint64_t draws = 20; way == 1 && draws <= DRAWS; draws += 20) {
             good(gess__run_extend(run, draws, &err), &err);
@@ -127,7 +127,7 @@ static void plan_runs(void **state)
     good(gess__sampled_figures(&all, &ess, &rhat, &err), &err);
     assert_true(ess > 100.0 && ess < n && rhat > 0.99 && rhat < 1.2);
 
-    /* the same run, one draw in so many held */
+    /* the same run, thinned to 50 held draws */
     plan.max_held = 50;
     good(gess__sample_gess(&plan, &some, &err), &err);
     assert_int_equal(some.draws, all.draws);
@@ -145,7 +145,7 @@ static void plan_runs(void **state)
     assert_int_equal(gess__sample_gess(&plan, &some, &err), GESS_ERR_USAGE);
 }
 
-/* Figures of draws that stand still are of no comfort. */
+/* Draws that never move have an ESS of 0 and an infinite R-hat. */
 static void stuck(void **state)
 {
     (void)state;
@@ -222,7 +222,7 @@ static void truths(void **state)
     near(t.spread[1], t.sd[1] * sqrt(2.0 / acos(-1.0)), 1e-12);
     gess__truth_free(&t);
 
-    /* what has no closed form is looked for in a file */
+    /* a model without a closed form has its truth in a file */
     char name[GESS__BENCH_ITEM + 8];
     gess__reference_name("mixture:spread=10", name);
     assert_string_equal(name, "mixture-spread-10.csv");

@@ -1,3 +1,4 @@
+/* base/mem.h: zeroed, aligned memory; a request that cannot be met is a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #ifdef GESS_SANITIZED
-/* As without sanitizers: a request that cannot be met gives NULL. */
+/* Sanitizers must return NULL for a request that is too large, as malloc() does. */
 const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
@@ -34,7 +35,7 @@ static void zeroed_and_aligned(void **state)
         assert_non_null(x);
         assert_true((uintptr_t)x % GESS__ALIGN == 0);
         for (size_t i = 0; i < count; i++) assert_true(x[i] == 0.0);
-        memset(x, 0xff, count * sizeof *x); /* so that the next one is not zero by luck; ASan checks the size */
+        memset(x, 0xff, count * sizeof *x); /* so that the next block is not zero by chance; ASan checks the size */
         free(x);
     }
     char *nothing = NULL;
@@ -43,7 +44,7 @@ static void zeroed_and_aligned(void **state)
     free(nothing);
 }
 
-/* A request that overflows, or that no machine can meet, is a message. */
+/* A request that overflows, or that is larger than any machine, gives a message. */
 static void too_much(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* model/model.h: specifications of built-in models, their parameters, names and data files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ static const gess_model *open_model(const char *specification)
     return model;
 }
 
-/* Opening must fail with this status and a message that holds both pieces of text. */
+/* Opening must fail with this status, and with both texts in the message. */
 static void refuse(const char *specification, int status, const char *piece, const char *other)
 {
     gess_error err = {0};
@@ -164,15 +165,15 @@ static void data_path(void **state)
 {
     (void)state;
     gess_error err = {0};
-    char path[4096], own[256], small[8];
+    char path[4096], user_file[256], small[8];
     assert_int_equal(gess__data_path("german_credit.csv", path, sizeof path, &err), GESS_OK);
     assert_non_null(strstr(path, "/german_credit.csv"));
 
-    /* the user's folder comes first, and the others serve what it does not hold */
-    write_file("german_credit.csv", "b,class\n1,1\n2,2\n4,1\n", own);
+    /* the user's folder comes first; files that it does not have are found in the others */
+    write_file("german_credit.csv", "b,class\n1,1\n2,2\n4,1\n", user_file);
     setenv("GESS_DATA", folder, 1);
     assert_int_equal(gess__data_path("german_credit.csv", path, sizeof path, &err), GESS_OK);
-    assert_string_equal(path, own);
+    assert_string_equal(path, user_file);
     assert_int_equal(gess__data_path("mixture_means.csv", path, sizeof path, &err), GESS_OK);
     const gess_model *model = open_model("german-credit");
     char buffer[32];
@@ -186,16 +187,16 @@ static void data_path(void **state)
     assert_non_null(strstr(err.text, "GESS_DATA"));
     assert_int_equal(gess__data_path("german_credit.csv", small, sizeof small, &err), GESS_ERR_MODEL);
 
-    write_file("german_credit.csv", "b,class\n1,1\nx,2\n", own);
+    write_file("german_credit.csv", "b,class\n1,1\nx,2\n", user_file);
     refuse("german-credit", GESS_ERR_MODEL, "line 3, column 1", "german_credit.csv");
-    write_file("german_credit.csv", "b,class\n1,1\n1,2\n", own);
+    write_file("german_credit.csv", "b,class\n1,1\n1,2\n", user_file);
     refuse("german-credit", GESS_ERR_MODEL, "column 1", "all equal");
-    write_file("german_credit.csv", "1,1\n2,2\n", own);
+    write_file("german_credit.csv", "1,1\n2,2\n", user_file);
     refuse("german-credit", GESS_ERR_MODEL, "german_credit.csv", "names of the columns");
-    write_file("german_credit.csv", "class\n1\n", own);
+    write_file("german_credit.csv", "class\n1\n", user_file);
     refuse("german-credit", GESS_ERR_MODEL, "1 columns", "");
     unsetenv("GESS_DATA");
-    assert_int_equal(unlink(own), 0);
+    assert_int_equal(unlink(user_file), 0);
 }
 
 static void precision_files(void **state)

@@ -1,3 +1,4 @@
+/* base/options.h: defaults, ranges, parsing and printing of every option. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -117,7 +118,7 @@ static void defaults(void **state)
 #undef GESS_TIME
 #undef GESS_TEXT
 #undef GESS_FLAG
-    /* and every default is in its range */
+    /* every default is in its range */
     const gess__option *row;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         if (row->type == GESS__OPTION_COUNT) assert_true(row->count >= row->low && row->count <= row->high);
@@ -151,7 +152,7 @@ static void refusals(void **state)
     assert_int_equal(gess_options_set(&(gess_options){0}, "nonsense", "1", NULL), GESS_ERR_USAGE);
 }
 
-/* Both ends of every range are taken, one beyond them is refused. */
+/* Both ends of every range are accepted, values beyond them are refused. */
 static void ranges(void **state)
 {
     (void)state;
@@ -192,7 +193,7 @@ static void ranges(void **state)
     }
 }
 
-/* What is shown can be set again, for every row, with and without dashes; no other field moves. */
+/* The shown value of every row can be set again, with and without dashes; no other field changes. */
 static void round_trips(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void round_trips(void **state)
             gess__option_show(&plain, gess__option_row(other), right, sizeof right);
             assert_string_equal(left, right);
         }
-        /* a table for people */
+        /* the help has texts for readers */
         assert_true(strlen(row->name) > 0 && strlen(row->help) > 0);
         assert_int_equal(row->unit == NULL, row->type == GESS__OPTION_FLAG);
     }
@@ -248,7 +249,8 @@ static void other_kinds(void **state)
         else
             snprintf(text, sizeof text, "%.17g",
                      row->type == GESS__OPTION_REAL ? row->min + (row->max - row->min) / 3.0 : 1.0 / 3.0);
-        if (row->type == GESS__OPTION_COUNT_OR_AUTO) assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
+        if (row->type == GESS__OPTION_COUNT_OR_AUTO)
+            assert_int_equal(gess_options_set(&o, row->name, "5", &err), GESS_OK);
         if (gess_options_set(&o, row->name, text, &err) != GESS_OK) fail_msg("%s", err.text);
         gess__option_show(&o, row, shown, sizeof shown);
         assert_int_equal(gess_options_set(&again, row->name, shown, &err), GESS_OK);

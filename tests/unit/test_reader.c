@@ -1,4 +1,4 @@
-/* The streaming reader gives what gess__draws_read() gives, by any rectangles, and sees any damage. */
+/* gess__reader_rows() gives the draws of gess__draws_read() for any rectangle, and the reader finds any damage. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -73,7 +73,7 @@ static void assert_rectangle(const gess__reader *r, size_t first_chain, size_t c
     free(rows);
 }
 
-/* The file is good and has so many draws; every kind of rectangle is right. */
+/* The file must be good and have `draws` draws per chain; every kind of rectangle must be right. */
 static void assert_holds(uint64_t draws)
 {
     gess__reader *r = NULL;
@@ -112,7 +112,7 @@ static void rectangles(void **state)
     assert_holds(131);
 }
 
-/* Groups in turn with blocks of different lengths; then one ensemble after another; draws that some lack. */
+/* Groups in turn with blocks of different lengths; one ensemble after another; draws that only some chains have. */
 static void groups(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static int open_status(void)
     return status;
 }
 
-/* Every flip of a bit and every truncation ends as it does in gess__draws_read(). */
+/* Every flipped bit and every truncation has the same status as in gess__draws_read(). */
 static void damage(void **state)
 {
     (void)state;

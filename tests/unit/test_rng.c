@@ -1,5 +1,5 @@
-/* Philox against its published answers, the variates against their distributions. A failed
- * statistical check is a failed test: seeds are fixed, and each rejects at p < 1e-6. */
+/* Philox against its published answers, the variates against their distributions. A failed statistical check is a
+ * failed test: seeds are fixed, and every check rejects at p < 1e-6. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -56,12 +56,12 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every part of the key matters: no two of many neighbouring keys give the same 64 bits. */
+/* Every part of the key counts: no two of many neighbouring keys give the same 64 bits. */
 static void distinct_streams(void **state)
 {
     (void)state;
-    enum { MOST = 10000 };
-    static uint64_t seen[MOST];
+    enum { MAX_CHAINS = 10000 };
+    static uint64_t seen[MAX_CHAINS];
     static const uint64_t iterations[] = {0,
                                           1,
                                           2,
@@ -81,7 +81,7 @@ static void distinct_streams(void **state)
                         gess__key key = {seeds[s], iterations[i], chains[c], (enum gess__purpose)purpose};
                         uint32_t bits[4];
                         gess__random_bits(key, index, bits);
-                        assert_true(n < MOST);
+                        assert_true(n < MAX_CHAINS);
                         seen[n++] = ((uint64_t)bits[0] << 32) | bits[1];
                     }
     qsort(seen, n, sizeof *seen, by_value);
@@ -107,17 +107,17 @@ static void uniforms_of_bits(void **state)
     }
 }
 
-/* The vector code of gess__normals against Random123's own form, and no dependence on n. */
+/* The vector code of gess__normals() against Random123; entries do not depend on n. */
 static void normals_of_bits(void **state)
 {
     (void)state;
-    enum { MOST = 700 };
-    static double whole[MOST], part[MOST + 1];
+    enum { MAX_CHAINS = 700 };
+    static double whole[MAX_CHAINS], part[MAX_CHAINS + 1];
     static const uint64_t iterations[] = {0, 9, UINT64_C(0xabcdef12345678)};
     for (size_t round = 0; round < 3; round++) {
         gess__key key = key_of(UINT64_C(0x123456789abcdef0) * (round + 1), 41u * (uint32_t)round, iterations[round]);
-        gess__normals(key, MOST, whole);
-        for (uint32_t i = 0; i < MOST / 2; i++) {
+        gess__normals(key, MAX_CHAINS, whole);
+        for (uint32_t i = 0; i < MAX_CHAINS / 2; i++) {
             uint32_t bits[4];
             double sine, cosine;
             gess__random_bits(key, i, bits);
@@ -126,7 +126,7 @@ static void normals_of_bits(void **state)
             assert_true(whole[2 * i] == radius * cosine);
             assert_true(whole[2 * i + 1] == radius * sine);
         }
-        for (size_t n = 0; n <= MOST; n += n < 300 ? 1 : 37) {
+        for (size_t n = 0; n <= MAX_CHAINS; n += n < 300 ? 1 : 37) {
             part[n] = 12345.0;
             gess__normals(key, n, part);
             assert_memory_equal(part, whole, n * sizeof *part);
@@ -135,48 +135,48 @@ static void normals_of_bits(void **state)
     }
 }
 
-/* Rows of several chains have the normals that each chain has alone. */
+/* Rows of several chains have the normals of single chains. */
 static void normals_in_rows(void **state)
 {
     (void)state;
     enum { ROWS = 70, LONGEST = 150 };
-    static double together[ROWS * LONGEST + 1], alone[LONGEST];
+    static double batch[ROWS * LONGEST + 1], single[LONGEST];
     for (size_t n = 1; n <= LONGEST; n += n < 40 ? 1 : 11)
         for (size_t rows = 1; rows <= ROWS; rows += 23) {
             gess__key key = key_of(UINT64_C(0x9876543210fedcba), 17, UINT64_C(0x1000000005));
-            together[rows * n] = 12345.0;
-            gess__normal_rows(key, rows, n, together);
-            assert_true(together[rows * n] == 12345.0);
+            batch[rows * n] = 12345.0;
+            gess__normal_rows(key, rows, n, batch);
+            assert_true(batch[rows * n] == 12345.0);
             for (size_t j = 0; j < rows; j++, key.chain++) {
-                gess__normals(key, n, alone);
-                assert_memory_equal(together + j * n, alone, n * sizeof *alone);
+                gess__normals(key, n, single);
+                assert_memory_equal(batch + j * n, single, n * sizeof *single);
             }
         }
 }
 
-/* Chains in any grouping get the same gammas as alone. */
+/* Chains get the same gammas in any group as by themselves. */
 static void gammas_alone(void **state)
 {
     (void)state;
     static const double shapes[] = {0.3, 0.999, 1.0, 1.5, 2.5, 50.0, 500.0};
-    enum { MOST = 200 };
-    uint32_t chains[MOST];
-    double alone[MOST], together[MOST + 1];
+    enum { MAX_CHAINS = 200 };
+    uint32_t chains[MAX_CHAINS];
+    double single[MAX_CHAINS], batch[MAX_CHAINS + 1];
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         gess__key key = key_of(8 + s, 12345, UINT64_C(0x300000001) + s);
-        for (uint32_t j = 0; j < MOST; j++) {
+        for (uint32_t j = 0; j < MAX_CHAINS; j++) {
             chains[j] = j % 5 == 0 ? 4000000000u - j : 7 * j;
-            gess__key own = key;
-            own.chain = chains[j];
-            alone[j] = gess__gamma(own, shapes[s]);
-            assert_true(alone[j] > 0.0 && isfinite(alone[j]));
+            gess__key single_key = key;
+            single_key.chain = chains[j];
+            single[j] = gess__gamma(single_key, shapes[s]);
+            assert_true(single[j] > 0.0 && isfinite(single[j]));
         }
-        for (size_t n = 0; n <= MOST; n++) {
-            size_t first = (n * 31) % (MOST - n + 1);
-            together[n] = -1.0;
-            gess__gammas(key, shapes[s], n, chains + first, together);
-            assert_memory_equal(together, alone + first, n * sizeof *together);
-            assert_true(together[n] == -1.0);
+        for (size_t n = 0; n <= MAX_CHAINS; n++) {
+            size_t first = (n * 31) % (MAX_CHAINS - n + 1);
+            batch[n] = -1.0;
+            gess__gammas(key, shapes[s], n, chains + first, batch);
+            assert_memory_equal(batch, single + first, n * sizeof *batch);
+            assert_true(batch[n] == -1.0);
         }
     }
 }
@@ -196,12 +196,12 @@ static int by_size(const void *a, const void *b)
 static void assert_follows(const char *name, double (*cdf)(double x, double parameter), double parameter)
 {
     qsort(draws, DRAWS, sizeof *draws, by_size);
-    double most = 0.0;
+    double max = 0.0;
     for (size_t i = 0; i < DRAWS; i++) {
         double p = cdf(draws[i], parameter);
-        most = fmax(most, fmax((double)(i + 1) / DRAWS - p, p - (double)i / DRAWS));
+        max = fmax(max, fmax((double)(i + 1) / DRAWS - p, p - (double)i / DRAWS));
     }
-    double statistic = sqrt((double)DRAWS) * most;
+    double statistic = sqrt((double)DRAWS) * max;
     if (!(statistic < 2.7)) fail_msg("%s %g: Kolmogorov-Smirnov statistic %g", name, parameter, statistic);
 }
 
@@ -225,7 +225,7 @@ static void uniforms(void **state)
     static unsigned pairs[BINS];
     double sum = 0.0, squares = 0.0, lagged = 0.0, chi2 = 0.0;
     for (uint32_t i = 0; i < DRAWS; i++) {
-        /* over index, chain and iteration together */
+        /* over index, chain and iteration */
         draws[i] = gess__uniform(key_of(21, i % 100, i / 1000), (i / 100) % 10);
         sum += draws[i];
         squares += draws[i] * draws[i];
@@ -260,7 +260,7 @@ static void normals(void **state)
         m1 += x, m2 += x * x, m3 += x * x * x, m4 += x * x * x * x;
         in_pair += i % 2 == 0 ? M_SQRT2 * x * other : 0.0;
         squares += i % 2 == 0 ? M_SQRT2 * (x * x - 1.0) * (other * other - 1.0) : 0.0;
-        across += x * before; /* the same entry of the chain before */
+        across += x * before; /* the same entry of the previous chain */
         tail += fabs(x) > 3.5;
     }
     assert_mean("normal mean", m1, 0, 1);

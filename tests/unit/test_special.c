@@ -1,3 +1,4 @@
+/* base/special.h and base/sort.h: special functions against slow ones, roots, sorting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +38,7 @@ static void digamma_known(void **state)
     assert_true(fabs(gess__digamma(1.4616321449683623413)) < 1e-15);
 }
 
-/* The same function the slow way: shifted to 50, in long double. */
+/* The same function, slowly: shifted to 50, in long double. */
 static long double slow_digamma(long double x)
 {
     long double shift = 0.0L;
@@ -89,7 +90,7 @@ struct problem {
     double (*f)(double x);
     double low, high, root, tolerance;
     int calls;
-    double least, most; /* points asked for */
+    double min, max; /* range of the points at which f was evaluated */
 };
 
 static double linear(double x)
@@ -137,8 +138,8 @@ static double watched(double x, void *data)
 {
     struct problem *p = data;
     p->calls++;
-    p->least = fmin(p->least, x);
-    p->most = fmax(p->most, x);
+    p->min = fmin(p->min, x);
+    p->max = fmax(p->max, x);
     return p->f(x);
 }
 
@@ -159,14 +160,14 @@ static void roots(void **state)
     };
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++) {
         struct problem p = problems[i];
-        p.least = p.low, p.most = p.high;
+        p.min = p.low, p.max = p.high;
         double root = gess__root(watched, &p, p.low, p.high, p.tolerance);
         if (!(fabs(root - p.root) <= p.tolerance + 4.0 * DBL_EPSILON * fabs(p.root)))
             fail_msg("problem %zu: %.17g, should be %.17g", i, root, p.root);
-        assert_true(p.least == p.low && p.most == p.high); /* never outside the bracket */
+        assert_true(p.min == p.low && p.max == p.high); /* never outside the bracket */
         if (p.calls > 202) fail_msg("problem %zu took %d calls", i, p.calls);
     }
-    /* a smooth one takes few calls */
+    /* a smooth function takes few calls */
     struct problem easy = problems[9];
     easy.calls = 0;
     gess__root(watched, &easy, easy.low, easy.high, easy.tolerance);
@@ -182,7 +183,7 @@ static void roots_at_ends(void **state)
     assert_true(gess__root(watched, &high, high.low, high.high, 1e-12) == high.high);
 }
 
-/* Any order, many alike, infinities: ascending, and the same numbers. */
+/* Numbers in any order, many of them equal, some infinite, come out ascending and unchanged. */
 static void sorted(void **state)
 {
     (void)state;

@@ -1,3 +1,4 @@
+/* base/status.h: messages, their truncation, and the exit statuses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +19,7 @@ static void fails(void **state)
     assert_int_equal(gess__fail(NULL, GESS_ERR_FILE, "%d", 1), GESS_ERR_FILE);
 }
 
-/* What does not fit is cut, inside the text and with an end. */
+/* A message that does not fit is cut, and still ends with a NUL. */
 static void truncates(void **state)
 {
     (void)state;
@@ -69,7 +70,7 @@ static void blame_truncates(void **state)
         size_t kept = strlen(box.err.text);
         assert_true(kept < sizeof box.err.text && kept >= sizeof box.err.text / 2 - 1);
         const char *colon = strchr(box.err.text, ':');
-        assert_non_null(colon); /* context and message both leave something behind */
+        assert_non_null(colon); /* parts of both context and message remain */
         assert_true(strlen(colon) > 3);
         for (size_t i = 0; i < sizeof box.guard; i++) assert_int_equal(box.guard[i], '#');
     }
@@ -92,11 +93,11 @@ static void tries(void **state)
     assert_int_equal(reached, 1);
 }
 
-/* Exit statuses of the command: a contract. */
+/* The exit statuses of the command are a contract. */
 static void numbers(void **state)
 {
     (void)state;
-    const int expected[] = {GESS_OK,           GESS_ERR_USAGE, GESS_ERR_MODEL, GESS_ERR_STOPPED,
+    const int expected[] = {GESS_OK,           GESS_ERR_USAGE, GESS_ERR_MODEL,        GESS_ERR_STOPPED,
                             GESS_ERR_INTERNAL, GESS_ERR_FILE,  GESS_ERR_NOT_CONVERGED};
     for (int i = 0; i < 7; i++) {
         assert_int_equal(expected[i], i);

@@ -1,4 +1,4 @@
-/* The store of draws: what is written is read, and no damage goes unseen. */
+/* draws/writer.h and draws/draws.h: written draws are read back, and all damage is found. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +47,7 @@ static void append(size_t first_chain, size_t chains, uint64_t first_draw, uint6
     assert_int_equal(raw_append(path, COLUMNS, first_chain, chains, first_draw, draws), 0);
 }
 
-/* The file must be good and hold so many draws of every chain. */
+/* The file must be good and have `draws` draws per chain. */
 static void assert_holds(uint64_t draws)
 {
     gess__draws d;
@@ -81,7 +81,7 @@ static void empty(void **state)
     assert_holds(0);
 }
 
-/* Two groups in turn, with other lengths in each turn; then a third group's worth by single chains. */
+/* Two groups in turn, with different lengths in every turn; then the same for single chains. */
 static void two_groups(void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void two_groups(void **state)
     assert_holds(done + 2);
 }
 
-/* Draws that not every chain has are left out. */
+/* Draws that only some chains have are left out. */
 static void partial_draws(void **state)
 {
     (void)state;
@@ -139,8 +139,8 @@ static char *file_content(size_t *size)
     return content;
 }
 
-/* The bytes of the file depend on the draws alone: not on the portions in which they come, nor on syncs
- * in between, nor on the file having been closed and gone on with. */
+/* The bytes of the file depend only on the draws: not on the portions in which they come, on syncs in between, or on a
+ * close and reopen. */
 static void portions(void **state)
 {
     (void)state;
@@ -161,7 +161,7 @@ static void portions(void **state)
             give(w, FIRST_GROUP, CHAINS - FIRST_GROUP, done, count);
             if (way >= 2) assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
             if (way == 2) assert_holds(done + count);
-            if (way == 3) { /* killed here: what came after the archive is cut off */
+            if (way == 3) { /* killed here: everything after the archive is cut off */
                 gess__archive a = {0};
                 assert_int_equal(gess__writer_archive(w, &a, &err), GESS_OK);
                 give(w, 0, FIRST_GROUP, done + count, unit + 3);
@@ -179,7 +179,7 @@ static void portions(void **state)
         assert_holds(total);
         size_t size;
         char *content = file_content(&size);
-        /* in one portion, the first group's blocks all come before the second's; else they alternate */
+        /* in one portion, all blocks of the first group precede those of the second; else they alternate */
         if (way == 1) {
             first = content;
             first_size = size;
@@ -243,7 +243,7 @@ static void save(const unsigned char *content, size_t count)
     assert_int_equal(fclose(file), 0);
 }
 
-/* Reads whatever is there. A failure has a message that names the file. */
+/* Reads the file. A failure must have a message that names it. */
 static int read_status(uint64_t *draws)
 {
     gess__draws d;
@@ -308,14 +308,14 @@ static void every_truncation(void **state)
         int status = read_status(&draws);
         size_t block = 0;
         while (block < 4 && ends[block] != size) block++;
-        assert_int_equal(status == GESS_OK, block < 4); /* good exactly between blocks */
+        assert_int_equal(status == GESS_OK, block < 4); /* good only if cut between blocks */
         if (block < 4) assert_int_equal(draws, held[block]);
         good += status == GESS_OK;
     }
     assert_int_equal(good, 4);
 }
 
-/* Blocks out of their order, twice or lost are seen though each is whole. */
+/* Blocks that are out of order, repeated or lost are found, although every block is good. */
 static void wrong_order(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void wrong_order(void **state)
     append(0, CHAINS, 0, 2);
     assert_int_equal(read_status(&draws), GESS_ERR_FILE);
     new_file();
-    append(3, 5, 0, 2); /* chains that are not there */
+    append(3, 5, 0, 2); /* more chains than the header has */
     assert_int_equal(read_status(&draws), GESS_ERR_FILE);
 }
 
@@ -387,7 +387,7 @@ static void cannot_write(void **state)
     gess__writer_free(w);
 }
 
-/* A name that the header cannot hold is refused; a header with a column less would be unreadable. */
+/* A name that is not UTF-8 is refused; a header without that column would be unreadable. */
 static void names_not_utf8(void **state)
 {
     (void)state;
@@ -399,7 +399,7 @@ static void names_not_utf8(void **state)
     gess__writer_free(w);
 }
 
-/* Noise behind a good beginning never crashes and never passes. */
+/* Random bytes behind a good beginning never crash the reader and are never accepted. */
 static void noise(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
-/* CSV files of other programs as draws, CmdStan's above all; and our own exports, names included. */
+/* draws/tables.h: CSV files of CmdStan and of gess's exports, names included, as draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "export/registry.h"
 #include "draws/tables.h"
+#include "export/registry.h"
 #include "readers/draws_file.h"
 
 #include <math.h>
@@ -84,7 +84,7 @@ static void assert_cmdstan(const gess__draws *d)
     assert_true(d->values[(3 * d->chains) * 3 + 2] == -INFINITY);
 }
 
-/* Columns of the sampler's own are left out, and so is a saved warm-up. */
+/* Columns of the sampler and rows of a saved warm-up are left out. */
 static void of_cmdstan(void **state)
 {
     (void)state;
@@ -113,11 +113,11 @@ static void of_cmdstan(void **state)
     save(1, "lp__,x,z\n1,2,3\n");
     read_bad(2, "all chains must have the same");
     save(1, "lp__,step__,x\n1,7,2\n");
-    read_good(&d, 2); /* what is left out may differ */
+    read_good(&d, 2); /* columns that are left out may differ */
     gess__draws_free(&d);
 }
 
-/* Names of every kind come back from an export; so do NaN, the infinities and every digit. */
+/* Names of every kind, NaN, infinities and all digits survive an export. */
 static void of_exports(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void of_exports(void **state)
     }
     gess__draws_free(&d);
 
-    /* nothing in the file is a formula to a spreadsheet */
+    /* a spreadsheet sees no formula in the file */
     char line[4096];
     FILE *file = fopen(paths[0], "r");
     assert_non_null(file);

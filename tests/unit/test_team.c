@@ -1,3 +1,4 @@
+/* parallel/team.h: every item once, failures, and workers that leave and rejoin. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ typedef struct job {
     atomic_int busy[8]; /* a worker runs one item at a time */
     atomic_int bad;     /* worker number out of range, or taken twice at once */
     atomic_int workers_seen;
-    size_t first_bad; /* items from here on fail where (item − first_bad) is a multiple of `every` */
+    size_t first_bad; /* items from here on fail if (item − first_bad) is a multiple of `every` */
     size_t every;
     pthread_t owner;
 } job;
@@ -98,11 +99,11 @@ static void smallest_error(void **state)
             assert_int_equal(err.status, status);
             for (size_t i = 0; i <= j.first_bad; i++) assert_int_equal(j.done[i], 1);
             for (size_t i = 0; i < MOST; i++) assert_true(j.done[i] <= 1);
-            /* the hand-out ended: at most what was under way came after it */
+            /* no further items were taken: at most those in progress ran after it */
             size_t after = 0;
             for (size_t i = j.first_bad + 1; i < MOST; i++) after += (size_t)j.done[i];
             if (sizes[s] == 1) assert_int_equal(after, 0);
-            /* and the team is good for another round */
+            /* the team can run another round */
             memset(&j, 0, sizeof j);
             j.size = sizes[s];
             j.owner = pthread_self();
@@ -114,14 +115,14 @@ static void smallest_error(void **state)
         j.owner = pthread_self();
         j.first_bad = 3;
         j.every = 1;
-        assert_int_equal(gess__team_run(team, 10, work, &j, NULL), GESS_ERR_FILE); /* no one to tell */
+        assert_int_equal(gess__team_run(team, 10, work, &j, NULL), GESS_ERR_FILE); /* without a gess_error */
         gess__team_free(team);
     }
 }
 
 typedef struct meeting {
     atomic_int arrived;
-    atomic_int met;
+    atomic_int overlapped;
 } meeting;
 
 /* Waits, for a bounded time, until another worker is inside as well. */
@@ -134,7 +135,7 @@ static int meet(void *data, unsigned worker, size_t item, gess_error *err)
     atomic_fetch_add(&m->arrived, 1);
     for (long i = 0; i < 20000000 && atomic_load(&m->arrived) < 2; i++)
         if (i % 64 == 0) sched_yield();
-    if (atomic_load(&m->arrived) >= 2) atomic_store(&m->met, 1);
+    if (atomic_load(&m->arrived) >= 2) atomic_store(&m->overlapped, 1);
     return GESS_OK;
 }
 
@@ -144,7 +145,7 @@ static void really_parallel(void **state)
     gess__team *team = new_team(2);
     meeting m = {0};
     assert_int_equal(gess__team_run(team, 2, meet, &m, NULL), GESS_OK);
-    assert_int_equal(m.met, 1);
+    assert_int_equal(m.overlapped, 1);
     gess__team_free(team);
 }
 
@@ -172,7 +173,7 @@ static void own_choice(void **state)
     for (int i = 0; i < 50; i++) gess__team_free(new_team(4)); /* freed before any work */
 }
 
-/* Worker 1 leaves, and comes back when `back` is set; the others end when it has left. */
+/* Worker 1 leaves, and rejoins when `back` is set; the others end after it has left. */
 typedef struct outing {
     gess__team *team;
     atomic_int left, back, came, same;
@@ -207,7 +208,7 @@ static void nobody_waits_for_the_absent(void **state)
         assert_int_equal(gess__team_run(team, 3, go_out, &o, NULL), GESS_OK);
         assert_int_equal(o.left, 1);
         assert_int_equal(o.came, 0); /* the round ended without it */
-        /* and so do later ones, for which it comes too late or in time */
+        /* later rounds end too, whether it rejoins too late or in time */
         for (int i = 0; i < 3; i++) {
             memset(&j, 0, sizeof j);
             j.size = 3;
@@ -227,7 +228,7 @@ static void nobody_waits_for_the_absent(void **state)
     }
 }
 
-/* One that is back before the round is over goes on with it. */
+/* A worker that rejoins before the round is over goes on with it. */
 static int come_back(void *data, unsigned worker, size_t item, gess_error *err)
 {
     outing *o = data;

@@ -1,13 +1,13 @@
-/* The fixed-order kernels: right, and the same bits for any batch and any place in it. */
+/* The fixed-order kernels are right, and have the same bits for any batch and any place in it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/tiles.h"
 #include "base/rng.h"
 #include "base/tile_matmul.h"
+#include "base/tiles.h"
 
 #include <float.h>
 #include <math.h>
@@ -35,10 +35,10 @@ static size_t dim_number(size_t i)
 
 typedef struct problem {
     size_t dim;
-    double *chol, *inverse, *centre, *in, *alone, *out, *scratch;
+    double *chol, *inverse, *centre, *in, *single, *out, *scratch;
 } problem;
 
-/* A lower triangle with NaN above it, which nobody may read. */
+/* A lower triangle with NaN above it, to catch reads there. */
 static problem new_problem(size_t dim)
 {
     problem p = {.dim = dim};
@@ -46,7 +46,7 @@ static problem new_problem(size_t dim)
     p.inverse = random_doubles(2, dim, dim);
     p.centre = random_doubles(3, dim, dim);
     p.in = random_doubles(4, dim, POINTS * dim);
-    p.alone = random_doubles(5, dim, POINTS * dim);
+    p.single = random_doubles(5, dim, POINTS * dim);
     p.out = random_doubles(6, dim, BATCH * dim + 1);
     p.scratch = random_doubles(7, dim, gess__triangular_scratch(dim));
     for (size_t k = 0; k < dim; k++) {
@@ -60,7 +60,7 @@ static problem new_problem(size_t dim)
 
 static void free_problem(problem p)
 {
-    double *all[] = {p.chol, p.inverse, p.centre, p.in, p.alone, p.out, p.scratch};
+    double *all[] = {p.chol, p.inverse, p.centre, p.in, p.single, p.out, p.scratch};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }
 
@@ -76,16 +76,16 @@ static void solves(const problem *p, size_t count, const double *in, double *out
     gess__triangular_solves(p->dim, p->chol, p->inverse, p->centre, count, in, out, p->scratch);
 }
 
-/* Every batch of 1 .. BATCH points from several places gives what each point gives alone. */
+/* Every batch of 1 .. BATCH points, from several places, has the results of single points. */
 static void check_batches(const problem *p, operation *apply)
 {
     size_t dim = p->dim;
-    for (size_t j = 0; j < POINTS; j++) apply(p, 1, p->in + j * dim, p->alone + j * dim);
+    for (size_t j = 0; j < POINTS; j++) apply(p, 1, p->in + j * dim, p->single + j * dim);
     for (size_t count = 1; count <= BATCH; count++)
         for (size_t first = 0; first + count <= POINTS; first += dim > 70 ? 5 : 1) {
             p->out[count * dim] = 123.0;
             apply(p, count, p->in + first * dim, p->out);
-            if (memcmp(p->out, p->alone + first * dim, count * dim * sizeof *p->out) != 0)
+            if (memcmp(p->out, p->single + first * dim, count * dim * sizeof *p->out) != 0)
                 fail_msg("dimension %zu: a batch of %zu from point %zu has other bits", dim, count, first);
             assert_true(p->out[count * dim] == 123.0); /* nothing past the end */
         }
@@ -107,7 +107,7 @@ static void triangular_products(void **state)
                     sum += term;
                     size += fabsl(term);
                 }
-                assert_true(fabsl(p.alone[j * dim + i] - sum) <= (long double)(i + 1) * DBL_EPSILON / 2 * size);
+                assert_true(fabsl(p.single[j * dim + i] - sum) <= (long double)(i + 1) * DBL_EPSILON / 2 * size);
             }
         free_problem(p);
     }
@@ -126,7 +126,7 @@ static void triangular_solves(void **state)
                 long double rest = (long double)p.in[j * dim + i] - p.centre[i];
                 long double size = fabsl(rest);
                 for (size_t k = 0; k <= i; k++) {
-                    long double term = (long double)p.chol[i + k * dim] * p.alone[j * dim + k];
+                    long double term = (long double)p.chol[i + k * dim] * p.single[j * dim + k];
                     rest -= term;
                     size += fabsl(term);
                 }
@@ -185,7 +185,7 @@ static void ellipses(void **state)
     }
 }
 
-/* Rows at once have the bits of each alone. */
+/* Several rows at once have the bits of single rows. */
 static void rows_at_once(void **state)
 {
     (void)state;
@@ -197,11 +197,11 @@ static void rows_at_once(void **state)
         double *centre = random_doubles(31, dim, dim), *x = random_doubles(32, dim, ROWS * dim),
                *v = random_doubles(33, dim, ROWS * dim), *out = random_doubles(34, dim, ROWS * dim),
                *one = random_doubles(35, dim, dim);
-        double xx[ROWS], vv[ROWS], xv[ROWS], alone[3];
+        double xx[ROWS], vv[ROWS], xv[ROWS], single[3];
         gess__dots_rows(ROWS, dim, x, v, xx, vv, xv);
         for (size_t j = 0; j < ROWS; j++) {
-            gess__dots(dim, x + j * dim, v + j * dim, &alone[0], &alone[1], &alone[2]);
-            assert_true(alone[0] == xx[j] && alone[1] == vv[j] && alone[2] == xv[j]);
+            gess__dots(dim, x + j * dim, v + j * dim, &single[0], &single[1], &single[2]);
+            assert_true(single[0] == xx[j] && single[1] == vv[j] && single[2] == xv[j]);
         }
         gess__ellipse_points(dim, centre, x, v, ROWS, chosen, cosines, sines, scales, out);
         for (size_t p = 0; p < ROWS; p++) {
@@ -238,7 +238,7 @@ static void tiles(void **state)
         }
 }
 
-/* With any vectors, any number of rows, by row or by column: the bits of the plain loops, and nothing beyond. */
+/* For any vectors and number of rows, by row or by column: the bits of the plain loops, and no write past the end. */
 static void rows_of_matrices(void **state)
 {
     (void)state;

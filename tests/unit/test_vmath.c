@@ -23,7 +23,7 @@ static double between(uint32_t stream, uint32_t index, double low, double high)
     return low + (high - low) * uniform(stream, index);
 }
 
-/* Positive, its exponent uniform between the two powers of 2. */
+/* A positive number whose exponent is uniform between the two. */
 static double scattered(uint32_t stream, uint32_t index, double low, double high)
 {
     double power = floor(between(stream, index, low, high + 1.0));
@@ -227,7 +227,7 @@ typedef struct results {
     double log, log1p, exp, sine, cosine, softplus;
 } results;
 
-static results __attribute__((noinline)) alone(double x)
+static results __attribute__((noinline)) scalar(double x)
 {
     results r = {gess__log(fabs(x)), gess__log1p(fabs(x)), gess__exp(x), 0, 0, gess__softplus_minus(x)};
     gess__sincos_turns(x, &r.sine, &r.cosine);
@@ -238,8 +238,8 @@ enum { VECTOR = 1000 };
 static double in[VECTOR], out[6][VECTOR];
 
 GESS__VECTOR
-static void together(size_t n, const double *restrict x, double *restrict a, double *restrict b, double *restrict c,
-                     double *restrict d, double *restrict e, double *restrict f)
+static void vector(size_t n, const double *restrict x, double *restrict a, double *restrict b, double *restrict c,
+                   double *restrict d, double *restrict e, double *restrict f)
 {
     for (size_t i = 0; i < n; i++) a[i] = gess__log(gess__from_bits(gess__bits(x[i]) & UINT64_C(0x7fffffffffffffff)));
     for (size_t i = 0; i < n; i++) b[i] = gess__log1p(gess__from_bits(gess__bits(x[i]) & UINT64_C(0x7fffffffffffffff)));
@@ -255,13 +255,13 @@ static void vectors(void **state)
         for (uint32_t i = 0; i < VECTOR; i++)
             in[i] = (i % 2 == 0 ? 1.0 : -1.0) * scattered(51 + round, i, -70, round % 2 == 0 ? 2 : 38);
         in[0] = 0.0, in[1] = DBL_TRUE_MIN, in[2] = 1.0, in[3] = -745.0, in[4] = 709.9;
-        together(VECTOR, in, out[0], out[1], out[2], out[3], out[4], out[5]);
+        vector(VECTOR, in, out[0], out[1], out[2], out[3], out[4], out[5]);
         for (size_t i = 0; i < VECTOR; i++) {
-            results r = alone(in[i]);
+            results r = scalar(in[i]);
             double one[6] = {r.log, r.log1p, r.exp, r.sine, r.cosine, r.softplus};
             for (size_t j = 0; j < 6; j++)
                 if (gess__bits(one[j]) != gess__bits(out[j][i]))
-                    fail_msg("function %zu at %.17g: %a alone, %a in a vector", j, in[i], one[j], out[j][i]);
+                    fail_msg("function %zu at %.17g: %a as a scalar, %a in a vector", j, in[i], one[j], out[j][i]);
         }
     }
 }

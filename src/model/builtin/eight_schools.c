@@ -23,15 +23,15 @@ typedef struct schools {
 /* theta and the log density of a tile. */
 GESS__INLINE void weigh(const schools *g, const double *restrict tile, double theta[SCHOOLS][W], double density[W])
 {
-    const double *mu = tile, *tau = tile + W, *own = tile + 2 * W;
+    const double *mu = tile, *tau = tile + W, *school = tile + 2 * W;
     double square[W] = {0}, misfit[W] = {0}, step[W], scale[W];
     GESS__FOR_LANES(l) step[l] = g->centred ? 1.0 : tau[l];
     GESS__FOR_LANES(l) scale[l] = g->centred ? 1.0 / tau[l] : 1.0;
     for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
         {
             double centre = g->centred ? 0.0 : mu[l], about = g->centred ? mu[l] : 0.0;
-            theta[j][l] = gess__fma(step[l], own[j * W + l], centre);
-            double away = (own[j * W + l] - about) * scale[l], miss = effect[j] - theta[j][l];
+            theta[j][l] = gess__fma(step[l], school[j * W + l], centre);
+            double away = (school[j * W + l] - about) * scale[l], miss = effect[j] - theta[j][l];
             square[l] = gess__fma(away, away, square[l]);
             misfit[l] = gess__fma(miss * g->precision[j], miss, misfit[l]);
         }
@@ -56,18 +56,18 @@ static void gradient_tile(const schools *g, const double *restrict tile, double 
                           double *restrict slopes)
 {
     double theta[SCHOOLS][W];
-    const double *mu = tile, *tau = tile + W, *own = tile + 2 * W;
+    const double *mu = tile, *tau = tile + W, *school = tile + 2 * W;
     weigh(g, tile, theta, density);
     GESS__FOR_LANES(l) slopes[l] = -0.04 * mu[l];
     GESS__FOR_LANES(l) slopes[W + l] = -2.0 * tau[l] / gess__fma(tau[l], tau[l], 25.0);
     for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
         {
             double pull = (effect[j] - theta[j][l]) * g->precision[j];
-            double over = 1.0 / tau[l], away = (own[j * W + l] - mu[l]) * over;
+            double over = 1.0 / tau[l], away = (school[j * W + l] - mu[l]) * over;
             slopes[l] += g->centred ? away * over : pull;
-            slopes[W + l] += g->centred ? gess__fma(away, away, -1.0) * over : pull * own[j * W + l];
+            slopes[W + l] += g->centred ? gess__fma(away, away, -1.0) * over : pull * school[j * W + l];
             slopes[(2 + j) * W + l] =
-                g->centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -own[j * W + l]);
+                g->centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -school[j * W + l]);
         }
     for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
         {
