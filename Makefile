@@ -29,6 +29,9 @@ CTEST = ctest --output-on-failure --no-label-summary -j $(JOBS)
 CAN_TEST = $(shell pkg-config --exists cmocka 2>/dev/null && command -v c++ >/dev/null && echo ON || echo OFF)
 PRODUCT = gess_command gess_static gess_shared
 
+# The programs that `make test` runs under ASan and UBSan, beside the command.
+SANITIZED = $(filter-out test_densities,$(notdir $(basename $(wildcard tests/unit/test_*.c tests/known/test_*.c))))
+
 # Every unit test that makes a team of threads, or a run with several.
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
@@ -47,7 +50,7 @@ tests:
 
 asan:
 	@$(call CONFIGURE,asan,ON)
-	@$(call BUILD,asan)
+	@$(call BUILD,asan) --target gess_command $(SANITIZED)
 
 test: tests asan
 	$(CTEST) --test-dir build/asan -L '^(unit|known|cli)$$' -E 'bitwise|resume|diagnose|bench|densities'
