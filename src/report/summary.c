@@ -127,7 +127,7 @@ static void summarise_column(gess__figures *f, const shape *s, const double *x, 
 
 /* ---- columns, a few at a time ---- */
 
-/* Where the columns come from: memory, or a file, of which a group of columns is read at a time. */
+/* Where the columns come from: memory, or a file that is read one group of columns at a time. */
 typedef struct source {
     const gess__draws *memory;
     const gess__reader *file;

@@ -93,7 +93,7 @@ int gess__config_differs(json_t *config, char *text, size_t size)
     return text[0] != '\0';
 }
 
-/* Sets one option from config.json, where every value is a text. */
+/* Sets one option from config.json, in which every value is a text. */
 static int set_option(gess_options *options, const char *path, const char *name, const json_t *value, gess_error *err)
 {
     if (strcmp(name, "overwrite") == 0 || json_is_null(value)) return GESS_OK;

@@ -1,5 +1,4 @@
 /* Making, resuming and freeing a run, and the functions of <gess/gess.h> that set it up. */
-#include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -167,7 +166,6 @@ static int make_resumed(void *data, gess_error *err)
 static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
                  sampler_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
 {
-    GESS_ASSERT(model != NULL && options != NULL);
     GESS_ALLOC(out, 1, err);
     gess_run *run = *out;
     making m = {.run = run, .make = make, .directory = directory};

@@ -25,8 +25,7 @@ int gess__run_finish(gess_run *run, int status, gess_error *err)
         GESS_TRY(gess__run_write_history(run, err));
     }
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
-    if (status == GESS_ERR_STOPPED && run->out_of_time)
-        gess__fail(err, status, "the time limit --max-time is over");
+    if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "the time limit --max-time is over");
     gess__run_log_ranks(run);
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);

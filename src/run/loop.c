@@ -136,11 +136,9 @@ static int run_session_with_helpers(void *data, gess_error *err)
 
 int gess_run_go(gess_run *run, gess_error *err)
 {
-    GESS_ASSERT(run != NULL && run->model != NULL);
     if (gess__run_is_helper(run))
         return gess__helper_rank_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
                                        sizeof run->stats, err);
-    GESS_ASSERT(run->ensembles > 0);
     if (run->ranks == NULL) return run_session(run, err);
     return gess__with_comm_thread(run->ranks, run_session_with_helpers, run, err);
 }

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The earliest points of all ensembles together. */
+/* The earliest points over all ensembles. */
 static void merge_ensembles(const gess_run *run, gess__nans *all)
 {
     size_t dim = run->ensemble[0]->target.dim;

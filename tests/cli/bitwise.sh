@@ -83,8 +83,8 @@ auto funnel 20000 "$map" "$moves"
 auto eight-schools 20000 "$map"
 auto mixture 20000 "$components" "$moves"
 # kernels without an approximation, each adapting in its warm-up, and tempering with a ladder that is tuned
-# alone MODEL OPTION...
-alone()
+# no_approx MODEL OPTION...
+no_approx()
 {
     model=$1
     shift
@@ -96,11 +96,11 @@ alone()
     other "$model $*"
 }
 for kernel in rdss cwss mh amh nuts nuts-dense; do
-    alone german-credit --kernel $kernel --chains 20
-    alone stochastic-volatility --kernel $kernel --chains 11
+    no_approx german-credit --kernel $kernel --chains 20
+    no_approx stochastic-volatility --kernel $kernel --chains 11
 done
-alone mixture --kernel mh --schedule tempering --chains 20 --ensembles 2 --hottest 10
-alone mixture --kernel mh --schedule tempering --chains 8 --ladder tuned --warmup 700
+no_approx mixture --kernel mh --schedule tempering --chains 20 --ensembles 2 --hottest 10
+no_approx mixture --kernel mh --schedule tempering --chains 8 --ladder tuned --warmup 700
 # two ensembles, and draws that stop by themselves
 for threads in 1 2 8; do
     "$gess" sample mixture --chains 60 --ensembles 3 --max-warmup-evals 30000 --target-rhat 1.1 --threads $threads --quiet -o "run$threads"

@@ -25,12 +25,12 @@ typedef struct counter {
 static void count_points(counter *c, unsigned worker, size_t n)
 {
     atomic_fetch_add(&c->points, n);
-    unsigned most = atomic_load(&c->worst_worker);
-    while (worker > most && !atomic_compare_exchange_weak(&c->worst_worker, &most, worker)) {
+    unsigned worst = atomic_load(&c->worst_worker);
+    while (worker > worst && !atomic_compare_exchange_weak(&c->worst_worker, &worst, worker)) {
     }
 }
 
-/* A bent and heavy-tailed density; each point by itself. */
+/* A bent and heavy-tailed density; every point depends on itself only. */
 static int bent(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     if (user != NULL) count_points(user, worker, n);
@@ -118,9 +118,9 @@ static gess_model model_of(gess_logp_fn *logp, size_t dim, void *user)
 
 typedef struct collection {
     size_t chains, dim;
-    uint64_t draws; /* room for so many of each chain */
+    uint64_t draws; /* per chain, that there is room for */
     double *rows;   /* chains × draws × (1 + dim) */
-    uint64_t *have; /* draws of each chain so far */
+    uint64_t *have; /* draws so far, per chain */
     int disorder;   /* a draw came twice, out of order or too many */
 } collection;
 
@@ -184,8 +184,8 @@ static collection run_all(const gess_model *model, const gess_options *o, gess_s
     if (gess_run_new(&run, model, o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
     gess_run_on_draw(run, collect, &c);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_stats own;
-    gess_run_stats(run, stats == NULL ? &own : stats);
+    gess_stats ignored;
+    gess_run_stats(run, stats == NULL ? &ignored : stats);
     gess_run_free(run);
     assert_int_equal(c.disorder, 0);
     for (size_t i = 0; i < c.chains; i++) assert_int_equal(c.have[i], o->draws);
@@ -495,9 +495,9 @@ static void stops(void **state)
                 fail_msg("%s: asked to stop at %llu, stopped at %llu", o.schedule, (unsigned long long)at,
                          (unsigned long long)stats.iterations);
             if (k == 0) assert_true(stats.iterations <= at + 1); /* a sweep is soon over */
-            uint64_t least = UINT64_MAX;
-            for (size_t i = 0; i < 10; i++) least = c.have[i] < least ? c.have[i] : least;
-            assert_int_equal(stats.draws, least);
+            uint64_t min = UINT64_MAX;
+            for (size_t i = 0; i < 10; i++) min = c.have[i] < min ? c.have[i] : min;
+            assert_int_equal(stats.draws, min);
             assert_int_equal(stats.draws, stats.iterations > 50 ? stats.iterations - 50 : 0);
             assert_int_equal(s.planned, 50050);
             assert_int_equal(s.backwards, 0);
@@ -567,12 +567,12 @@ static void nans_counted(void **state)
         assert_int_equal(s.nans, atomic_load(&count.nans));
         assert_int_equal(s.evals, atomic_load(&count.points));
         assert_int_equal(s.failures, 0);
-        double least = 1.0;
+        double min = 1.0;
         for (size_t i = 0; i < c.chains * c.draws; i++) {
             assert_true(isfinite(c.rows[3 * i]));
-            least = fmin(least, c.rows[3 * i + 1]);
+            min = fmin(min, c.rows[3 * i + 1]);
         }
-        assert_true(least >= -1.0 && least < -0.9); /* up to the edge, never beyond */
+        assert_true(min >= -1.0 && min < -0.9); /* up to the edge, never beyond */
         free_collection(&c);
     }
 }
@@ -669,6 +669,9 @@ static void refusals(void **state)
     bad.draws = 1000000000000;
     bad.thin = 1000000000;
     assert_int_equal(gess_run_new(&run, &good, &bad, NULL, &err), GESS_ERR_USAGE);
+    gess_run_free(run);
+    assert_int_equal(gess_run_resume(&run, &good, &o, NULL, &err), GESS_ERR_USAGE);
+    assert_non_null(strstr(err.text, "no directory"));
     gess_run_free(run);
 }
 

@@ -377,8 +377,8 @@ function growthChart(parent, plot, row) {
   const g = plot.growth, target = Number(option("target-ess"));
   const line = (label, key, hue) => ({ label, borderColor: hue, backgroundColor: hue, borderWidth: 2, pointRadius: 3, data: g.draws.map((n, i) => ({ x: n * data.chains, y: g[key][i] })).filter(p => isNumber(p.y)) });
   const sets = [line("bulk ESS", "bulk", hues[0]), line("tail ESS", "tail", hues[1])].filter(s => s.data.length > 0);
-  const most = Math.max(...sets.flatMap(s => s.data.map(p => p.y)), 0);
-  if (target > 0 && target < 3 * most) sets.push({ label: "target", borderColor: colour("quiet"), borderDash: [5, 4], borderWidth: 1.5, data: [{ x: 0, y: target }, { x: data.draws * data.chains, y: target }] });
+  const max = Math.max(...sets.flatMap(s => s.data.map(p => p.y)), 0);
+  if (target > 0 && target < 3 * max) sets.push({ label: "target", borderColor: colour("quiet"), borderDash: [5, 4], borderWidth: 1.5, data: [{ x: 0, y: target }, { x: data.draws * data.chains, y: target }] });
   const canvas = figure(parent, "Growth of the effective sample size", "a straight line through 0 is sound; one that flattens is not",
     `Effective sample size of ${plot.name} as draws grow: bulk ${whole(table.ess_bulk[row])} and tail ${whole(table.ess_tail[row])} at ${plural(data.draws * data.chains, "draw")}.`);
   draw("growth", canvas, { type: "line", data: { datasets: sets }, options: { parsing: false, interaction: { mode: "index", intersect: false },
