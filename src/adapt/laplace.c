@@ -1,8 +1,9 @@
 #include "adapt/laplace.h"
 
+#include "adapt/laplace_state.h"
+
 #include "base/linalg.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
 
@@ -10,12 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newton steps; quick steps between two of them; attempts to find the lengths of directions; lengths of a step that are
- * tried; points of the window that two Ts are compared by, and how many at once. */
-enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14, LENGTHS = 12, COMPARED = 4000, CHUNK = 64 };
-
-/* Of the levels that are compared, one in OUTLIERS at either end is left out. */
-enum { OUTLIERS = 10 };
+/* Newton steps; quick steps between two of them; attempts to find the lengths of directions. */
+enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14 };
 
 /* A climb takes at most one in SHARE evaluations of warm-up. */
 enum { SHARE = 5 };
@@ -34,40 +31,10 @@ enum { SHARE = 5 };
  * values along the step. */
 enum round_kind { ALONG, ACROSS, STEP, KINDS };
 
-/* How a climb stands, beside its arrays: all of it is in checkpoints, so that one that is stopped goes on where it
- * was. */
-typedef struct progress {
-    uint32_t kind, steps, scalings, quick; /* kind of round; quick: quick steps since the last Newton step */
-    double expected;                       /* gain of the quick step that is being taken; 0: it is a Newton step */
-    uint64_t evals;
-    double value;         /* at the top */
-    double step[LENGTHS]; /* log densities along the step */
-} progress;
-
-struct gess__laplace {
-    gess__approx *t;
-    /* of a climb */
-    gess__ensemble *ensemble;
-    const gess__record *record;
-    progress at;
-    int *finished;         /* the items of the round that are done: dim, or LENGTHS */
-    double *top;           /* dim: the highest point so far */
-    double *frame;         /* dim × dim, column-major: the directions that differences are taken along */
-    double *up, *down;     /* dim: log densities one length along each of them, both ways */
-    int *scaled;           /* dim: it has its length */
-    double *curvature;     /* dim × dim: minus the second differences; then their eigenvectors */
-    double *step;          /* dim */
-    double *eigen;         /* dim */
-    double *square, *work; /* dim × dim; of the eigenvectors, or of the triangular kernels */
-    /* of a comparison */
-    double *points, *z;      /* CHUNK × dim */
-    double *deltas, *levels; /* COMPARED */
-};
-
 /* Evaluations of a step. */
 static uint64_t step_cost(size_t dim)
 {
-    return (uint64_t)dim * (dim + 1) + LENGTHS;
+    return (uint64_t)dim * (dim + 1) + GESS__LAPLACE_LENGTHS;
 }
 
 /* Evaluations that a climb may take. */
@@ -84,7 +51,7 @@ int gess__laplace_affordable(const gess__learning *l)
 
 static size_t max_items(size_t dim)
 {
-    return dim > LENGTHS ? dim : LENGTHS;
+    return dim > GESS__LAPLACE_LENGTHS ? dim : GESS__LAPLACE_LENGTHS;
 }
 
 int gess__laplace_new(gess__laplace **laplace, size_t dim, gess_error *err)
@@ -104,10 +71,10 @@ int gess__laplace_new(gess__laplace **laplace, size_t dim, gess_error *err)
     GESS_ALLOC(&s->eigen, dim, err);
     GESS_ALLOC(&s->square, dim * dim, err);
     GESS_ALLOC(&s->work, eigen > triangle ? eigen : triangle, err);
-    GESS_ALLOC(&s->points, CHUNK * dim, err);
-    GESS_ALLOC(&s->z, CHUNK * dim, err);
-    GESS_ALLOC(&s->deltas, COMPARED, err);
-    GESS_ALLOC(&s->levels, COMPARED, err);
+    GESS_ALLOC(&s->points, GESS__LAPLACE_CHUNK * dim, err);
+    GESS_ALLOC(&s->z, GESS__LAPLACE_CHUNK * dim, err);
+    GESS_ALLOC(&s->deltas, GESS__LAPLACE_COMPARED, err);
+    GESS_ALLOC(&s->levels, GESS__LAPLACE_COMPARED, err);
     return GESS_OK;
 }
 
@@ -236,7 +203,7 @@ static uint64_t round_cost(const gess__laplace *s)
 {
     uint64_t dim = s->ensemble->target.dim, left = 0;
     for (size_t k = 0; k < dim; k++) left += !s->scaled[k];
-    return s->at.kind == ALONG ? 2 * left : s->at.kind == ACROSS ? dim * (dim - 1) : LENGTHS;
+    return s->at.kind == ALONG ? 2 * left : s->at.kind == ACROSS ? dim * (dim - 1) : GESS__LAPLACE_LENGTHS;
 }
 
 static void begin_round(gess__laplace *s, enum round_kind kind)
@@ -249,7 +216,8 @@ static void begin_round(gess__laplace *s, enum round_kind kind)
 static int run_round(gess__laplace *s, gess_error *err)
 {
     gess__ensemble *e = s->ensemble;
-    GESS_TRY(gess__team_run(e->team, s->at.kind == STEP ? LENGTHS : e->target.dim, evaluate_item, s, err));
+    GESS_TRY(
+        gess__team_run(e->team, s->at.kind == STEP ? GESS__LAPLACE_LENGTHS : e->target.dim, evaluate_item, s, err));
     s->at.evals += round_cost(s);
     return GESS_OK;
 }
@@ -272,7 +240,7 @@ static void begin(gess__laplace *s)
     double count = (double)c->count;
     for (size_t i = 1; i < c->count; i++)
         if (c->value[i] > c->value[best]) best = i;
-    s->at = (progress){.value = c->value[best]};
+    s->at = (gess__laplace_progress){.value = c->value[best]};
     memcpy(s->top, c->x + best * dim, dim * sizeof *s->top);
     memset(s->scaled, 0, dim * sizeof *s->scaled);
     memset(s->frame, 0, dim * dim * sizeof *s->frame);
@@ -359,14 +327,14 @@ static double quick_step(gess__laplace *s)
 /* Goes to the highest point along the step, if one is higher than the top; returns the gain. */
 static double take_step(gess__laplace *s)
 {
-    size_t best = LENGTHS;
+    size_t best = GESS__LAPLACE_LENGTHS;
     double before = s->at.value;
-    for (size_t i = 0; i < LENGTHS; i++) {
+    for (size_t i = 0; i < GESS__LAPLACE_LENGTHS; i++) {
         if (!(s->at.step[i] > s->at.value)) continue;
         best = i;
         s->at.value = s->at.step[i];
     }
-    for (size_t k = 0; best < LENGTHS && k < s->ensemble->target.dim; k++)
+    for (size_t k = 0; best < GESS__LAPLACE_LENGTHS && k < s->ensemble->target.dim; k++)
         s->top[k] = gess__fma(length_of(best), s->step[k], s->top[k]);
     return s->at.value - before;
 }
@@ -449,72 +417,4 @@ int gess__laplace_search(gess__learning *l, const gess__record *record, gess_err
     l->ensemble->tally.evals += s->at.evals;
     l->adaptation->warmup.before.evals += s->at.evals; /* they belong to no update of the stage */
     return GESS_OK;
-}
-
-/* ---- the choice between the two ---- */
-
-gess__approx *gess__laplace_approx(gess__laplace *s)
-{
-    return s->t;
-}
-
-gess__approx *gess__laplace_t(const gess__learning *l)
-{
-    /* a map has moved everything else */
-    return l->laplace != NULL && l->state.laplace_found && l->state.layers == 0 ? l->laplace->t : NULL;
-}
-
-/* Which point of the window is number i of n. */
-static size_t point_index(const gess__window *w, size_t i, size_t n)
-{
-    return i * gess__window_points(w) / n;
-}
-
-/* Squared distances of n points of the window. */
-static void set_deltas(gess__laplace *s, const gess__window *w, const gess__approx *t, size_t n)
-{
-    size_t dim = w->dim;
-    for (size_t done = 0; done < n; done += CHUNK) {
-        size_t some = n - done < CHUNK ? n - done : CHUNK;
-        for (size_t i = 0; i < some; i++)
-            memcpy(s->points + i * dim, w->points + point_index(w, done + i, n) * dim, dim * sizeof *s->points);
-        gess__triangular_solves(dim, t->chol, t->inverse_diagonal, t->mu, some, s->points, s->z, s->work);
-        for (size_t i = 0; i < some; i++) s->deltas[done + i] = gess__dot(dim, s->z + i * dim, s->z + i * dim);
-    }
-}
-
-/* The width of the range of log π − log T over these points, outliers left out. */
-static double level_range(gess__laplace *s, const gess__window *w, const gess__approx *t, double nu, size_t n)
-{
-    gess__approx with = *t;
-    with.nu = nu;
-    for (size_t i = 0; i < n; i++)
-        s->levels[i] = w->values[point_index(w, i, n)] - gess__approx_log_t(&with, s->deltas[i]);
-    gess__sort(n, s->levels);
-    return s->levels[n - 1 - n / OUTLIERS] - s->levels[n / OUTLIERS];
-}
-
-/* If chains are far out, the window is made of their points, and these want heavy tails. */
-int gess__laplace_prefer(gess__learning *l)
-{
-    static const double tails[] = {INFINITY, 100.0, 30.0, 10.0, 5.0, 3.0};
-    gess__laplace *s = l->laplace;
-    const gess__window *w = &l->adaptation->window;
-    gess__frozen *f = &l->ensemble->frozen;
-    gess__approx *t = gess__laplace_t(l);
-    size_t points = gess__window_points(w), n = points < COMPARED ? points : COMPARED;
-    int gaussian = (l->ensemble->kernel->needs & GESS__IGNORES_TAILS) != 0;
-    if (t == NULL || f->mixture->count > 1) return 0;
-    set_deltas(s, w, f->approx, n);
-    double fitted = level_range(s, w, f->approx, gaussian ? INFINITY : f->approx->nu, n), best = INFINITY;
-    set_deltas(s, w, t, n);
-    for (size_t i = 0; i < (gaussian ? 1 : sizeof tails / sizeof *tails); i++) {
-        double now = level_range(s, w, t, tails[i], n);
-        if (!(now < best)) continue;
-        best = now;
-        t->nu = tails[i];
-    }
-    if (!(best < fitted)) return 0;
-    gess__approx_copy(f->approx, t);
-    return 1;
 }
