@@ -67,7 +67,7 @@ tsan:
 	$(CTEST) --test-dir build/tsan -R '^unit/($(ALTERNATIVES))$$'
 
 fuzz:
-	FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh
+	FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh
 
 mutate:
 	python3 tests/mutation/mutate.py
