@@ -1,5 +1,5 @@
 /* The fit of a mixture of t to a warm-up window: how many components it has, chosen by how likely each half of the
- * chains gets under the fit to the other (docs/statistics.md, "The mixture of t"), and then EM on all points. */
+ * chains gets under the fit to the other (docs/specification.md, "The mixture of t"), and then EM on all points. */
 #include "approx/mixture_fit.h"
 
 #include "base/tiles.h"

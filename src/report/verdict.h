@@ -1,6 +1,6 @@
 /* The verdict: whether a run can be trusted, as findings in plain words with numbers and advice.
  *
- * A run passes if no finding is a failure. The rules are rows of rules.def; docs/statistics.md explains them. */
+ * A run passes if no finding is a failure. The rules are rows of rules.def; docs/specification.md explains them. */
 #ifndef GESS_REPORT_VERDICT_H
 #define GESS_REPORT_VERDICT_H
 
