@@ -4,7 +4,7 @@
 #define GESS_BASE_MUTANT_H
 
 enum gess__mutant {
-#define GESS_MUTANT_ROW(name, value, what) GESS__MUTANT_##name = (value),
+#define GESS_MUTANT_ROW(name, value, where, what) GESS__MUTANT_##name = (value),
 #include "base/mutants.def"
 #undef GESS_MUTANT_ROW
     GESS__MUTANT_NONE = 0

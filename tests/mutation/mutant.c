@@ -13,7 +13,7 @@ __attribute__((constructor)) static void choose(void)
         const char *name;
         int number;
     } rows[] = {
-#define GESS_MUTANT_ROW(name, value, what) {#name, value},
+#define GESS_MUTANT_ROW(name, value, where, what) {#name, value},
 #include "base/mutants.def"
 #undef GESS_MUTANT_ROW
     };
