@@ -1,8 +1,8 @@
 /* `gess export`: the draws of a run in another program's format. The formats are the table of src/export. */
 #include "command.h"
-#include "run/directory.h"
 #include "export/registry.h"
-#include "export/source.h"
+#include "export/run_source.h"
+#include "run/directory.h"
 #include "run/run.h"
 
 #include <unistd.h>

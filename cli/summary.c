@@ -1,7 +1,7 @@
 /* `gess summary`: the figures of a run, or of CSV files with draws. */
 #include "report/summary.h"
 #include "command.h"
-#include "draws/tables.h"
+#include "draws/csv_chains.h"
 #include "run/directory.h"
 #include "run/run.h"
 

@@ -1,4 +1,4 @@
-/* The coordinator's state, shared by coordinator.c (a run's beginning and end), dispatch.c (tasks go out), results.c
+/* The coordinator's state, shared by coordinator.c (a run's beginning and end), dispatch.c (tasks go out), receive.c
  * (messages come in) and comm_thread.c (the thread that carries messages). Nobody else includes it. */
 #ifndef GESS_CLUSTER_COORDINATOR_STATE_H
 #define GESS_CLUSTER_COORDINATOR_STATE_H
@@ -103,7 +103,7 @@ void gess__coordinator_send(gess__coordinator *c, int i, int tag, const void *by
 int gess__dispatch_tasks(gess__coordinator *c);
 int gess__dispatch(gess__coordinator *c);
 
-/* results.c: takes a message that has come. */
+/* receive.c: takes a message that has come. */
 int gess__coordinator_receive(gess__coordinator *c, const gess__message *message, gess_error *err);
 
 /* Passes c->unused on to the scheduler. */

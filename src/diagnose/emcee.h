@@ -6,7 +6,7 @@
 #ifndef GESS_DIAGNOSE_EMCEE_H
 #define GESS_DIAGNOSE_EMCEE_H
 
-#include "diagnose/fft.h"
+#include "diagnose/autocovariance.h"
 
 /* In draws; x is chains × n: x[chain * n + draw]. The transform must have room for series of n values; `scratch` is n
  * doubles. NaN if a chain is constant or not finite, as in emcee. */

@@ -4,7 +4,7 @@
 #define GESS_DIAGNOSE_POSTERIOR_WORKSPACE_H
 
 #include "base/vmath.h"
-#include "diagnose/fft.h"
+#include "diagnose/autocovariance.h"
 #include "diagnose/posterior.h"
 
 /* How the draws are cut: `columns` columns of `rows` draws. Draw i of column c is x[begin(c) + i * stride]. */

@@ -1,5 +1,5 @@
 /* The scheduler's state, shared by scheduler.c (workers), claims.c (who gets which block), segments.c (draws in order)
- * and predict_depth.c (how much to speculate). Nobody else includes it. */
+ * and speculation_depth.c (how much to speculate). Nobody else includes it. */
 #ifndef GESS_EXECUTE_SCHEDULER_STATE_H
 #define GESS_EXECUTE_SCHEDULER_STATE_H
 
@@ -86,7 +86,7 @@ int gess__claim_block(gess__scheduler *scheduler, int rank, double sec_per_itera
  * thread that carries messages must not wait for a disk. */
 void gess__claim_finish(gess__scheduler *scheduler, const gess__claim *claim, const gess__outcome *outcome);
 
-/* ---- predict_depth.c ---- */
+/* ---- speculation_depth.c ---- */
 
 /* Whether points are predicted at all, as far as is known; and how many angles per task. */
 int gess__speculates(const gess__scheduler *scheduler);

@@ -3,7 +3,7 @@
  * A file has comments of `key = value`, a header, draws with 17 digits, and comments with the times. ArviZ, R and
  * stansummary read it; the comments are those of CmdStan's method "sample", which these programs expect. */
 #include "base/mem.h"
-#include "export/partial.h"
+#include "export/atomic_file.h"
 #include "export/registry.h"
 
 #include <dirent.h>
@@ -45,8 +45,8 @@ __attribute__((format(printf, 3, 4))) static int put(const out *o, gess_error *e
 /* ---- names ---- */
 
 /* A name as a field. It is quoted if it has a comma, quote, line break or `#`, or blanks at its ends. If a
- * spreadsheet would take it for a formula, it gets an apostrophe in front, which draws/tables.c removes again; a name
- * that already begins with apostrophes and then such a character gets one more. */
+ * spreadsheet would take it for a formula, it gets an apostrophe in front, which draws/csv_chains.c removes again; a
+ * name that already begins with apostrophes and then such a character gets one more. */
 static int put_name(const out *o, const char *name, gess_error *err)
 {
     size_t length = strlen(name);

@@ -2,7 +2,7 @@
  * log_prob (step, walker), accepted (walker) and, if there are derived quantities, blobs (step, walker). emcee has no
  * place for names; they are in parameter_names and derived_names beside the group. */
 #include "base/mem.h"
-#include "export/partial.h"
+#include "export/atomic_file.h"
 #include "export/registry.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* What an exporter is given: the draws of a run, and what the run directory says about them.
  *
  * An exporter is one file and one row of exporters.def; registry.h looks rows up. It reads the draws in chunks, so that
- * its memory does not grow with their number, and writes under a temporary name (partial.h). */
+ * its memory does not grow with their number, and writes under a temporary name (atomic_file.h). */
 #ifndef GESS_EXPORT_EXPORT_H
 #define GESS_EXPORT_EXPORT_H
 

@@ -2,7 +2,7 @@
  * and `sample_stats` (`lp`), a variable of (chain, draw) each, and two more groups for warm-up draws if they were kept.
  * https://python.arviz.org/en/stable/schema/schema.html */
 #include "base/mem.h"
-#include "export/partial.h"
+#include "export/atomic_file.h"
 #include "export/registry.h"
 
 #include <errno.h>

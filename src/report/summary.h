@@ -6,7 +6,7 @@
 #define GESS_REPORT_SUMMARY_H
 
 #include "draws/draws.h"
-#include "report/chains.h"
+#include "report/chain_checks.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #include "run/finish.h"
 
 #include "run/checkpoint.h"
-#include "run/describe.h"
 #include "run/directory.h"
 #include "run/log.h"
-#include "run/nans.h"
+#include "run/method_text.h"
+#include "run/nans_csv.h"
 #include "run/run.h"
 #include "run/stats.h"
 

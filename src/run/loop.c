@@ -11,7 +11,7 @@
 #include "run/run.h"
 #include "run/sink.h"
 #include "run/stats.h"
-#include "run/targets.h"
+#include "run/stop_check.h"
 
 /* Warms up one ensemble after the other, stage by stage. */
 static int warm_up(gess_run *run, gess_error *err)

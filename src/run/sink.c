@@ -1,7 +1,7 @@
 #include "run/sink.h"
 
 #include "base/assert.h"
-#include "run/clock.h"
+#include "run/deadlines.h"
 #include "run/run.h"
 #include "run/stats.h"
 

@@ -1,9 +1,9 @@
 #include "transform/learned_map.h"
 
 #include "base/assert.h"
-#include "base/tiles.h"
 #include "base/mem.h"
-#include "transform/learner.h"
+#include "base/tiles.h"
+#include "transform/layer_learner.h"
 
 #include <float.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef GESS_TRANSFORM_SCALE_SEARCH_H
 #define GESS_TRANSFORM_SCALE_SEARCH_H
 
-#include "transform/learner.h"
+#include "transform/layer_learner.h"
 #include "transform/scale.h"
 
 /* Candidates that point at one coordinate: drivers of its spread, and bends of its mean. */

@@ -7,7 +7,7 @@
 
 #include "base/tiles.h"
 #include "parallel/blocks.h"
-#include "transform/learner.h"
+#include "transform/layer_learner.h"
 
 enum { SHIFT, SPREAD, TILT, POWER, LEAN, PARAMETERS = GESS__SHAPE_PARAMETERS };
 

@@ -16,10 +16,10 @@
  *      of either half of the points under the fit to the other. With few points the power stays 1 and the lean 0. */
 #include "transform/skew.h"
 
-#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/tile_matmul.h"
-#include "transform/learner.h"
+#include "base/tiles.h"
+#include "transform/layer_learner.h"
 #include "transform/sinh_arcsinh_fit.h"
 #include "transform/skew_search.h"
 #include "transform/tail_weights.h"

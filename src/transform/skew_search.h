@@ -2,7 +2,7 @@
 #ifndef GESS_TRANSFORM_SKEW_SEARCH_H
 #define GESS_TRANSFORM_SKEW_SEARCH_H
 
-#include "transform/learner.h"
+#include "transform/layer_learner.h"
 
 /* The points, where the power iteration starts, and scratch. */
 typedef struct gess__skew_search {

@@ -11,7 +11,7 @@
 #include "transform/warp.h"
 
 #include "base/tiles.h"
-#include "transform/learner.h"
+#include "transform/layer_learner.h"
 #include "transform/sinh_arcsinh_fit.h"
 #include "transform/tail_weights.h"
 

@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/csv.h"
-#include "draws/tables.h"
+#include "draws/csv_chains.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

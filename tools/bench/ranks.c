@@ -1,5 +1,5 @@
-/* Several ranks, simulated: threads of this process that exchange messages with a delay (parallel/loopback.c), and a
- * density that sleeps, so that many ranks need few cores. It reports the share of the ideal speed of sampling after
+/* Several ranks, simulated: threads of this process that exchange messages with a delay (parallel/comm_loopback.c), and
+ * a density that sleeps, so that many ranks need few cores. It reports the share of the ideal speed of sampling after
  * warm-up, and the prediction of docs/scaling.md: a helper rank has two tasks of τ seconds, so a round trip of 2 L
  * costs time only if it is longer than one of them; then the share is 2 τ / (τ + 2 L). */
 #include "base/mem.h"

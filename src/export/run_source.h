@@ -1,6 +1,6 @@
 /* Opens a run directory for export: its draws, and what config.json and summary.json say about the run. */
-#ifndef GESS_EXPORT_SOURCE_H
-#define GESS_EXPORT_SOURCE_H
+#ifndef GESS_EXPORT_RUN_SOURCE_H
+#define GESS_EXPORT_RUN_SOURCE_H
 
 #include "export/export.h"
 

@@ -1,4 +1,4 @@
-#include "report/chains.h"
+#include "report/chain_checks.h"
 
 #include "base/assert.h"
 #include "base/sort.h"

@@ -62,8 +62,7 @@ gess__speculation *gess__scheduler_label(gess__scheduler *s, gess__frozen_label 
     *lock = &s->lock;
     if (s->speculation == NULL) return NULL;
     pthread_mutex_lock(&s->lock);
-    for (unsigned i = 0; i < gess__team_size(s->ensemble->team); i++)
-        gess__speculation_label(s->speculation, i, label);
+    for (unsigned i = 0; i < gess__team_size(s->ensemble->team); i++) gess__speculation_label(s->speculation, i, label);
     pthread_mutex_unlock(&s->lock);
     return s->speculation;
 }

@@ -1,9 +1,9 @@
-#include "transform/learner.h"
+#include "transform/layer_learner.h"
 
 #include "base/assert.h"
-#include "base/tiles.h"
 #include "base/linalg.h"
 #include "base/mem.h"
+#include "base/tiles.h"
 #include "transform/learned_map.h"
 
 #include <stdlib.h>

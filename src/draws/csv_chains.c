@@ -1,4 +1,4 @@
-#include "draws/tables.h"
+#include "draws/csv_chains.h"
 
 #include "base/assert.h"
 #include "base/csv.h"

@@ -1,6 +1,6 @@
 /* nans.csv of the run directory: the first points at which the density was NaN. */
-#ifndef GESS_RUN_NANS_H
-#define GESS_RUN_NANS_H
+#ifndef GESS_RUN_NANS_CSV_H
+#define GESS_RUN_NANS_CSV_H
 
 #include <gess/gess.h>
 

@@ -1,4 +1,4 @@
-#include "run/describe.h"
+#include "run/method_text.h"
 
 #include "run/run.h"
 

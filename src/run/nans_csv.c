@@ -1,4 +1,4 @@
-#include "run/nans.h"
+#include "run/nans_csv.h"
 
 #include "base/assert.h"
 #include "base/csv.h"

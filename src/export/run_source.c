@@ -1,4 +1,4 @@
-#include "export/source.h"
+#include "export/run_source.h"
 
 #include "base/assert.h"
 

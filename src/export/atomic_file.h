@@ -1,7 +1,7 @@
 /* A file that appears under its name only once it is complete: written beside it under a temporary name, then renamed.
  */
-#ifndef GESS_EXPORT_PARTIAL_H
-#define GESS_EXPORT_PARTIAL_H
+#ifndef GESS_EXPORT_ATOMIC_FILE_H
+#define GESS_EXPORT_ATOMIC_FILE_H
 
 #include "base/status.h"
 

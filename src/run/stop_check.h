@@ -1,6 +1,6 @@
 /* Sampling until targets are met: when the stop rule is checked next, and what a check records. */
-#ifndef GESS_RUN_TARGETS_H
-#define GESS_RUN_TARGETS_H
+#ifndef GESS_RUN_STOP_CHECK_H
+#define GESS_RUN_STOP_CHECK_H
 
 #include <gess/gess.h>
 

@@ -6,8 +6,8 @@
  * transform leaves them, and nothing is reordered.
  *
  * Twiddles come from base/vmath.h and sums have a fixed order, so the bits do not depend on the vector width. */
-#ifndef GESS_DIAGNOSE_FFT_H
-#define GESS_DIAGNOSE_FFT_H
+#ifndef GESS_DIAGNOSE_AUTOCOVARIANCE_H
+#define GESS_DIAGNOSE_AUTOCOVARIANCE_H
 
 #include "base/status.h"
 

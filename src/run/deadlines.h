@@ -1,6 +1,6 @@
 /* The clock of a run: when a checkpoint is due, and when --max-time is over. */
-#ifndef GESS_RUN_CLOCK_H
-#define GESS_RUN_CLOCK_H
+#ifndef GESS_RUN_DEADLINES_H
+#define GESS_RUN_DEADLINES_H
 
 #include <gess/gess.h>
 

@@ -1,8 +1,8 @@
 /* The workspace for learning layers, and what several kinds of layer learn with: standardised and whitened points.
  *
  * A learner serves one layer at a time. Its arrays hold nothing between two layers. */
-#ifndef GESS_TRANSFORM_LEARNER_H
-#define GESS_TRANSFORM_LEARNER_H
+#ifndef GESS_TRANSFORM_LAYER_LEARNER_H
+#define GESS_TRANSFORM_LAYER_LEARNER_H
 
 #include "transform/layer.h"
 

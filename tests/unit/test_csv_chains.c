@@ -1,11 +1,11 @@
-/* draws/tables.h: CSV files of CmdStan and of gess's exports, names included, as draws. */
+/* draws/csv_chains.h: CSV files of CmdStan and of gess's exports, names included, as draws. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "draws/tables.h"
+#include "draws/csv_chains.h"
 #include "export/registry.h"
 #include "readers/draws_file.h"
 

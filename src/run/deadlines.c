@@ -1,4 +1,4 @@
-#include "run/clock.h"
+#include "run/deadlines.h"
 
 #include "base/clock.h"
 #include "run/run.h"

@@ -1,4 +1,4 @@
-#include "export/partial.h"
+#include "export/atomic_file.h"
 
 #include "base/assert.h"
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* The method that a run used, in words: gess_stats.method. */
-#ifndef GESS_RUN_DESCRIBE_H
-#define GESS_RUN_DESCRIBE_H
+#ifndef GESS_RUN_METHOD_TEXT_H
+#define GESS_RUN_METHOD_TEXT_H
 
 #include <gess/gess.h>
 

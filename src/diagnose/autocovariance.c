@@ -1,4 +1,4 @@
-#include "diagnose/fft.h"
+#include "diagnose/autocovariance.h"
 
 #include "base/assert.h"
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-#include "run/targets.h"
+#include "run/stop_check.h"
 
 #include "base/assert.h"
 #include "run/log.h"

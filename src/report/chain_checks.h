@@ -2,8 +2,8 @@
  *
  * Places are medians of a chain's draws, spreads come from its quartiles, and shifts are of normal scores of ranks, so
  * a heavy tail raises no false alarm. The thresholds are in rules.h. */
-#ifndef GESS_REPORT_CHAINS_H
-#define GESS_REPORT_CHAINS_H
+#ifndef GESS_REPORT_CHAIN_CHECKS_H
+#define GESS_REPORT_CHAIN_CHECKS_H
 
 #include "diagnose/posterior.h"
 

@@ -1,6 +1,6 @@
 /* Draws from CSV files, such as CmdStan's and gess's own exports: one file per chain. */
-#ifndef GESS_DRAWS_TABLES_H
-#define GESS_DRAWS_TABLES_H
+#ifndef GESS_DRAWS_CSV_CHAINS_H
+#define GESS_DRAWS_CSV_CHAINS_H
 
 #include "draws/draws.h"
 
