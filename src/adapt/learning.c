@@ -61,7 +61,7 @@ static int is_noisy(gess__learning *l, const gess__pool *pool, const gess__pool_
     s->score = report->score;
     s->gap = report->gap;
     s->shrinkage = report->shrinkage;
-    s->leans = report->leans;
+    s->shrunk_to_laplace = report->shrunk_to_target;
     /* a full window has as many draws as it will ever have: p parameters cost p / 2n nats */
     double max = gess__fit_allowance(l->ensemble->target.dim), parameters = 0.5 * dim * (dim + 3.0),
            count = (double)(pool->half + pool->rest);

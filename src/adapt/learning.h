@@ -14,7 +14,7 @@ typedef struct gess__move_value gess__move_value;
 typedef struct gess__learning_state {
     uint64_t fits;                      /* so far */
     double score, gap, gain, shrinkage; /* of the last fit, as in gess__pool_report */
-    int leans;                          /* the last fit leans towards the Laplace approximation */
+    int shrunk_to_laplace;              /* the last fit was shrunk towards the Laplace approximation */
     /* the Laplace approximation */
     int laplace_stopped; /* its search was stopped and goes on later */
     int laplace_found;   /* there is one */

@@ -1,5 +1,6 @@
 #include "approx/approx.h"
 
+#include "base/assert.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/special.h"
@@ -10,6 +11,7 @@
 
 int gess__approx_new(gess__approx **approx, size_t dim, gess_error *err)
 {
+    GESS_ASSERT(dim > 0);
     GESS_ALLOC(approx, 1, err);
     gess__approx *t = *approx;
     t->dim = dim;
@@ -34,6 +36,7 @@ void gess__approx_free(gess__approx *approx)
 void gess__approx_copy(gess__approx *to, const gess__approx *from)
 {
     size_t dim = from->dim;
+    GESS_ASSERT(to->dim == dim);
     to->nu = from->nu;
     to->log_det = from->log_det;
     memcpy(to->mu, from->mu, dim * sizeof *to->mu);
@@ -43,6 +46,7 @@ void gess__approx_copy(gess__approx *to, const gess__approx *from)
 
 void gess__approx_ready(gess__approx *approx)
 {
+    GESS_ASSERT(approx->nu > 0.0);
     approx->log_det = 0.0;
     for (size_t i = 0; i < approx->dim; i++) {
         double pivot = approx->chol[i * approx->dim + i];
@@ -135,11 +139,12 @@ static int read_fields(gess__approx *approx, const json_t *root, const char *pat
 
 int gess__approx_read(gess__approx *approx, const char *path, gess_error *err)
 {
-    json_error_t where;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    GESS_ASSERT(approx != NULL && path != NULL);
+    json_error_t place;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &place);
     if (root == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "%s, line %d: %s; expected the output of `gess fit --json`", path,
-                          where.line, where.text);
+                          place.line, place.text);
     int status = read_fields(approx, root, path, err);
     json_decref(root);
     return status;

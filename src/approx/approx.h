@@ -22,7 +22,7 @@ typedef struct gess__approx {
     double log_det;           /* log |Σ| */
 } gess__approx;
 
-/* N(0, I). */
+/* A new approximation is N(0, I). */
 int gess__approx_new(gess__approx **approx, size_t dim, gess_error *err);
 void gess__approx_free(gess__approx *approx);
 void gess__approx_copy(gess__approx *to, const gess__approx *from);
@@ -30,13 +30,13 @@ void gess__approx_copy(gess__approx *to, const gess__approx *from);
 /* Sets log_det and inverse_diagonal from chol. Call after writing chol. */
 void gess__approx_ready(gess__approx *approx);
 
-/* log T at squared distance δ, without the terms that do not depend on δ. */
+/* log T at squared distance δ, without its normalising constant. */
 double gess__approx_log_t(const gess__approx *approx, double delta);
 
-/* The same for n points, vectorised, with the same bits; gaussian: as if ν were infinite. */
+/* The same for n points, with the same bits as one at a time. `gaussian`: as if ν were infinite. */
 void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, const double *deltas, double *out);
 
-/* Those terms: log T(x) = gess__approx_log_t(δ) + gess__approx_log_norm(). */
+/* The normalising constant: log T(x) = gess__approx_log_t(δ) + gess__approx_log_norm(). */
 double gess__approx_log_norm(const gess__approx *approx);
 
 /* tr Σ. */

@@ -1,7 +1,7 @@
-/* What both fits share: the workspace, the rule that chooses between them, and the ridge. */
+/* The workspace of fits, the rule that chooses between ECME and the projected fit, and the ridge. */
 #include "approx/fit.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 
@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What every fit needs. A fit that no team ever helps with has no use for blocks. */
+/* Allocates what every fit needs. `blocks`: split work on points into blocks, which a team can share. */
 static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, int blocks, gess__team *team, gess_error *err)
 {
+    GESS_ASSERT(dim > 0 && points > 0);
     GESS_ALLOC(fitter, 1, err);
     gess__fitter *f = *fitter;
     f->dim = dim;
@@ -20,7 +21,7 @@ static int make_fitter(gess__fitter **fitter, size_t dim, size_t points, int blo
     GESS_ALLOC(&f->weights, points, err);
     GESS_ALLOC(&f->deltas, points, err);
     GESS_ALLOC(&f->centred, points * dim, err);
-    GESS_TRY(gess__fit_blocks_open(&f->hands, team, dim, blocks ? points : 0, err));
+    GESS_TRY(gess__fit_blocks_open(&f->blocks, team, dim, blocks ? points : 0, err));
     GESS_ALLOC(&f->solved, dim * (points < dim ? points : dim), err);
     GESS_ALLOC(&f->square, dim * dim, err);
     GESS_ALLOC(&f->mean, dim, err);
@@ -34,7 +35,7 @@ int gess__fitter_new(gess__fitter **fitter, size_t dim, size_t points, gess_erro
 {
     GESS_TRY(make_fitter(fitter, dim, points, 0, NULL, err));
     gess__fitter *f = *fitter;
-    /* fewer points than the fitter was made for may need the projection, up to 2 dim - 1 of them */
+    /* a fit to fewer points than `points` may be projected; it has at most 2 dim - 1 points */
     size_t few = points < 2 * dim ? points : 2 * dim - 1, rank = few / 2 > 0 ? few / 2 : 1;
     if (rank > dim) rank = dim;
     GESS_ALLOC(&f->projected, few * rank, err);
@@ -54,6 +55,7 @@ int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, ge
 
 int gess__fitter_thorough(gess__fitter *fitter, gess_error *err)
 {
+    GESS_ASSERT(fitter->saved == NULL);
     return gess__approx_new(&fitter->saved, fitter->dim, err);
 }
 
@@ -63,7 +65,7 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter->weights);
     free(fitter->deltas);
     free(fitter->centred);
-    gess__fit_blocks_close(&fitter->hands);
+    gess__fit_blocks_close(&fitter->blocks);
     free(fitter->solved);
     free(fitter->square);
     free(fitter->mean);
@@ -82,9 +84,20 @@ void gess__fitter_free(gess__fitter *fitter)
     free(fitter);
 }
 
+/* Whether the caller keeps gess__fit()'s promise: as many points as the fitter holds or fewer, all finite. */
+static int points_are_valid(const gess__fitter *fitter, size_t count, const double *points)
+{
+    if (count == 0 || count > fitter->points) return 0;
+    for (size_t i = 0; i < count * fitter->dim; i++)
+        if (!isfinite(points[i])) return 0;
+    return 1;
+}
+
 void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
                gess__approx *approx, gess__fit_report *report)
 {
+    GESS_ASSERT(points_are_valid(fitter, count, points) && approx->dim == fitter->dim);
+    GESS_ASSERT(count >= 2 * fitter->dim || fitter->inner != NULL);
     gess__blas_begin();
     if (count < 2 * fitter->dim)
         gess__fit_projected(fitter, count, points, settings, approx, report);
@@ -94,18 +107,18 @@ void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__f
 }
 
 /* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of
- * any units. A coordinate without spread gets a spread of 1e-13 of its size (1e-13 where it is 0).
- * Then λI is added, λ = 0, 1e-12, 1e-11, …, 1 until the factor exists and its smallest pivot is above
- * 1e-7, i.e. until no direction is narrower than that beside its coordinates. */
+ * any units. A coordinate without spread gets a spread of 1e-13 times its size (1e-13 if it is 0).
+ * Then λI is added, λ = 0, 1e-12, 1e-11, …, 1, until the factor exists and its smallest pivot is above
+ * 1e-7, that is, until no direction is narrower than 1e-7 times its coordinates. */
 int gess__ridged_cholesky(size_t dim, double *square, double *scales, const double *centre, gess__approx *approx)
 {
     int ridged = 0;
     for (size_t i = 0; i < dim; i++) {
         double size = fabs(centre[i]), variance = square[i + i * dim];
-        double least = size > 0.0 && isfinite(size) ? 1e-13 * size : variance > 0.0 ? 0.0 : 1e-13;
-        if (least < 1e-140) least = 1e-140; /* its square must not vanish */
-        if (!(variance > least * least)) {
-            variance = least * least;
+        double min = size > 0.0 && isfinite(size) ? 1e-13 * size : variance > 0.0 ? 0.0 : 1e-13;
+        if (min < 1e-140) min = 1e-140; /* its square must not underflow */
+        if (!(variance > min * min)) {
+            variance = min * min;
             ridged = 1;
         }
         if (variance > DBL_MAX) variance = DBL_MAX;
@@ -125,7 +138,7 @@ int gess__ridged_cholesky(size_t dim, double *square, double *scales, const doub
         for (size_t i = 0; good && i < dim; i++) good = approx->chol[i + i * dim] > 1e-7;
         if (!good) ridged = 1;
     }
-    if (!good) { /* entries that are no correlations at all: the diagonal alone */
+    if (!good) { /* the entries are not correlations: keep the diagonal only */
         memset(approx->chol, 0, dim * dim * sizeof *approx->chol);
         for (size_t i = 0; i < dim; i++) approx->chol[i + i * dim] = 1.0;
     }

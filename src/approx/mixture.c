@@ -1,12 +1,13 @@
 #include "approx/mixture.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/mem.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <stdlib.h>
 
-/* Points that go through together; no result depends on it. */
+/* Points per pass of the vector loops; results do not depend on it. */
 enum { CHUNK = 64 };
 
 size_t gess__mixture_room(size_t dim)
@@ -17,6 +18,7 @@ size_t gess__mixture_room(size_t dim)
 
 int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err)
 {
+    GESS_ASSERT(dim > 0);
     GESS_ALLOC(mixture, 1, err);
     (*mixture)->dim = dim;
     (*mixture)->count = 1;
@@ -34,6 +36,7 @@ void gess__mixture_free(gess__mixture *mixture)
 
 void gess__mixture_copy(gess__mixture *to, const gess__mixture *from)
 {
+    GESS_ASSERT(to->dim == from->dim && from->count <= gess__mixture_room(to->dim));
     to->count = from->count;
     for (size_t j = 0; j < from->count; j++) {
         to->log_weight[j] = from->log_weight[j];
@@ -41,7 +44,7 @@ void gess__mixture_copy(gess__mixture *to, const gess__mixture *from)
     }
 }
 
-/* As below, of up to CHUNK. */
+/* gess__log_sums() for up to CHUNK sums. */
 GESS__INLINE void log_sums(size_t count, size_t stride, size_t n, const double *restrict terms, double *restrict out)
 {
     double sums[CHUNK], shifts[CHUNK];
@@ -77,8 +80,8 @@ double gess__log_sum(size_t count, const double *terms)
 
 size_t gess__mixture_scratch(size_t dim, size_t n)
 {
-    size_t most = n < CHUNK ? n : CHUNK;
-    return gess__triangular_scratch(dim) + most * dim + (size_t)GESS__MAX_COMPONENTS * CHUNK;
+    size_t chunk = n < CHUNK ? n : CHUNK;
+    return gess__triangular_scratch(dim) + chunk * dim + (size_t)GESS__MAX_COMPONENTS * CHUNK;
 }
 
 /* log w_j + log t_j of up to CHUNK points. */
@@ -95,9 +98,10 @@ static void one_component(const gess__approx *t, double constant, size_t n, cons
 
 void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch)
 {
+    GESS_ASSERT(mixture->count > 0 && mixture->count <= gess__mixture_room(mixture->dim));
     size_t dim = mixture->dim, count = mixture->count;
     double constants[GESS__MAX_COMPONENTS], *terms = scratch, *triangular = terms + GESS__MAX_COMPONENTS * CHUNK,
-                                             *solved = triangular + gess__triangular_scratch(dim);
+                                            *solved = triangular + gess__triangular_scratch(dim);
     for (size_t j = 0; j < count; j++)
         constants[j] = mixture->log_weight[j] + gess__approx_log_norm(mixture->component[j]);
     for (size_t done = 0; done < n; done += CHUNK) {

@@ -1,7 +1,7 @@
 /* A mixture of multivariate t: T(x) = Σ_j w_j t_j(x), each t_j an approximation of approx.h.
  *
- * One component is the plain t. Everything here is per point and in fixed order, so a point's log T
- * has the same bits in any batch. */
+ * With one component it is the plain t. Everything here works point by point in a fixed order, so
+ * that a point's log T has the same bits in any batch. */
 #ifndef GESS_APPROX_MIXTURE_H
 #define GESS_APPROX_MIXTURE_H
 
@@ -15,10 +15,10 @@ typedef struct gess__mixture {
     gess__approx *component[GESS__MAX_COMPONENTS];
 } gess__mixture;
 
-/* How many components there may be: in many dimensions one, since each takes dim² numbers, and none could be fitted. */
+/* The largest number of components: 1 in many dimensions, since each takes dim² numbers and could not be fitted. */
 size_t gess__mixture_room(size_t dim);
 
-/* One component, N(0, I). */
+/* A new mixture has one component, N(0, I). */
 int gess__mixture_new(gess__mixture **mixture, size_t dim, gess_error *err);
 void gess__mixture_free(gess__mixture *mixture);
 void gess__mixture_copy(gess__mixture *to, const gess__mixture *from);
@@ -26,29 +26,31 @@ void gess__mixture_copy(gess__mixture *to, const gess__mixture *from);
 /* Doubles of scratch for the function below with n points. */
 size_t gess__mixture_scratch(size_t dim, size_t n);
 
-/* log T of n points (n × dim, row-major), with all its constants. */
+/* log T of n points (n × dim, row-major), normalised. */
 void gess__mixture_log_ts(const gess__mixture *mixture, size_t n, const double *points, double *out, double *scratch);
 
-/* log Σ_j exp(terms[j]) for j < count; the largest term is taken out, unless it is infinite. */
+/* log Σ_j exp(terms[j]) for j < count, without overflow. */
 double gess__log_sum(size_t count, const double *terms);
 
-/* The same for n of them, to the bit: out[i] of terms[j * stride + i]. */
+/* The same for n sums, with the same bits: out[i] from terms[j * stride + i]. */
 void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out);
 
-/* The fit to a warm-up window (mixture_size.c): EM from the single t in mixture->component[0], with more and more
- * components as long as the draws of the half that was not fitted get likelier by it; or with `size` components alone,
- * if an earlier fit had so many and they still serve (0: none had). Deterministic. */
 typedef struct gess__mixture_report {
-    double score; /* mean log T of draws under the fit to the other half's */
-    double gain;  /* by how much that is larger than the single t's */
+    double score; /* mean log T of draws under the fit to the other half */
+    double gain;  /* the score minus that of the single t */
     unsigned iterations;
 } gess__mixture_report;
 
 typedef struct gess__mixture_fitter gess__mixture_fitter;
-/* The team, where it is not NULL, helps with the fits. */
+
+/* The workspace of fits to up to `points` points. The team, if not NULL, shares the work. */
 int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess__team *team,
                              gess_error *err);
 void gess__mixture_fitter_free(gess__mixture_fitter *fitter);
+
+/* Fits a mixture to a warm-up window (mixture_size.c). mixture->component[0] holds the single t on entry. The number of
+ * components grows as long as the draws of the half that was not fitted become likelier. If `size` is not 0, only that
+ * number is tried, and the single t is kept if it does not help. Deterministic. */
 void gess__fit_mixture(gess__mixture_fitter *fitter, const gess__pool *pool, size_t size, gess__mixture *mixture,
                        gess__mixture_report *report);
 

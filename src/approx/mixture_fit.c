@@ -1,27 +1,29 @@
-/* A mixture of t by EM.
+/* The maximum a posteriori mixture of t by EM.
  *
- * An iteration finds the share r_ij = w_j t_j(z_i) / T(z_i) of component j in point i, and then for every j
+ * D. Peel & G. J. McLachlan, "Robust mixture modelling using the t distribution", Statistics and Computing 10 (2000),
+ * with ν as in ECME (student_t.c). An iteration finds the share (responsibility) r_ij = w_j t_j(z_i) / T(z_i) of
+ * component j in point i, and then for every j
  *   w_j = mean_i r_ij,   u_ij = (ν_j + D) / (ν_j + δ_ij),
  *   μ_j = Σ r u z / Σ r u,   Σ_j = (m S + Σ r u (z − μ_j)(z − μ_j)ᵀ) / (m + Σ r),
  *   ν_j the maximum of Σ_i r_ij log t_j(z_i) at the new μ_j and Σ_j,
- * with S the scatter within components at the start and m = D + 2: the mode under an inverse Wishart prior that
- * counts for m points at S. Each of these steps raises Σ_j Σ_i r_ij log w_j t_j(z_i) plus the log priors, so that the
- * objective, the log-likelihood plus the log priors, never falls but where a component is dropped. With one
- * component there is no prior, and the division is by Σ r u, as in student_t.c.
- * O(K N D²) an iteration. */
+ * with S the mean Σ within components at the start and m = D + 2: the mode under an inverse Wishart prior with centre S
+ * and the weight of m points. Each step raises Σ_j Σ_i r_ij log w_j t_j(z_i) plus the log priors, so that the
+ * objective, the log-likelihood plus the log priors, never falls unless a component is dropped. With one component
+ * there is no prior, and the division is by Σ r u, as in student_t.c. One iteration costs O(K N D²). */
 #include "approx/mixture_fit.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "base/special.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <stdlib.h>
 
 enum { CHUNK = 64, W = GESS__WIDE_LANES };
 
-/* Shares below this are passed over in the M step. */
+/* The M step ignores shares below this. */
 static const double negligible = 1e-10;
 
 /* ---- memory ---- */
@@ -29,6 +31,7 @@ static const double negligible = 1e-10;
 int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t points, gess__team *team,
                              gess_error *err)
 {
+    GESS_ASSERT(dim > 0 && points > 0);
     GESS_ALLOC(fitter, 1, err);
     gess__mixture_fitter *f = *fitter;
     f->dim = dim;
@@ -50,7 +53,7 @@ int gess__mixture_fitter_new(gess__mixture_fitter **fitter, size_t dim, size_t p
     GESS_ALLOC(&f->within, dim * dim, err);
     GESS_ALLOC(&f->inverses, dim * dim * GESS__MAX_COMPONENTS, err);
     GESS_ALLOC(&f->shifts, dim * GESS__MAX_COMPONENTS, err);
-    GESS_TRY(gess__fit_blocks_open(&f->hands, team, dim, points, err));
+    GESS_TRY(gess__fit_blocks_open(&f->blocks, team, dim, points, err));
     GESS_ALLOC(&f->centres, dim * GESS__MAX_COMPONENTS, err);
     GESS_ALLOC(&f->best_centres, dim * GESS__MAX_COMPONENTS, err);
     GESS_TRY(gess__approx_new(&f->prior, dim, err));
@@ -81,7 +84,7 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
     free(f->within);
     free(f->inverses);
     free(f->shifts);
-    gess__fit_blocks_close(&f->hands);
+    gess__fit_blocks_close(&f->blocks);
     free(f->centres);
     free(f->best_centres);
     gess__approx_free(f->prior);
@@ -96,7 +99,7 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
 
 /* ---- the E step ---- */
 
-/* δ = |L⁻¹ z − L⁻¹ μ|² of a tile of points; four rows at a time, so that their sums do not wait for each other. */
+/* δ = |L⁻¹ z − L⁻¹ μ|² of a tile of points; four rows at a time, so that their sums run in parallel. */
 GESS__VECTOR
 static void tile_deltas(size_t dim, const double *restrict inverse, const double *restrict shift,
                         const double *restrict tile, double *restrict deltas)
@@ -126,7 +129,7 @@ static void tile_deltas(size_t dim, const double *restrict inverse, const double
     for (size_t l = 0; l < W; l++) deltas[l] = sums[l];
 }
 
-/* f->inverses and f->shifts: L_j⁻¹ and L_j⁻¹ μ_j. */
+/* Sets f->inverses and f->shifts to L_j⁻¹ and L_j⁻¹ μ_j. */
 static void invert(gess__mixture_fitter *f)
 {
     size_t dim = f->dim;
@@ -153,7 +156,7 @@ static void deltas_of_block(void *data, unsigned worker, size_t block, size_t fi
     const struct deltas *d = data;
     gess__mixture_fitter *f = d->f;
     size_t dim = f->dim, end = first + count;
-    double deltas[W], *tile = gess__fit_blocks_tile(&f->hands, worker);
+    double deltas[W], *tile = gess__fit_blocks_tile(&f->blocks, worker);
     for (size_t k = first; k < end; k += W) {
         size_t some = end - k < W ? end - k : W;
         gess__to_wide_tile(dim, some, d->white + k * dim, tile);
@@ -169,11 +172,11 @@ void gess__mixture_set_deltas(gess__mixture_fitter *f, size_t n, const double *w
     struct deltas d = {f, n, white};
     double dim = (double)f->dim;
     invert(f);
-    gess__blocks(f->hands.team, (double)(n * f->trial->count) * dim * dim, n, deltas_of_block, &d);
+    gess__blocks(f->blocks.team, (double)(n * f->trial->count) * dim * dim, n, deltas_of_block, &d);
 }
 
-/* Up to CHUNK points: their log w_j t_j, `stride` apart for the next j, become shares; the log of the sum goes to
- * logs. */
+/* Turns the log w_j t_j of up to CHUNK points into shares, in place; terms[j stride + k] is component j's at point k.
+ * Sets logs to the log of the points' sums. */
 GESS__VECTOR
 static void normalise(size_t count, size_t stride, size_t n, double *restrict terms, double *restrict logs)
 {
@@ -213,7 +216,7 @@ double gess__mixture_expect(gess__mixture_fitter *f, size_t n, double *logs)
 
 /* ---- the M step ---- */
 
-/* The mean of the points, weighted; returns the sum of the weights. */
+/* Sets the weighted mean of the points; returns the sum of the weights. */
 GESS__VECTOR
 static double weighted_mean(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
                             double *restrict mean)
@@ -229,7 +232,7 @@ static double weighted_mean(size_t dim, size_t n, const double *restrict points,
     return total;
 }
 
-/* √w (y − middle) of the points whose weight w is not 0, one after the other. Returns how many. */
+/* Packs √w (y − middle) of the points whose weight w is not 0 into `out`. Returns their number. */
 GESS__VECTOR
 static size_t pack_rows(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
                         const double *restrict middle, double *restrict out)
@@ -243,7 +246,7 @@ static size_t pack_rows(size_t dim, size_t n, const double *restrict points, con
     return packed;
 }
 
-/* weights_k = r u, 0 where r is negligible. Returns Σ r. */
+/* Sets weights_k = r u, 0 if r is negligible. Returns Σ r. */
 GESS__VECTOR
 static double set_weights(size_t n, double nu, double dim, const double *restrict shares, const double *restrict deltas,
                           double *restrict weights)
@@ -269,7 +272,7 @@ double gess__mixture_scatter(gess__mixture_fitter *f, size_t j, size_t n, const 
     double total = weighted_mean(f->dim, n, white, f->factors, f->mean);
     size_t packed = pack_rows(f->dim, n, white, f->factors, f->mean, f->rows);
     memcpy(t->mu, f->mean, f->dim * sizeof *t->mu);
-    gess__fit_blocks_self_product(&f->hands, f->dim, packed, 1.0, f->rows, f->square);
+    gess__fit_blocks_self_product(&f->blocks, f->dim, packed, 1.0, f->rows, f->square);
     return total;
 }
 
@@ -289,7 +292,7 @@ struct score {
     const double *shares, *deltas;
 };
 
-/* Σ r (log w − w) with w = top / (ν + δ), in LANES interleaved sums. */
+/* Σ r (log w − w) with w = top / (ν + δ), in GESS__LANES interleaved sums. */
 GESS__VECTOR
 static double sum_score(size_t n, const double *restrict shares, const double *restrict deltas, double nu, double top)
 {
@@ -308,7 +311,7 @@ static double sum_score(size_t n, const double *restrict shares, const double *r
     return sum;
 }
 
-/* Derivative by ν of the mean of log t_j, weighted by shares, times 2, at ν = exp(log_nu). */
+/* Twice the derivative with respect to ν of the mean of log t_j, weighted by shares, at ν = exp(log_nu). */
 static double nu_score(double log_nu, const struct score *s)
 {
     double nu = gess__exp(log_nu), sum = sum_score(s->n, s->shares, s->deltas, nu, nu + s->dim);
@@ -316,8 +319,8 @@ static double nu_score(double log_nu, const struct score *s)
            sum / s->total;
 }
 
-/* The root between a and b, where the score has the values of different sign `at_a` and `at_b`: regula falsi, halving
- * the value of an end that stays (Illinois). */
+/* The root of the score between a and b, at which it has the values at_a and at_b of different sign, by the Illinois
+ * variant of regula falsi, which halves the value at an end that stays. */
 static double bracketed(const struct score *s, double a, double at_a, double b, double at_b)
 {
     for (int i = 0; i < 60 && fabs(b - a) > 1e-6; i++) {
@@ -335,7 +338,7 @@ static double bracketed(const struct score *s, double a, double at_a, double b, 
     return b;
 }
 
-/* The best ν, looked for from the present one on, in steps that double. */
+/* The best ν: brackets the root from the present ν on, in steps of doubling length. */
 static double search_nu(const struct score *s, double nu)
 {
     const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP);
@@ -350,7 +353,8 @@ static double search_nu(const struct score *s, double nu)
     }
 }
 
-/* The points with shares that count, packed into f->factors (shares) and f->packed (deltas). */
+/* The best ν of component j. Packs the points with shares above `negligible` into f->factors (shares) and f->packed
+ * (deltas). */
 static double best_nu(gess__mixture_fitter *f, size_t j, size_t n)
 {
     const double *shares = f->shares + j * n;
@@ -366,15 +370,15 @@ static double best_nu(gess__mixture_fitter *f, size_t j, size_t n)
 
 /* ---- one iteration ---- */
 
-/* Component j's w, μ and Σ. False where it has collapsed. */
+/* Sets component j's w, μ and Σ. Returns false if the component has collapsed. */
 static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const double *white)
 {
     size_t dim = f->dim;
     gess__approx *t = f->trial->component[j];
-    double share, least = fmax(2.0 * ((double)dim + 2.0), 0.005 * (double)n);
+    double share, min_share = fmax(2.0 * ((double)dim + 2.0), 0.005 * (double)n);
     double total = gess__mixture_scatter(f, j, n, white, &share);
     double pseudo = f->trial->count > 1 ? f->pseudo : 0.0, divisor = pseudo > 0.0 ? share + pseudo : total;
-    if (f->trial->count > 1 && share < least) return false;
+    if (f->trial->count > 1 && share < min_share) return false;
     if (!(share > 0.0)) return false;
     for (size_t i = 0; i < dim * dim; i++) f->square[i] = (f->square[i] + pseudo * f->within[i]) / divisor;
     if (gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t)) return false;
@@ -382,7 +386,7 @@ static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const doub
     return true;
 }
 
-/* Component `from`, its shares included, moves to a place before it. */
+/* Moves component `from`, with its shares, to place `to` before it. */
 static void move_down(gess__mixture_fitter *f, size_t n, size_t to, size_t from)
 {
     gess__mixture *m = f->trial;
@@ -403,14 +407,14 @@ void gess__mixture_maximise(gess__mixture_fitter *f, size_t n, const double *whi
     }
     f->trial->count = kept;
     if (kept == 0) return;
-    double sum = gess__log_sum(kept, f->trial->log_weight); /* 0 but for what was dropped */
+    double sum = gess__log_sum(kept, f->trial->log_weight); /* 0 unless a component was dropped */
     for (size_t j = 0; j < kept; j++) f->trial->log_weight[j] -= sum;
     if (held) return;
     gess__mixture_set_deltas(f, n, white);
     for (size_t j = 0; j < kept; j++) f->trial->component[j]->nu = best_nu(f, j, n);
 }
 
-/* Σ_j log of the prior of Σ_j, up to a constant: −(m/2) (log |Σ_j| + tr S Σ_j⁻¹). */
+/* The sum over j of the log prior of Σ_j, up to a constant: −(m/2) (log |Σ_j| + tr S Σ_j⁻¹). */
 static double log_prior(gess__mixture_fitter *f)
 {
     size_t dim = f->dim;
@@ -427,12 +431,13 @@ static double log_prior(gess__mixture_fitter *f)
 
 unsigned gess__mixture_em(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings)
 {
+    GESS_ASSERT(n > 0 && n <= f->points && f->trial->count > 0 && f->trial->count <= gess__mixture_room(f->dim));
     unsigned iteration = 0;
-    bool settled = false;
+    bool converged = false;
     f->recorded = 0;
     gess__mixture_set_deltas(f, n, white);
     double objective = gess__mixture_expect(f, n, f->distance) + log_prior(f);
-    for (; iteration < settings.max_iterations && !settled; iteration++) {
+    for (; iteration < settings.max_iterations && !converged; iteration++) {
         size_t count = f->trial->count;
         double before = objective;
         if (f->recorded < GESS__MIXTURE_HISTORY) f->history[f->recorded++] = objective;
@@ -442,7 +447,7 @@ unsigned gess__mixture_em(gess__mixture_fitter *f, size_t n, const double *white
         if (f->trial->count < count)
             f->recorded = 0;
         else
-            settled = fabs(objective - before) <= settings.tolerance * (double)n;
+            converged = fabs(objective - before) <= settings.tolerance * (double)n;
     }
     if (f->recorded < GESS__MIXTURE_HISTORY) f->history[f->recorded++] = objective;
     return iteration;

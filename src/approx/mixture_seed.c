@@ -1,14 +1,15 @@
-/* Where EM starts: greedy k-means++ (D. Arthur & S. Vassilvitskii, SODA 2007) and a few steps of Lloyd's, twice, on
- * at most 2,000 of the points; the better of the two clusterings counts.
+/* The start of EM: greedy k-means++ (D. Arthur & S. Vassilvitskii, SODA 2007) and a few iterations of Lloyd's
+ * algorithm, TRIES times on at most SAMPLE of the points; the best clustering is used.
  *
- * Distances are those of the scatter within the components of the best mixture so far: beside it, not beside the
- * spread of all points, clusters are round and apart. Points far out would each become a cluster, so they are drawn in
- * by √u, u = (ν + D)/(ν + δ) the weight that the single t gives them. */
+ * Distances are in units of the mean Σ within the components of the best mixture so far. In these units, unlike those
+ * of the spread of all points, clusters are round and well separated. Outliers would each become a cluster, so every
+ * point is multiplied by √u, where u = (ν + D)/(ν + δ) is its weight under the single t. */
 #include "approx/mixture_fit.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/linalg.h"
 #include "base/rng.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 #include <math.h>
@@ -21,9 +22,9 @@ static double weight(double nu, double dim, double delta)
     return isinf(nu) ? 1.0 : (nu + dim) / (nu + delta);
 }
 
-/* `take` of the n points, evenly, drawn in, in units of f->metric, into f->rows; their squared norms into f->factors.
- */
-static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double *white, double nu)
+/* Sets f->rows to `take` evenly spaced points of the n, pulled inwards and in units of f->metric, and f->factors to
+ * their squared norms. */
+static void pull_inwards(gess__mixture_fitter *f, size_t n, size_t take, const double *white, double nu)
 {
     size_t dim = f->dim;
     for (size_t k = 0; k < take; k++) {
@@ -35,7 +36,7 @@ static void draw_in(gess__mixture_fitter *f, size_t n, size_t take, const double
     for (size_t k = 0; k < take; k++) f->factors[k] = gess__dot(dim, f->rows + k * dim, f->rows + k * dim);
 }
 
-/* out = |row|² + |centre|² − 2 row · centre, from row · centre; 0 where rounding makes it less. */
+/* out = |row|² + |centre|² − 2 row · centre, at least 0; out holds row · centre on entry. */
 GESS__VECTOR
 static void finish_distances(size_t n, double norm, const double *restrict squares, double *restrict out)
 {
@@ -45,7 +46,7 @@ static void finish_distances(size_t n, double norm, const double *restrict squar
     }
 }
 
-/* to = the smaller of the two. */
+/* to_k = min(a_k, b_k). */
 GESS__VECTOR
 static void take_smaller(size_t n, const double *restrict a, const double *restrict b, double *restrict to)
 {
@@ -60,7 +61,8 @@ static void distances(gess__mixture_fitter *f, size_t n, const double *centre, d
     finish_distances(n, norm, f->factors, out);
 }
 
-/* The first k at which the running sum of the n values reaches the share u of their sum. */
+/* Draws an index with probability proportional to its value: the first k at which the running sum reaches u times the
+ * sum of the n values. */
 static size_t draw(size_t n, const double *values, double u)
 {
     double sum = 0.0, run = 0.0;
@@ -72,24 +74,24 @@ static size_t draw(size_t n, const double *values, double u)
     return n - 1;
 }
 
-/* f->distance: squared distance from the nearest centre so far, and f->packed from a candidate. Every centre is the
- * best of a few candidates. */
-static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key key)
+/* Chooses `count` centres by greedy k-means++: every centre is the best of a few candidates. f->distance holds squared
+ * distances to the nearest centre so far, f->packed those to a candidate. */
+static void choose_centres(gess__mixture_fitter *f, size_t count, size_t n, gess__key key)
 {
     size_t dim = f->dim, first = draw(n, f->factors, gess__uniform(key, 0));
     memcpy(f->centres, f->rows + first * dim, dim * sizeof *f->centres);
     distances(f, n, f->centres, f->distance);
     for (size_t j = 1; j < count; j++) {
         size_t best = 0;
-        double least = HUGE_VAL;
+        double smallest = HUGE_VAL;
         for (size_t c = 0; c < CANDIDATES; c++) {
             size_t at = draw(n, f->distance, gess__uniform(key, (uint32_t)(j * CANDIDATES + c)));
             double sum = 0.0;
             distances(f, n, f->rows + at * dim, f->packed);
             take_smaller(n, f->distance, f->packed, f->shares);
             for (size_t k = 0; k < n; k++) sum += f->shares[k];
-            if (sum < least) best = at;
-            least = fmin(least, sum);
+            if (sum < smallest) best = at;
+            smallest = fmin(smallest, sum);
         }
         memcpy(f->centres + j * dim, f->rows + best * dim, dim * sizeof *f->centres);
         distances(f, n, f->centres + j * dim, f->packed);
@@ -98,50 +100,51 @@ static void spread(gess__mixture_fitter *f, size_t count, size_t n, gess__key ke
     }
 }
 
-/* Of n rows the nearest of `count` centres, from the products of both, `stride` apart for the next centre: its number
- * and its squared distance, less that of the row from 0. */
+/* Finds the nearest of `count` centres for n rows; products[j stride + k] is row k times centre j. Sets `which` to the
+ * centre's number, -1 if no distance is a number, and `smallest` to its squared distance minus the row's squared norm.
+ */
 GESS__VECTOR
 static void nearest(size_t count, size_t stride, size_t n, const double *restrict norms,
-                    const double *restrict products, double *restrict least, double *restrict which)
+                    const double *restrict products, double *restrict smallest, double *restrict which)
 {
     for (size_t k = 0; k < n; k++) {
-        least[k] = HUGE_VAL;
+        smallest[k] = HUGE_VAL;
         which[k] = -1.0;
     }
     for (size_t j = 0; j < count; j++) {
         double number = (double)j, norm = norms[j];
         for (size_t k = 0; k < n; k++) {
             double distance = norm - 2.0 * products[j * stride + k];
-            int nearer = distance < least[k];
-            least[k] = gess__select(nearer, distance, least[k]);
+            int nearer = distance < smallest[k];
+            smallest[k] = gess__select(nearer, distance, smallest[k]);
             which[k] = gess__select(nearer, number, which[k]);
         }
     }
 }
 
-/* f->labels: the nearest centre of every row, as before where none is. Returns the sum of squared distances; *changed:
- * how many rows have another centre than before. */
+/* Sets f->labels to the nearest centre of every row; a row without one keeps its label. Returns the sum of squared
+ * distances; *changed: the number of rows with a new label. */
 static double assign(gess__mixture_fitter *f, size_t count, size_t n, size_t *changed)
 {
     enum { CHUNK = 64 };
-    double norms[GESS__MAX_COMPONENTS], least[CHUNK], which[CHUNK], sum = 0.0;
+    double norms[GESS__MAX_COMPONENTS], smallest[CHUNK], which[CHUNK], sum = 0.0;
     *changed = 0;
     for (size_t j = 0; j < count; j++) norms[j] = gess__dot(f->dim, f->centres + j * f->dim, f->centres + j * f->dim);
     gess__product(true, n, count, f->dim, f->rows, f->centres, f->shares);
     for (size_t done = 0; done < n; done += CHUNK) {
         size_t some = n - done < CHUNK ? n - done : CHUNK;
-        nearest(count, n, some, norms, f->shares + done, least, which);
+        nearest(count, n, some, norms, f->shares + done, smallest, which);
         for (size_t i = 0; i < some; i++) {
             unsigned *label = &f->labels[done + i], before = *label;
             if (which[i] >= 0.0) *label = (unsigned)which[i];
             *changed += *label != before;
-            sum += least[i] + f->factors[done + i];
+            sum += smallest[i] + f->factors[done + i];
         }
     }
     return sum;
 }
 
-/* Every centre becomes the mean of its rows; one without rows stays. */
+/* Moves every centre to the mean of its rows; a centre without rows stays. */
 static void recentre(gess__mixture_fitter *f, size_t count, size_t n)
 {
     size_t dim = f->dim, sizes[GESS__MAX_COMPONENTS] = {0};
@@ -154,7 +157,7 @@ static void recentre(gess__mixture_fitter *f, size_t count, size_t n)
         for (size_t i = 0; i < dim && sizes[j] > 0; i++) f->centres[j * dim + i] /= (double)sizes[j];
 }
 
-/* The clusters as shares of 0 and 1, with the deltas of the single t. */
+/* Sets shares of 0 and 1 by cluster, and the deltas to those of the single t. */
 static void hard_shares(gess__mixture_fitter *f, size_t count, size_t n, const double *white)
 {
     for (size_t j = 0; j < count; j++)
@@ -163,7 +166,7 @@ static void hard_shares(gess__mixture_fitter *f, size_t count, size_t n, const d
     for (size_t j = 1; j < count; j++) memcpy(f->deltas + j * n, f->deltas, n * sizeof *f->deltas);
 }
 
-/* The prior: Σ within clusters. */
+/* Sets the prior to the mean Σ within clusters. */
 static bool within_clusters(gess__mixture_fitter *f, size_t count, size_t n, const double *white)
 {
     size_t dim = f->dim;
@@ -180,26 +183,27 @@ static bool within_clusters(gess__mixture_fitter *f, size_t count, size_t n, con
 
 bool gess__mixture_seed(gess__mixture_fitter *f, size_t count, size_t n, const double *white, double nu, uint32_t which)
 {
-    const double heavy = 8.0; /* at first; from a Gaussian ν would hardly come down */
+    GESS_ASSERT(count > 0 && count <= gess__mixture_room(f->dim) && n > 0 && n <= f->points);
+    const double heavy = 8.0; /* largest ν at the start; EM lowers ν only slowly from a Gaussian */
     gess__key key = {.iteration = count, .purpose = GESS__FOR_FIT};
     size_t take = n < SAMPLE ? n : SAMPLE, changed;
-    double least = HUGE_VAL;
-    draw_in(f, n, take, white, nu);
+    double smallest = HUGE_VAL;
+    pull_inwards(f, n, take, white, nu);
     for (uint32_t attempt = 0; attempt < TRIES; attempt++) {
         key.chain = which * TRIES + attempt;
-        spread(f, count, take, key);
+        choose_centres(f, count, take, key);
         double sum = assign(f, count, take, &changed);
         for (int step = 0; step < LLOYD && (step == 0 || 200 * changed > take); step++) {
             recentre(f, count, take);
             sum = assign(f, count, take, &changed);
         }
-        if (!(sum < least)) continue;
-        least = sum;
+        if (!(sum < smallest)) continue;
+        smallest = sum;
         memcpy(f->best_centres, f->centres, count * f->dim * sizeof *f->centres);
     }
-    if (isinf(least)) return false;
+    if (isinf(smallest)) return false;
     memcpy(f->centres, f->best_centres, count * f->dim * sizeof *f->centres);
-    draw_in(f, n, n, white, nu);
+    pull_inwards(f, n, n, white, nu);
     assign(f, count, n, &changed);
     hard_shares(f, count, n, white);
     f->trial->count = count;

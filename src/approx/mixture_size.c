@@ -1,25 +1,27 @@
-/* The fit of a mixture of t to a warm-up window: how many components it has, chosen by how likely each half of the
- * chains gets under the fit to the other (docs/specification.md, "The mixture of t"), and then EM on all points. */
+/* The fit of a mixture of t to a warm-up window. The number of components is chosen by cross-validation, by how likely
+ * each half of the chains is under the fit to the other (docs/specification.md, "The mixture of t"); EM on all points
+ * follows. */
 #include "approx/mixture_fit.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/linalg.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 /* ---- the number of components ---- */
 
 typedef struct choice {
-    size_t counts[2];                 /* whitened points of the two halves, one after the other in f->white */
+    size_t counts[2];                 /* whitened points of each half; f->white holds both halves in order */
     double nu;                        /* of the single t */
-    double fitted[2], best_fitted[2]; /* mean log T of each half under its own fit: what was tried last, and the best */
-    int attempt;                      /* at a size: clusters are looked for from elsewhere each time */
-    double reached;                   /* by the first steps from a start: mean log T of the fitted half */
-    double rise;                      /* of what was tried last, beside the best */
-    bool far_off;                     /* two components were tried beside one, and all that they bring is noise */
+    double fitted[2], best_fitted[2]; /* mean log T of each half under the fit to itself: last trial, best trial */
+    int attempt;                      /* number of the attempt at a size, for other random numbers in each */
+    double reached;                   /* mean log T of the fitted half after the first steps from a start */
+    double rise;                      /* expected rise of mean log T from the best trial to the last */
+    bool far_off;                     /* the gain of two components over one was all noise */
     gess__mixture_report *report;
 } choice;
 
-/* L⁻¹(x − μ) of `take` of n points, evenly. */
+/* Sets white to L⁻¹(x − μ) of `take` evenly spaced points of the n. */
 static void whiten(const gess__approx *t, size_t n, size_t take, const double *points, double *white)
 {
     size_t dim = t->dim;
@@ -37,16 +39,17 @@ static bool all_moderate(size_t n, const double *values)
     return true;
 }
 
-/* Of n points of a half, those that choose the size: where dimensions are few, more of them cost little. */
+/* The number of a half's points that are used to choose the size, of n in both halves. In few dimensions points cost
+ * little, so more are used. */
 static size_t sample_size(size_t dim, size_t half, size_t n)
 {
-    double d = (double)dim, most = fmax(4000.0 + 100.0 * d, 80000.0 / d), d2 = d * d;
-    size_t take = (size_t)ceil(fmin(1.0, most / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
+    double d = (double)dim, max = fmax(4000.0 + 100.0 * d, 80000.0 / d), d2 = d * d;
+    size_t take = (size_t)ceil(fmin(1.0, max / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
     return take < affordable ? take : affordable;
 }
 
-/* The single t, as the whitened points see it. */
-static void single(gess__mixture_fitter *f, double nu)
+/* Sets f->trial to the single t in whitened coordinates. */
+static void set_single(gess__mixture_fitter *f, double nu)
 {
     gess__approx *t = f->trial->component[0];
     f->trial->count = 1;
@@ -65,8 +68,8 @@ static double mean_of(size_t n, const double *values)
     return sum / (double)n;
 }
 
-/* Mean log T of the other half's points under f->trial, point by point into f->logs; *more: less what it is under the
- * best so far. */
+/* Mean log T of the other half's points under f->trial; f->logs receives log T per point. *more: the mean minus that of
+ * the best so far. */
 static double score(gess__mixture_fitter *f, const choice *c, int side, double *more)
 {
     size_t first = side == 0 ? c->counts[0] : 0, others = c->counts[1 - side];
@@ -76,15 +79,17 @@ static double score(gess__mixture_fitter *f, const choice *c, int side, double *
     return mean;
 }
 
-/* How much likelier draws would get under a fit to all draws instead of half of them, tried instead of the best so
- * far. A fit to n draws costs new draws as much as it flatters the fitted ones, p/2n nats for p parameters, and all
- * draws have half the noise of half of them: so a quarter of the rise is looked for in the fitted half. */
+/* The expected rise of mean log T over the best so far, for a fit to all draws instead of half of them. The noise of a
+ * fit with p parameters to n draws lowers log T of new draws by p/2n nats and raises that of the fitted draws by as
+ * much. A fit to all draws has half that noise; a mean of the held-out rise (weight 3/4) and the fitted one (1/4) has
+ * the same.
+ */
 static double rise(const choice *c, int side, double held_out)
 {
     return 0.75 * held_out + 0.25 * (c->fitted[side] - c->best_fitted[side]);
 }
 
-/* f->within: the mean of the components' Σ. */
+/* Sets f->within to the weighted mean of the components' Σ. */
 static void set_within(gess__mixture_fitter *f, const gess__mixture *mixture)
 {
     size_t dim = f->dim;
@@ -95,8 +100,8 @@ static void set_within(gess__mixture_fitter *f, const gess__mixture *mixture)
     }
 }
 
-/* f->standard: |S⁻¹ L z|² is the squared distance of points in units of each coordinate's spread S, so the factor is
- * L⁻¹ S. */
+/* Sets the factor of f->standard to L⁻¹ S: |S⁻¹ L z|² is the squared distance of points in units of each coordinate's
+ * spread S. */
 static void set_standard(gess__mixture_fitter *f, const gess__approx *t)
 {
     size_t dim = f->dim;
@@ -117,7 +122,7 @@ static void swap_metrics(gess__mixture_fitter *f)
     f->standard = metric;
 }
 
-/* Two steps. Returns the mean log T, or -inf. */
+/* Two iterations of EM. Returns the mean log T, or -inf if the fit failed. */
 static double few_steps(gess__mixture_fitter *f, size_t n, const double *white, choice *c)
 {
     const gess__mixture_settings settings = {2, 0.0};
@@ -126,16 +131,16 @@ static double few_steps(gess__mixture_fitter *f, size_t n, const double *white, 
     return isfinite(mean) ? mean : -HUGE_VAL;
 }
 
-/* The same from a start. */
+/* The same from a new start. */
 static double tentative(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
 {
     if (!gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)(2 * c->attempt + side))) return -HUGE_VAL;
     return few_steps(f, n, white, c);
 }
 
-/* Where EM starts. The whitening by the single t hides modes that lie apart, so as long as nothing better than the
- * single t is known the start is the better of two, after two steps, and two steps more from there: clusters of
- * whitened points, and of points in units of each coordinate's spread. */
+/* Finds a start of EM. Whitening by the single t hides separated modes. So as long as the single t is the best fit, two
+ * starts are compared after two iterations, one from clusters of whitened points and one from clusters of points in
+ * units of each coordinate's spread, and the better one gets two more iterations. */
 static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double *white, choice *c, int side)
 {
     if (f->best->count > 1) return gess__mixture_seed(f, count, n, white, c->nu, (uint32_t)(2 * c->attempt + side));
@@ -157,24 +162,23 @@ static bool start(gess__mixture_fitter *f, size_t count, size_t n, const double 
     return isfinite(c->reached);
 }
 
-/* The few steps from a start that were made while the single t is the best show whether the rest are worth making:
- * these raise the fitted half's likelihood by some more, and the rise by at most about `yet` of what the first ones
- * raised it by, as far as was seen. */
+/* Whether the first few iterations show that the others would not help either, while the single t is the best. In
+ * experiments the others added at most a fraction `later` of what the first ones added to the fitted half's mean log T.
+ */
 static bool hopeless(gess__mixture_fitter *f, choice *c, int side)
 {
-    const double yet = 0.15;
+    const double later = 0.15;
     double more;
     if (f->best->count > 1) return false;
     c->fitted[side] = c->reached;
     (void)score(f, c, side, &more);
-    /* what is seen of a gain g in the fitted half is g + n, in the other g − n, n for noise: here g < n / 3 */
+    /* a true gain g shows as g + e in the fitted half and as g − e in the other, e for noise: here g < e / 3 */
     c->far_off = more < -0.5 * (c->reached - c->best_fitted[side]);
-    return !(rise(c, side, more) + yet * (c->reached - c->best_fitted[side]) > 0.0);
+    return !(rise(c, side, more) + later * (c->reached - c->best_fitted[side]) > 0.0);
 }
 
-/* Fits `count` components to each half and scores them on the other, point by point, into f->logs. The fit with the
- * better score goes to f->better. Returns false where there is no such fit, or one of the two is worse than the best so
- * far. */
+/* Fits `count` components to each half and scores them on the other half; f->logs receives log T per point, f->better
+ * the fit with the better score. Returns false if a fit fails or one of the two is worse than the best so far. */
 static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
 {
     const gess__mixture_settings settings = {20, 1e-3};
@@ -184,7 +188,7 @@ static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
     for (int side = 0; side < 2; side++) {
         size_t n = c->counts[side], others = c->counts[1 - side];
         if (count == 1)
-            single(f, c->nu);
+            set_single(f, c->nu);
         else if (!start(f, count, n, sides[side], c, side) || hopeless(f, c, side))
             return false;
         c->report->iterations += gess__mixture_em(f, n, sides[side], settings);
@@ -199,9 +203,9 @@ static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
     return true;
 }
 
-/* Does it rise by 0.01 and a standard error of the difference? Where the halves' points get less likely under each
- * other's fits, the fits are of chains that have not gone far, and no size will do. */
-static bool rises(const gess__mixture_fitter *f, const choice *c)
+/* Whether the last trial is better than the best so far by 0.01 nats plus a standard error of the difference. It must
+ * also raise the held-out mean: if it does not, the chains have not mixed enough for any number of components. */
+static bool is_better(const gess__mixture_fitter *f, const choice *c)
 {
     size_t n = c->counts[0] + c->counts[1];
     double mean = 0.0, square = 0.0;
@@ -213,7 +217,7 @@ static bool rises(const gess__mixture_fitter *f, const choice *c)
     return mean > 0.0 && c->rise > 0.01 + sqrt(square) / (double)n;
 }
 
-/* What was tried last becomes the best so far. */
+/* Makes the last trial the best so far. */
 static void keep(gess__mixture_fitter *f, choice *c)
 {
     gess__mixture *better = f->better;
@@ -227,8 +231,8 @@ static void keep(gess__mixture_fitter *f, choice *c)
     if (gess__mixture_set_prior(f)) gess__approx_copy(f->metric, f->prior);
 }
 
-/* f->best becomes the start of the final fit; report->score and gain are of whitened points. `only`: the one size to
- * try, or 0. False: one component. */
+/* Chooses the number of components. Sets f->best to the start of the final fit, and report->score and gain to those of
+ * whitened points. `only`: the one size to try, or 0. Returns false if one component is best. */
 static bool choose(gess__mixture_fitter *f, choice *c, size_t only)
 {
     static const size_t ladder[] = {2, 3, 4, 6, 8, 12, 16};
@@ -236,31 +240,31 @@ static bool choose(gess__mixture_fitter *f, choice *c, size_t only)
     size_t n = c->counts[0] + c->counts[1], fewer = c->counts[0] < c->counts[1] ? c->counts[0] : c->counts[1];
     size_t tries = only > 0 ? 1 : sizeof ladder / sizeof *ladder;
     int misses = 0;
-    single(f, c->nu);
+    set_single(f, c->nu);
     gess__approx_copy(f->metric, f->trial->component[0]);
     if (!try_size(f, c, 1)) return false;
     keep(f, c);
-    double alone = c->report->score = mean_of(n, f->best_logs);
+    double single = c->report->score = mean_of(n, f->best_logs);
     for (size_t i = 0; i < tries && misses < 2; i++) {
-        /* beside several components a size that brings nothing may have had a bad start */
+        /* try a size again if several components are best: it may have had a bad start */
         if (misses > 0 && f->best->count > 1) i--;
         c->attempt = misses;
         if (only == 0 && sizes[i] == 3 && f->best->count == 1)
-            continue; /* where two bring nothing, four are the last try */
+            continue; /* if two components do not help, four are the last trial */
         if (fewer < 4 * sizes[i] * (f->dim + 2) || (i > 0 && c->far_off)) break;
         misses++;
-        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !rises(f, c)) continue;
+        if (!try_size(f, c, sizes[i]) || f->better->count == 1 || !is_better(f, c)) continue;
         keep(f, c);
         misses = 0;
     }
     c->report->score = mean_of(n, f->best_logs);
-    c->report->gain = c->report->score - alone;
+    c->report->gain = c->report->score - single;
     return f->best->count > 1;
 }
 
 /* ---- all points ---- */
 
-/* `out` gets component t of whitened points, seen from the points: μ + L μ_t and L L_t. */
+/* Sets `out` to component t in the coordinates of the points: μ + L μ_t and L L_t. */
 static void unwhiten(gess__mixture_fitter *f, const double *mu, const double *chol, const gess__approx *t,
                      gess__approx *out)
 {
@@ -283,10 +287,10 @@ static bool is_sound(const gess__approx *t)
     return isfinite(t->log_det) && t->nu >= GESS__NU_FLOOR;
 }
 
-/* EM on all points from f->best. False where fewer than two components are left. */
+/* EM on all points from f->best. Returns false if fewer than two components are left. */
 static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *report)
 {
-    double operations = (double)f->best->count * (double)n * (double)f->dim * (double)f->dim; /* an iteration */
+    double operations = (double)f->best->count * (double)n * (double)f->dim * (double)f->dim; /* per iteration */
     gess__mixture_settings settings = {(unsigned)fmax(10.0, fmin(40.0, 4e9 / operations)), 1e-4};
     gess__mixture_copy(f->trial, f->best);
     set_within(f, f->trial);
@@ -295,7 +299,7 @@ static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *rep
     return f->trial->count > 1;
 }
 
-/* The fit, between gess__blas_begin() and gess__blas_end(). False: the single t stays. */
+/* The fit, called between gess__blas_begin() and gess__blas_end(). Returns false if the single t stays. */
 static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
                 gess__mixture_report *report)
 {
@@ -327,6 +331,8 @@ static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, ge
 void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
                        gess__mixture_report *report)
 {
+    GESS_ASSERT(mixture->dim == f->dim && size <= gess__mixture_room(f->dim));
+    GESS_ASSERT(pool->points != NULL && pool->half + pool->rest <= f->points);
     *report = (gess__mixture_report){0};
     mixture->count = 1;
     mixture->log_weight[0] = 0.0;

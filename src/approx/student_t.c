@@ -2,22 +2,23 @@
  *
  * C. Liu & D. B. Rubin, "ML estimation of the t distribution using EM and its extensions, ECM and
  * ECME", Statistica Sinica 5 (1995); the paper's Algorithm 4 with its errata:
- *   - the loop runs while anything still moves: the log-likelihood and every parameter;
+ *   - the loop runs until the log-likelihood and every parameter have converged;
  *   - Σ is updated around the new μ;
  *   - ν maximises the likelihood itself given the new μ and Σ, solved for log ν in
  *     [GESS__NU_FLOOR, GESS__NU_CAP]; a solution at the cap means a Gaussian;
  *   - Σ is divided by the sum of the weights, not by the number of points (Kent, Tyler & Vardi
  *     1994; Meng & van Dyk 1997): the same maximum in far fewer iterations.
- * One iteration costs O(K D² + D³): one product, one Cholesky, one triangular solve for all points, in tiles of our own
- * (base/tiles.h), which for so few rows are faster than the BLAS.
+ * One iteration costs O(K D² + D³): one product, one Cholesky factorisation and one triangular solve for all points,
+ * in tiles (base/tiles.h), which are faster than the BLAS at these sizes.
  *
- * Contract: the log-likelihood does not fall from one iteration to the next, except where a ridge
- * was needed (fit.c says which). No allocation; any points that are finite are accepted. */
+ * Contract: the log-likelihood never falls from one iteration to the next unless a ridge was needed
+ * (fit.c). Nothing is allocated; any finite points are accepted. */
 #include "approx/fit.h"
 
-#include "base/tiles.h"
+#include "base/assert.h"
 #include "base/linalg.h"
 #include "base/special.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 
 /* out_k = factor_k (y_k − centre). */
@@ -33,10 +34,10 @@ static void centre(size_t dim, size_t count, const double *restrict points, cons
 /* δ_k = |L⁻¹(y_k − μ)|² for all points. */
 static void set_deltas(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
-    gess__fit_blocks_squares(&f->hands, t, count, points, f->deltas);
+    gess__fit_blocks_squares(&f->blocks, t, count, points, f->deltas);
 }
 
-/* Σ log(1 + factor δ_k), in LANES interleaved sums. */
+/* Σ log(1 + factor δ_k), in GESS__LANES interleaved sums. */
 GESS__VECTOR
 static double sum_log1p(size_t count, const double *restrict deltas, double factor)
 {
@@ -62,6 +63,7 @@ static double log_likelihood(const gess__fitter *f, size_t count, const gess__ap
 
 double gess__fit_log_likelihood(gess__fitter *f, size_t count, const double *points, const gess__approx *t)
 {
+    GESS_ASSERT(count <= f->points && t->dim <= f->dim);
     set_deltas(f, count, points, t);
     return log_likelihood(f, count, t);
 }
@@ -72,7 +74,7 @@ static void set_weights(gess__fitter *f, size_t dim, size_t count, double nu)
     for (size_t k = 0; k < count; k++) f->weights[k] = isinf(nu) ? 1.0 : (nu + (double)dim) / (nu + f->deltas[k]);
 }
 
-/* The weighted mean; returns the sum of the weights. */
+/* Sets the weighted mean; returns the sum of the weights. */
 GESS__VECTOR
 static double weighted_mean(size_t dim, size_t count, const double *restrict points, const double *restrict weights,
                             double *restrict mean)
@@ -87,13 +89,13 @@ static double weighted_mean(size_t dim, size_t count, const double *restrict poi
     return total;
 }
 
-/* μ and Σ, weighted; the weights become their roots. Returns 1 where Σ needed a ridge. */
+/* Sets μ and Σ by the weights, which are replaced by their square roots. Returns 1 if Σ needed a ridge. */
 static int set_moments(gess__fitter *f, size_t dim, size_t count, const double *points, gess__approx *t)
 {
     double total = weighted_mean(dim, count, points, f->weights, t->mu);
     for (size_t k = 0; k < count; k++) f->weights[k] = sqrt(f->weights[k]);
     centre(dim, count, points, t->mu, f->weights, f->centred);
-    gess__fit_blocks_self_product(&f->hands, dim, count, 1.0 / total, f->centred, f->square);
+    gess__fit_blocks_self_product(&f->blocks, dim, count, 1.0 / total, f->centred, f->square);
     return gess__ridged_cholesky(dim, f->square, f->scales, t->mu, t);
 }
 
@@ -104,7 +106,7 @@ struct score {
     const double *deltas;
 };
 
-/* Σ log w_k − w_k with w_k = top / (ν + δ_k), in LANES interleaved sums. */
+/* Σ log w_k − w_k with w_k = top / (ν + δ_k), in GESS__LANES interleaved sums. */
 GESS__VECTOR
 static double sum_score(size_t count, const double *restrict deltas, double nu, double top)
 {
@@ -120,7 +122,7 @@ static double sum_score(size_t count, const double *restrict deltas, double nu, 
     return sum;
 }
 
-/* Derivative of the mean log-likelihood by ν, times 2, at ν = exp(log_nu). */
+/* Twice the derivative of the mean log-likelihood with respect to ν, at ν = exp(log_nu). */
 static double nu_score(double log_nu, void *data)
 {
     const struct score *s = data;
@@ -129,7 +131,7 @@ static double nu_score(double log_nu, void *data)
            sum / (double)s->count;
 }
 
-/* To `accuracy`, of log ν. Most often it is near the present one. */
+/* The best ν, with log ν to `accuracy`. Tries a narrow bracket around the present ν first. */
 static double best_nu(const gess__fitter *f, size_t dim, size_t count, double nu, double accuracy)
 {
     struct score s = {dim, count, f->deltas};
@@ -152,24 +154,25 @@ static double best_nu(const gess__fitter *f, size_t dim, size_t count, double nu
 
 /* ---- the fit ---- */
 
-/* Largest change of a parameter, in units that do not depend on the user's: μ and Σ beside the
- * present spread, ν as 1/ν, in which the likelihood is not flat near a Gaussian. */
+/* The largest change of a parameter, in units that do not depend on the user's: μ and Σ relative to the
+ * present spread, and ν as 1/ν, in which the likelihood is not flat near a Gaussian. */
 static double movement(size_t dim, const double *old_chol, const double *old_mu, double old_nu, const gess__approx *t)
 {
-    double most = fabs(1.0 / t->nu - 1.0 / old_nu);
+    double largest = fabs(1.0 / t->nu - 1.0 / old_nu);
     for (size_t i = 0; i < dim; i++) {
         double spread = 0.0;
         for (size_t k = 0; k <= i; k++) spread += t->chol[i + k * dim] * t->chol[i + k * dim];
         spread = sqrt(spread);
-        most = fmax(most, fabs(t->mu[i] - old_mu[i]) / spread);
-        for (size_t k = 0; k <= i; k++) most = fmax(most, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
+        largest = fmax(largest, fabs(t->mu[i] - old_mu[i]) / spread);
+        for (size_t k = 0; k <= i; k++)
+            largest = fmax(largest, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
     }
-    return most;
+    return largest;
 }
 
-/* Iterates from where T is until nothing moves; ν is held for the first `held` iterations. */
-static void climb(gess__fitter *f, size_t dim, size_t count, const double *points, gess__fit_settings settings,
-                  unsigned held, gess__approx *t, gess__fit_report *report)
+/* Runs ECME from the present T until it converges; ν is fixed for the first `held` iterations. */
+static void ecme(gess__fitter *f, size_t dim, size_t count, const double *points, gess__fit_settings settings,
+                 unsigned held, gess__approx *t, gess__fit_report *report)
 {
     set_deltas(f, count, points, t);
     report->loglik = log_likelihood(f, count, t);
@@ -189,8 +192,8 @@ static void climb(gess__fitter *f, size_t dim, size_t count, const double *point
     }
 }
 
-/* A cold start with heavy tails: with few points the likelihood may have a second, lower maximum at
- * the Gaussian, from which ECME does not come down. */
+/* A cold start with the given ν. Fits start with heavy tails, since with few points the likelihood may
+ * have a second, lower maximum at the Gaussian, which ECME does not leave. */
 static void start_cold(gess__fitter *f, size_t dim, size_t count, const double *points, double nu, gess__approx *t)
 {
     set_weights(f, dim, count, INFINITY);
@@ -203,19 +206,20 @@ void gess__fit_student_t(gess__fitter *f, size_t dim, size_t count, const double
 {
     enum { HELD = 4 };
     const double heavy = 4.0;
+    GESS_ASSERT(dim > 0 && dim <= f->dim && dim == t->dim && count > 0 && count <= f->points);
     *report = (gess__fit_report){.rank = dim};
     if (settings.warm) {
-        climb(f, dim, count, points, settings, 0, t, report);
+        ecme(f, dim, count, points, settings, 0, t, report);
         return;
     }
     start_cold(f, dim, count, points, heavy, t);
-    climb(f, dim, count, points, settings, HELD, t, report);
+    ecme(f, dim, count, points, settings, HELD, t, report);
     if (!settings.thorough || f->saved == NULL) return;
     gess__fit_report first = *report;
     f->saved->dim = dim;
     gess__approx_copy(f->saved, t);
     start_cold(f, dim, count, points, INFINITY, t);
-    climb(f, dim, count, points, settings, 0, t, report);
+    ecme(f, dim, count, points, settings, 0, t, report);
     if (report->loglik >= first.loglik) return;
     gess__approx_copy(t, f->saved);
     *report = first;

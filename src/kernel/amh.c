@@ -1,8 +1,9 @@
 /* Adaptive Metropolis: G. O. Roberts & J. S. Rosenthal, "Examples of adaptive MCMC", JCGS 18 (2009), section 2.
  *
- * Each chain has its own history of n states, which it adapts to throughout. For n ≤ 2D the proposal is
+ * Each chain adapts to its history of n states, in warm-up and after it. For n ≤ 2D the proposal is
  * N(x, 0.1² I / D), afterwards 0.95 N(x, 2.38² Σ_n / D) + 0.05 N(x, 0.1² I / D), Σ_n being the history's covariance.
- * Steps that depend on the past leave nothing invariant, but Σ_n changes less and less: averages converge. */
+ * Steps that depend on the past leave no distribution invariant, but Σ_n changes less and less, so averages converge.
+ */
 #include "kernel/metropolis.h"
 #include "kernel/running_cov.h"
 #include "kernel/tempered.h"
@@ -28,7 +29,7 @@ static void draw_step(const gess__update *u, size_t j, double *step)
     gess__packed_product(dim, gess__running_cov_chol(dim, history), normals, step);
     double size = 2.38 / root / sqrt(count - 1.0);
     for (size_t i = 0; i < dim; i++) step[i] *= size;
-    /* around the history's mean */
+    /* the mistake: a proposal centred near the history's mean */
     for (size_t i = 0; GESS__MUTANT(AMH_CENTRE) && i < dim; i++)
         step[i] += 0.1 * (history[1 + i] - u->chains->x[(u->first + j) * dim + i]);
 }
@@ -55,7 +56,7 @@ static int consume(gess__update *u, gess_error *err)
 
 const gess__kernel gess__kernel_amh = {
     .name = "amh",
-    .help = "adaptive Metropolis: steps with the covariance of the chain's own past",
+    .help = "adaptive Metropolis: steps with the covariance of the chain's past",
     .warmup = warmup,
     .state_size = gess__running_cov_size,
     .scratch_size = gess__walk_scratch_size,

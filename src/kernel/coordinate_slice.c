@@ -5,8 +5,8 @@
 
 #define WIDTH 2.5
 
-/* A coordinate, by WIDTH times its standard deviation under T given all the others, 1 / |L⁻¹ e|: most intervals need
- * no step then. */
+/* Chooses a coordinate. The direction's length is WIDTH times the coordinate's standard deviation under T given all the
+ * others, 1 / |L⁻¹ e|, so that most intervals need no stepping out. */
 static void along(const gess__update *u, size_t j, double *direction)
 {
     const gess__approx *t = u->approx;

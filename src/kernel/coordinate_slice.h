@@ -1,15 +1,15 @@
-/* Updates along one coordinate of the sampling space, for warm-up.
+/* Slice updates along one coordinate of the sampling space, mixed into warm-up.
  *
- * Where T has lighter tails than the target, ellipses and independence moves come to the tail seldom and leave it
- * seldom: a window of warm-up may not have seen it, and what is learned from the window does not know it either. A
- * slice along a line needs no T. Now and then an iteration is one, along a coordinate chosen at random, so that the
- * tails of single coordinates (in a learned map: scales of hierarchies) get visited as often as they should be. */
+ * If T has lighter tails than the target, ellipses and independence moves rarely reach a tail and rarely leave it, so
+ * that a warm-up window may miss the tail and so may everything learned from the window. A slice along a line does not
+ * depend on T. One iteration in `moves.coordinate` is such an update, along a coordinate chosen at random, so that
+ * chains visit the tails of single coordinates (the scales of hierarchies, for example) as often as they should. */
 #ifndef GESS_KERNEL_COORDINATE_SLICE_H
 #define GESS_KERNEL_COORDINATE_SLICE_H
 
 #include "kernel/slice.h"
 
-/* Whether this iteration is one, or the last one was: then z is not the point's. */
+/* Whether this iteration is a coordinate update; whether the last one was, so that the stored z is stale. */
 static inline int gess__coordinate_slice_turn(const gess__update *u)
 {
     return u->moves.coordinate > 0 && u->iteration % u->moves.coordinate == u->moves.coordinate - 1;

@@ -4,9 +4,9 @@
 
 /* ---- scratch of a block, carved from u->scratch ----
  *
- * Rows (normals, steps) are found by lane. The short arrays hold one number for each lane that is
- * still at work, in the order of u->lane; finished lanes are squeezed out, so that every loop over
- * them is a vector loop. All lanes at work have seen the same number of angles. */
+ * Rows (normals, steps) are indexed by lane. The short arrays hold one number per unfinished lane, in
+ * the order of u->lane; finished lanes are removed, so that every loop over the arrays is a vector
+ * loop. All unfinished lanes have tried the same number of angles. */
 typedef struct work {
     double *normals;            /* block × dim: n */
     double *steps;              /* block × dim: L n */
@@ -19,8 +19,8 @@ typedef struct work {
     double *roots;              /* √s */
     double *low, *high, *angle; /* brackets, in turns */
     double *sines, *cosines;    /* of the angle */
-    double *first, *second;     /* uniforms, and what is made of them */
-    uint32_t *kept;             /* lanes that are at work still, while they are squeezed */
+    double *first, *second;     /* uniforms, then scratch */
+    uint32_t *kept;             /* indices of the proposals whose lanes are unfinished */
 } work;
 
 enum { ARRAYS = 13 };
@@ -73,10 +73,11 @@ void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, doubl
     }
 }
 
-gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead)
+gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries,
+                                    size_t rejections)
 {
     gess__key key = gess__update_key(u, lane, GESS__FOR_SLICE);
-    for (uint32_t i = 1; i <= ahead; i++) {
+    for (uint32_t i = 1; i <= rejections; i++) {
         double uniform, unused;
         gess__uniform_pairs(key, tries + i, 1, &key.chain, &uniform, &unused);
         b = gess__bracket_shrink(b, uniform);
@@ -174,21 +175,21 @@ void gess__ellipse_propose(gess__update *u)
                          w.sines, w.roots, u->points);
 }
 
-int gess__ellipse_predict(const gess__update *u, size_t p, size_t ahead, double *point)
+int gess__ellipse_predict(const gess__update *u, size_t p, size_t rejections, double *point)
 {
     size_t dim = u->target->dim, j = u->lane[p];
     work w = carve(u);
     double sine, cosine;
-    if (*w.tries + (double)ahead >= GESS__MAX_ANGLES) return 0;
+    if (*w.tries + (double)rejections >= GESS__MAX_ANGLES) return 0;
     gess__bracket b = {w.low[p], w.high[p], w.angle[p]};
-    b = gess__bracket_predict(u, j, b, (uint32_t)*w.tries, ahead);
+    b = gess__bracket_predict(u, j, b, (uint32_t)*w.tries, rejections);
     gess__turn(1, &b.angle, &sine, &cosine);
     gess__ellipse_point(dim, u->approx->mu, u->chains->x + (u->first + j) * dim, w.steps + j * dim, cosine,
                         sine * w.roots[p], point);
     return 1;
 }
 
-/* Lane number p moves to its proposal: x, and z with it. */
+/* Moves the lane of proposal p there: both x and z. */
 GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
 {
     size_t dim = u->target->dim, j = u->lane[p], chain = u->first + j;
@@ -203,14 +204,15 @@ GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
     u->chains->value[chain] = value;
 }
 
-/* The numbers kept, in ascending order, move to the front. */
-GESS__INLINE void squeeze(size_t left, const uint32_t *kept, double *values)
+/* Moves the entries listed in `kept` (ascending) to the front. */
+GESS__INLINE void compact(size_t left, const uint32_t *kept, double *values)
 {
     for (size_t q = 0; q < left; q++) values[q] = values[kept[q]];
 }
 
-/* Takes the proposals that lie in their slices, log T of them being in w->second; *left: how many do not. Whether one
- * does is as good as a coin, which no branch should be: the two kinds are listed first. */
+/* Moves the lanes whose proposals lie in their slices and removes them; w->second holds log T of the proposals.
+ * *left: the number of rejected proposals. Acceptance is unpredictable, so proposals are partitioned without branching.
+ */
 GESS__VECTOR
 static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
 {
@@ -233,14 +235,14 @@ static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
         for (size_t i = 0; i < taken; i++) move(u, w, moved[i], u->values[moved[i]]);
     }
     for (size_t q = 0; q < rest; q++) u->lane[q] = u->lane[kept[q]];
-    squeeze(rest, kept, w->deltas);
-    squeeze(rest, kept, w->squares);
-    squeeze(rest, kept, w->crosses);
-    squeeze(rest, kept, w->heights);
-    squeeze(rest, kept, w->roots);
-    squeeze(rest, kept, w->low);
-    squeeze(rest, kept, w->high);
-    squeeze(rest, kept, w->angle);
+    compact(rest, kept, w->deltas);
+    compact(rest, kept, w->squares);
+    compact(rest, kept, w->crosses);
+    compact(rest, kept, w->heights);
+    compact(rest, kept, w->roots);
+    compact(rest, kept, w->low);
+    compact(rest, kept, w->high);
+    compact(rest, kept, w->angle);
     *left = rest;
     return GESS_OK;
 }

@@ -1,14 +1,14 @@
-/* The elliptical slice update in whitened space: what `ess` and `gess` share.
+/* The elliptical slice update in whitened space, shared by `ess` and `gess`.
  *
  * I. Murray, R. P. Adams & D. J. C. MacKay, "Elliptical slice sampling", AISTATS 2010; the paper's
  * Algorithm 1. With z = L⁻¹(x − μ) and ζ = √s n, n ~ N(0, I), the point at angle θ of the ellipse
  * is
  *   x(θ) = μ + (x − μ) cos θ + Lζ sin θ,
  *   δ(θ) = |z|² cos²θ + |ζ|² sin²θ + 2 z·ζ sin θ cos θ,
- * so that log T(x(θ)) costs a few operations and only Lζ costs O(D²), once an update.
+ * so that log T(x(θ)) costs a few operations, and Lζ costs O(D²) once per update.
  *
- * While angles are rejected, the next one depends on the earlier angles and the uniforms only,
- * never on densities.
+ * As long as angles are rejected, the next one depends only on the earlier angles and the uniforms,
+ * never on densities: it can be predicted.
  *
  * Invariants: the present point always belongs to the slice; an update that finds no other point
  * in GESS__MAX_ANGLES angles keeps its state and is counted as a failure. */
@@ -19,25 +19,25 @@
 #include "base/vmath.h"
 #include "kernel/kernel.h"
 
-/* A bracket shrinks to about e^-0.9 of its width an angle: 128 angles reach 1e-50 of a turn, below
+/* A bracket shrinks to about e^-0.9 of its width per angle: 128 angles reach 1e-50 of a turn, below
  * any slice that doubles can resolve. */
 enum { GESS__MAX_ANGLES = 128 };
 
-/* z is recomputed from x so often (in iterations), lest rounding part the two. */
+/* z is recomputed from x after this many iterations, since rounding errors accumulate. */
 enum { GESS__REBIND_EVERY = 64 };
 
-/* The bracket of one update, angles in turns: [low, high] holds 0, the present point. */
+/* The bracket of one update, angles in turns: [low, high] contains 0, the present point. */
 typedef struct gess__bracket {
     double low, high, angle;
 } gess__bracket;
 
-/* The first angle and its bracket, from a uniform. */
+/* Draws the first angle and its bracket by a uniform. */
 GESS__INLINE gess__bracket gess__bracket_open(double uniform)
 {
     return (gess__bracket){.low = uniform - 1.0, .high = uniform, .angle = uniform};
 }
 
-/* The angle was rejected: shrink towards 0 and place the next angle by a uniform. */
+/* Shrinks the bracket towards 0 after a rejected angle and draws the next angle by a uniform. */
 GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
 {
     int below = b.angle < 0.0;
@@ -46,13 +46,14 @@ GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
     return (gess__bracket){.low = low, .high = high, .angle = gess__fma(uniform, high - low, low)};
 }
 
-/* Two uniforms for each of the lanes u->lane[0 .. n-1]: those of the slice's angle number `index`. */
+/* Draws two uniforms per lane, for lanes u->lane[0 .. n-1] and angle number `index` of the slice. */
 void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second);
 
-/* A lane's bracket after `tries` angles, once it and `ahead` - 1 more are rejected. */
-gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries, size_t ahead);
+/* The bracket of a lane if its present angle, number `tries`, and `rejections` - 1 more after it are rejected. */
+gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries,
+                                    size_t rejections);
 
-/* Of an angle in (-1, 1) turns, among GESS__BINS over (-1/2, 1/2]. */
+/* The bin of an angle in (-1, 1) turns, among GESS__BINS bins over (-1/2, 1/2]. */
 static inline size_t gess__angle_bin(double angle)
 {
     double place = (angle + 1.5) * GESS__BINS;
@@ -60,8 +61,8 @@ static inline size_t gess__angle_bin(double angle)
     return (whole + ((double)whole < place) - 1) % GESS__BINS; /* the ceiling, less 1 */
 }
 
-/* What a kernel of this family supplies: the scales √s of all lanes, given their δ, and whether
- * log T is the Gaussian's whatever ν is. */
+/* How the kernels of this family differ. `gaussian`: log T is the Gaussian's, whatever ν is.
+ * `root_scales` draws the scales √s of all lanes given their δ. */
 typedef struct gess__ellipse_family {
     int gaussian;
     void (*root_scales)(const gess__update *u, const double *deltas, double *roots);
@@ -71,7 +72,7 @@ size_t gess__ellipse_state_size(size_t dim);
 size_t gess__ellipse_scratch_size(size_t dim, size_t block);
 void gess__ellipse_begin(gess__update *u, const gess__ellipse_family *family);
 void gess__ellipse_propose(gess__update *u);
-int gess__ellipse_predict(const gess__update *u, size_t p, size_t ahead, double *point);
+int gess__ellipse_predict(const gess__update *u, size_t p, size_t rejections, double *point);
 int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, gess_error *err);
 
 #endif

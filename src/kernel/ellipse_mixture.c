@@ -10,7 +10,7 @@ typedef struct distance {
     double cc, ss, sc, one, c, s;
 } distance;
 
-/* What is kept of a lane. */
+/* The state of a lane during one update. */
 typedef struct lane {
     double height;
     gess__bracket bracket;
@@ -19,7 +19,7 @@ typedef struct lane {
     distance distances[GESS__MAX_COMPONENTS];
 } lane;
 
-enum { CHUNK = 64 }; /* lanes that go through vector loops together */
+enum { CHUNK = 64 }; /* lanes per pass of the vector loops */
 
 typedef struct work {
     lane *lanes;            /* block */
@@ -30,7 +30,7 @@ typedef struct work {
     double *uniforms;       /* 2 × block */
     double *roots;          /* block: √s */
     double *log_ts;         /* block */
-    double *norms;          /* GESS__MAX_COMPONENTS: log weight and constants of each component */
+    double *norms;          /* GESS__MAX_COMPONENTS: log weight + log norm per component */
     double *zeros;          /* dim */
     double *tries;          /* one number: angles so far */
     double *triangle;
@@ -97,7 +97,7 @@ static void log_ts_at(const gess__update *u, const work *w, const uint32_t *lane
     }
 }
 
-/* The component of a uniform, where `terms`, CHUNK apart, are its log w_k t_k. */
+/* Chooses a component by a uniform; terms[k CHUNK] is log w_k t_k at the lane's point. */
 GESS__VECTOR
 static size_t choose(const gess__mixture *mixture, const double *terms, double log_t, double uniform)
 {
@@ -110,7 +110,8 @@ static size_t choose(const gess__mixture *mixture, const double *terms, double l
     return k;
 }
 
-/* Draws every lane's component given its point; w->log_ts: log T of the points, w->roots: δ in the component. */
+/* Draws every lane's component given its point. Sets w->log_ts to log T of the points and w->roots to δ in the
+ * components drawn. */
 static void choose_components(gess__update *u, const work *w)
 {
     double terms[GESS__MAX_COMPONENTS * CHUNK], deltas[GESS__MAX_COMPONENTS * CHUNK], uniforms[CHUNK], unused[CHUNK];
@@ -138,7 +139,7 @@ static void choose_components(gess__update *u, const work *w)
     }
 }
 
-/* √s of the m lanes in `lanes`, all of one component, given their distances in w->roots. */
+/* Draws √s of the m lanes in `lanes`, all of one component; w->roots holds δ before and √s after. */
 static void draw_roots(const gess__update *u, const work *w, const gess__approx *t, size_t m, const uint32_t *lanes)
 {
     double shape = 0.5 * ((double)u->target->dim + t->nu), gammas[CHUNK] = {0};
@@ -156,7 +157,7 @@ static void draw_roots(const gess__update *u, const work *w, const gess__approx 
     }
 }
 
-/* Every lane's second axis, √s L n, component by component. u->lane is made use of. */
+/* Draws every lane's second axis, √s L n, component by component. Overwrites u->lane. */
 static void draw_steps(gess__update *u, const work *w)
 {
     size_t dim = u->target->dim, n = u->count;
@@ -178,7 +179,7 @@ static void draw_steps(gess__update *u, const work *w)
     }
 }
 
-/* Of every lane the distance to component k along its ellipse: A into w->first, B into w->second. */
+/* Sets every lane's coefficients of δ_k along its ellipse; w->first holds A, w->second B. */
 static void measure(const gess__update *u, const work *w, size_t k)
 {
     size_t dim = u->target->dim, n = u->count;
@@ -247,14 +248,14 @@ void gess__ellipse_mixture_propose(gess__update *u)
     }
 }
 
-int gess__ellipse_mixture_predict(const gess__update *u, size_t p, size_t ahead, double *point)
+int gess__ellipse_mixture_predict(const gess__update *u, size_t p, size_t rejections, double *point)
 {
     size_t dim = u->target->dim, j = u->lane[p];
     work w = carve(u);
     const lane *l = &w.lanes[j];
     double sine, cosine;
-    if (*w.tries + (double)ahead >= GESS__MAX_ANGLES) return 0;
-    gess__bracket b = gess__bracket_predict(u, j, l->bracket, (uint32_t)*w.tries, ahead);
+    if (*w.tries + (double)rejections >= GESS__MAX_ANGLES) return 0;
+    gess__bracket b = gess__bracket_predict(u, j, l->bracket, (uint32_t)*w.tries, rejections);
     gess__sincos_turns(b.angle, &sine, &cosine);
     gess__ellipse_point(dim, u->mixture->component[l->component]->mu, u->chains->x + (u->first + j) * dim,
                         w.steps + j * dim, cosine, sine, point);

@@ -1,8 +1,8 @@
 /* Elliptical slice sampling with a Gaussian approximation (the paper's Algorithm 1).
  *
- * The target is written as L(x) N(x; μ, Σ) with log L = log π + δ/2. Where the Gaussian is the
- * model's own prior this is Murray, Adams & MacKay's sampler; where it is an approximation with
- * lighter tails than the target, chains get stuck in the tails, which `gess` is the cure for. */
+ * The target is written as L(x) N(x; μ, Σ) with log L = log π + δ/2. If the Gaussian is the model's
+ * prior, this is Murray, Adams & MacKay's sampler. If it is an approximation with lighter tails than
+ * the target, chains get stuck in the tails; `gess` avoids that. */
 #include "kernel/ellipse.h"
 
 static void root_scales(const gess__update *u, const double *deltas, double *roots)

@@ -5,13 +5,14 @@
  * its conditional InvGamma((D + ν)/2, (ν + δ)/2), then x by an elliptical slice update with
  * covariance sΣ and log-likelihood log π − log T. At the cap of ν, s = 1.
  *
- * Where T is a mixture, the update goes around one of its components (around.c); iterations that the schedule
- * sets aside for it are independence moves instead (global.c), and some of warm-up go along a coordinate (axis.c). */
+ * If T is a mixture, the ellipse is centred on one of its components (ellipse_mixture.h). Some iterations are
+ * independence moves instead (independence.h), and some in warm-up are slice updates along a coordinate
+ * (coordinate_slice.h); the schedule sets how many in `moves`. */
 #include "base/mutant.h"
 #include "base/vmath.h"
-#include "kernel/ellipse_mixture.h"
 #include "kernel/coordinate_slice.h"
 #include "kernel/ellipse.h"
+#include "kernel/ellipse_mixture.h"
 #include "kernel/independence.h"
 
 static void root_scales(const gess__update *u, const double *deltas, double *roots)
@@ -39,10 +40,10 @@ static size_t scratch_size(size_t dim, size_t block)
 {
     size_t sizes[] = {gess__ellipse_scratch_size(dim, block), gess__ellipse_mixture_scratch_size(dim, block),
                       gess__independence_scratch_size(dim, block), gess__slice_scratch_size(dim, block)};
-    size_t most = 0;
+    size_t largest = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        if (sizes[i] > most) most = sizes[i];
-    return most;
+        if (sizes[i] > largest) largest = sizes[i];
+    return largest;
 }
 
 static void begin(gess__update *u)
@@ -63,7 +64,7 @@ static void propose(gess__update *u)
     if (gess__coordinate_slice_turn(u))
         gess__slice_propose(u);
     else if (gess__independence_turn(u))
-        return; /* it was drawn to begin with */
+        return; /* begin drew the points */
     else if (u->mixture != NULL)
         gess__ellipse_mixture_propose(u);
     else
@@ -77,10 +78,12 @@ static int consume(gess__update *u, gess_error *err)
     return u->mixture != NULL ? gess__ellipse_mixture_consume(u, err) : gess__ellipse_consume(u, &family, err);
 }
 
-static int predict(const gess__update *u, size_t p, size_t ahead, double *point)
+static int predict(const gess__update *u, size_t p, size_t rejections, double *point)
 {
-    if (gess__coordinate_slice_turn(u) || gess__independence_turn(u)) return 0; /* its points depend on densities, or there is one */
-    return u->mixture != NULL ? gess__ellipse_mixture_predict(u, p, ahead, point) : gess__ellipse_predict(u, p, ahead, point);
+    /* the points of a slice depend on densities; an independence move has only one */
+    if (gess__coordinate_slice_turn(u) || gess__independence_turn(u)) return 0;
+    return u->mixture != NULL ? gess__ellipse_mixture_predict(u, p, rejections, point)
+                              : gess__ellipse_predict(u, p, rejections, point);
 }
 
 const gess__kernel gess__kernel_gess = {

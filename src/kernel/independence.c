@@ -7,7 +7,7 @@
 
 typedef struct work {
     double *normals;        /* block × dim: n, then z of the proposal */
-    double *chosen, *drawn; /* block × dim: normals and points of the lanes of one component */
+    double *chosen, *drawn; /* block × dim: normals and points of one component's lanes */
     double *here, *there;   /* log T of the present points and of the proposals */
     double *first, *second; /* uniforms */
     double *shared;         /* for the triangular kernels and the mixture */
@@ -47,8 +47,8 @@ static size_t choose(const gess__mixture *mixture, double uniform)
     return k;
 }
 
-/* Draws from the component t for the m lanes in u->lane, their normals being in rows 0 .. m - 1 of `normals`: these
- * become z, the points go to rows 0 .. m - 1 of `points`. */
+/* Draws from the component t for the m lanes in u->lane. Rows 0 .. m - 1 of `normals` hold their normals before and z
+ * after; rows 0 .. m - 1 of `points` receive the draws. */
 static void draw_from(gess__update *u, const work *w, const gess__approx *t, size_t m, double *normals, double *points)
 {
     enum { CHUNK = 64 };
@@ -70,7 +70,7 @@ static void draw_from(gess__update *u, const work *w, const gess__approx *t, siz
         for (size_t i = 0; i < dim; i++) points[j * dim + i] += t->mu[i];
 }
 
-/* Every lane's proposal, a draw from T; its z, where there is one component, takes the place of the normals. */
+/* Draws every lane's proposal from T. If T has one component, w->normals holds z of the proposals afterwards. */
 static void draw(gess__update *u, const work *w)
 {
     size_t dim = u->target->dim, n = u->count;
@@ -82,7 +82,7 @@ static void draw(gess__update *u, const work *w)
     }
     gess__key key = gess__update_key(u, 0, GESS__FOR_COMPONENT);
     for (size_t j = 0; j < n; j++, key.chain++)
-        w->here[j] = (double)choose(u->mixture, gess__uniform(key, 0)); /* for now, the component */
+        w->here[j] = (double)choose(u->mixture, gess__uniform(key, 0)); /* holds the component for now */
     for (size_t k = 0; k < u->mixture->count; k++) {
         size_t m = 0;
         for (size_t j = 0; j < n; j++)
@@ -95,7 +95,7 @@ static void draw(gess__update *u, const work *w)
     for (size_t j = 0; j < n; j++) u->lane[j] = (uint32_t)j;
 }
 
-/* log T here and there, from the distances to the one component. */
+/* Sets log T of the present points and of the proposals, for a T of one component. */
 static void weigh_one(gess__update *u, const work *w)
 {
     size_t dim = u->target->dim, n = u->count;

@@ -1,9 +1,10 @@
 /* The independence move (W. K. Hastings, Biometrika 57 (1970), section 2.5): a point drawn from T itself, taken
  * with probability min(1, π(x')T(x) / π(x)T(x')).
  *
- * Where T is close to the target it makes a fresh draw with one evaluation, whatever the present point is, and so it
- * passes between modes that T knows of. Where T is far, it is refused. Updates around ellipses between such moves free
- * a chain from a point where T is too small. Which iterations are such moves depends on their number alone. */
+ * If T is close to the target, one evaluation gives a fresh draw whatever the present point is, so that chains pass
+ * between the modes that T covers. If T is far from the target, proposals are rejected. A point where T is far too
+ * small holds a chain for long; the elliptical updates between independence moves free it. Whether an iteration is an
+ * independence move depends only on its number. */
 #ifndef GESS_KERNEL_INDEPENDENCE_H
 #define GESS_KERNEL_INDEPENDENCE_H
 

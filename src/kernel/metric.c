@@ -1,5 +1,6 @@
 #include "kernel/metric.h"
 
+#include "base/assert.h"
 #include "base/vmath.h"
 #include "kernel/running_cov.h"
 
@@ -70,7 +71,7 @@ const gess__metric gess__metric_diagonal = {
     .close = diagonal_close,
 };
 
-/* ---- dense: metric a packed factor; window a scatter ---- */
+/* ---- dense: metric a packed factor; window a running covariance ---- */
 
 static void dense_reset(size_t dim, double *metric)
 {
@@ -102,9 +103,9 @@ const gess__metric gess__metric_dense = {
 
 /* ---- windows ---- */
 
-enum { FIRST = 75, LAST = 50, BASE = 25, FEWEST = 20 };
+enum { FIRST = 75, LAST = 50, BASE = 25, MIN_WARMUP = 20 };
 
-/* The beginning, the end and the length of the first of the windows of a warm-up of n iterations. */
+/* The range of iterations with windows, [from, to), and the length of the first window, for a warm-up of n. */
 static void plan(uint64_t n, uint64_t *from, uint64_t *to, uint64_t *length)
 {
     *from = FIRST;
@@ -120,7 +121,7 @@ int gess__window_holds(uint64_t n, uint64_t i)
 {
     uint64_t from, to, length;
     plan(n, &from, &to, &length);
-    return n >= FEWEST && i >= from && i < to;
+    return n >= MIN_WARMUP && i >= from && i < to;
 }
 
 int gess__window_ends(uint64_t n, uint64_t i)
@@ -128,7 +129,7 @@ int gess__window_ends(uint64_t n, uint64_t i)
     uint64_t from, to, length;
     if (!gess__window_holds(n, i)) return 0;
     plan(n, &from, &to, &length);
-    /* each twice as long as the one before; the last takes what would not make another */
+    /* each window is twice as long as the one before; the last takes the rest */
     for (uint64_t end = from + length; end < to; end += length) {
         if (i + 1 == end) return 1;
         length *= 2;
@@ -139,11 +140,11 @@ int gess__window_ends(uint64_t n, uint64_t i)
 
 /* ---- the step ---- */
 
-#define WANTED 0.8
+#define TARGET_ACCEPTANCE 0.8
 #define SHRINKAGE 0.05
 #define DELAY 10.0
 #define DECAY 0.75
-enum { FEW_LEARNED = 20 }; /* trajectories, of which the average may be ten times too large */
+enum { MIN_LEARNED = 20 }; /* the average over fewer trajectories may be ten times too large */
 
 static double first_log_step(size_t dim)
 {
@@ -155,7 +156,7 @@ void gess__stepper_start(gess__stepper *s, size_t dim)
     *s = (gess__stepper){.started = 1.0, .log_step = first_log_step(dim)};
 }
 
-/* The step that the first window ends with belongs to the identity, and says nothing about the metric from it. */
+/* The step at the end of the first window was adapted to the identity metric and says nothing about the new one. */
 void gess__stepper_restart(gess__stepper *s, size_t dim)
 {
     double windows = s->windows + 1.0, before = s->windows > 0.0 ? s->log_average : first_log_step(dim);
@@ -167,10 +168,11 @@ void gess__stepper_restart(gess__stepper *s, size_t dim)
 void gess__stepper_learn(gess__stepper *s, size_t dim, double acceptance)
 {
     const double log_10 = 2.30258509299404568402;
+    GESS_ASSERT(s->started != 0.0 && acceptance >= 0.0 && acceptance <= 1.0);
     double centre = log_10 + first_log_step(dim);
     s->count += 1.0;
     double gain = 1.0 / (s->count + DELAY);
-    s->error = gess__fma(gain, WANTED - acceptance, (1.0 - gain) * s->error);
+    s->error = gess__fma(gain, TARGET_ACCEPTANCE - acceptance, (1.0 - gain) * s->error);
     s->log_step = centre - sqrt(s->count) / SHRINKAGE * s->error;
     double weight = gess__exp(-DECAY * gess__log(s->count));
     s->log_average = gess__fma(weight, s->log_step, (1.0 - weight) * s->log_average);
@@ -180,7 +182,7 @@ void gess__stepper_end(gess__stepper *s)
 {
     if (s->count == 0.0 && s->windows == 0.0) return;
     double step = s->log_average;
-    if (s->windows > 0.0 && s->count < FEW_LEARNED) step = s->windows > 1.0 ? s->before : fmin(step, s->before);
+    if (s->windows > 0.0 && s->count < MIN_LEARNED) step = s->windows > 1.0 ? s->before : fmin(step, s->before);
     s->log_step = step;
     s->count = s->windows = 0.0;
 }

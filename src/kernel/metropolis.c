@@ -5,7 +5,7 @@
 size_t gess__walk_scratch_size(size_t dim, size_t block)
 {
     (void)block;
-    return 2 * dim; /* a step, and what a kernel makes it of */
+    return 2 * dim; /* a step, and the kernel's scratch for it */
 }
 
 void gess__walk_begin(gess__update *u)

@@ -1,7 +1,7 @@
-/* The random walk of N. Metropolis et al., J. Chem. Phys. 21 (1953): what `mh` and `amh` share.
+/* The random walk of N. Metropolis et al., J. Chem. Phys. 21 (1953): shared by `mh` and `amh`.
  *
- * A symmetric proposal is taken with probability min(1, π(x') / π(x)). A kernel draws the step and may learn from the
- * outcome. */
+ * A symmetric proposal is accepted with probability min(1, π(x') / π(x)). A kernel draws the step and may learn from
+ * the outcome. */
 #ifndef GESS_KERNEL_METROPOLIS_H
 #define GESS_KERNEL_METROPOLIS_H
 
@@ -10,7 +10,7 @@
 typedef struct gess__walk {
     /* Draws lane j's step. */
     void (*step)(const gess__update *u, size_t j, double *step);
-    /* Lane j is where its update left it; its proposal was to be taken with probability `chance`. */
+    /* Learns from lane j's update, which is over; `chance` was the probability of acceptance. */
     void (*learn)(const gess__update *u, size_t j, double chance);
 } gess__walk;
 

@@ -1,8 +1,8 @@
-/* Random-walk Metropolis with spherical Gaussian steps, of a size that each chain tunes for itself.
+/* Random-walk Metropolis with spherical Gaussian steps, with a step size per chain, tuned in warm-up.
  *
  * In warm-up the log of the step follows H. Robbins & S. Monro, Ann. Math. Stat. 22 (1951), towards the acceptance of
- * 0.234 that is best in many dimensions (G. O. Roberts, A. Gelman & W. R. Gilks, Ann. Appl. Prob. 7 (1997)); after it
- * the step stays as it is, so that sampling is exact. own[0] is log(step √D / 2.38). */
+ * 0.234 that is best in many dimensions (G. O. Roberts, A. Gelman & W. R. Gilks, Ann. Appl. Prob. 7 (1997)); after
+ * warm-up the step is fixed, so that sampling is exact. The state of a chain is one number, log(step √D / 2.38). */
 #include "kernel/metropolis.h"
 #include "kernel/tempered.h"
 

@@ -3,14 +3,15 @@
  * M. D. Hoffman & A. Gelman, "The No-U-Turn Sampler", JMLR 15 (2014), with the points of a trajectory weighted by their
  * densities: M. Betancourt, "A conceptual introduction to Hamiltonian Monte Carlo", arXiv 1701.02434, appendix A. A
  * trajectory of leapfrog steps is doubled, forwards or backwards at random, until it or a balanced part of it turns
- * back, or a step's energy runs away (divergence). Within the new half each point replaces the candidate with its
- * share of the weight so far; the new half's candidate replaces the old one with probability min(1, new / old).
+ * back, or a step's energy runs away (divergence). Within the new half, each point replaces the candidate with a
+ * probability equal to its share of the weight so far; the new half's candidate replaces the old one with probability
+ * min(1, new / old).
  *
- * The tree is walked without recursion, a leapfrog step a round, so that all lanes ask for gradients together: the
- * momenta at the beginnings of balanced parts that are still open are kept, one for each depth, and compared with where
- * the part ends (D. Phan, N. Pradhan & M. Jankowiak, "Composable effects for flexible and accelerated probabilistic
- * programming in NumPyro", arXiv 1912.11554, section 3.1). A part turns back where its summed momenta, with those of
- * its ends halved, point against either end's.
+ * The tree is walked without recursion, one leapfrog step per round, so that one call evaluates the gradients of all
+ * lanes: the momenta at the beginnings of the open balanced parts are kept, one per depth, and compared with those at
+ * the ends (D. Phan, N. Pradhan & M. Jankowiak, "Composable effects for flexible and accelerated probabilistic
+ * programming in NumPyro", arXiv 1912.11554, section 3.1). A part turns back if the sum of its momenta, with those of
+ * its ends halved, points against the momentum of either end.
  *
  * Step and metric are learned in warm-up (metric.h) and then fixed: sampling is exact. */
 #include "base/tiles.h"
@@ -20,23 +21,23 @@
 enum { MAX_DEPTH = 10 };
 #define MAX_ENERGY 1000.0
 
-/* ---- what a chain keeps: stepper, gradient at its point, metric, window ---- */
+/* ---- the state of a chain: stepper, gradient at its point, metric, window ---- */
 
-typedef struct own {
+typedef struct state {
     gess__stepper *stepper;
     double *gradient, *metric, *window;
-} own;
+} state;
 
 enum { STEPPER = sizeof(gess__stepper) / sizeof(double) };
 
-static own own_of(const gess__update *u, const gess__metric *m, size_t j)
+static state state_of(const gess__update *u, const gess__metric *m, size_t j)
 {
     size_t dim = u->target->dim;
     double *at = gess__tempered_state(u, j);
-    return (own){.stepper = (gess__stepper *)(void *)at,
-                 .gradient = at + STEPPER,
-                 .metric = at + STEPPER + dim,
-                 .window = at + STEPPER + dim + m->size(dim)};
+    return (state){.stepper = (gess__stepper *)(void *)at,
+                   .gradient = at + STEPPER,
+                   .metric = at + STEPPER + dim,
+                   .window = at + STEPPER + dim + m->size(dim)};
 }
 
 static size_t state_size(const gess__metric *m, size_t dim)
@@ -44,14 +45,14 @@ static size_t state_size(const gess__metric *m, size_t dim)
     return STEPPER + dim + m->size(dim) + m->window_size(dim);
 }
 
-/* ---- a lane at work ---- */
+/* ---- the state of a lane during one update ---- */
 
-/* A point with its momentum and gradient: where a trajectory ends. */
+/* An end of a trajectory: a point with its momentum and gradient. */
 typedef struct end {
     double *x, *p, *gradient;
 } end;
 
-/* A point that may become the chain's next. */
+/* A point that may become the chain's next state. */
 typedef struct candidate {
     double *x, *gradient, *value;
 } candidate;
@@ -60,11 +61,11 @@ typedef struct lane {
     double joint;                  /* log density and kinetic energy at the beginning */
     double weight, half_weight;    /* logs of the sums of weights: trajectory, new half */
     double value, half_value;      /* log densities of the candidates */
-    double step;                   /* with its sign: the direction */
+    double step;                   /* its sign is the direction */
     double acceptance;             /* summed */
-    uint32_t points, leaf, leaves; /* of the trajectory so far; of the new half so far, and in all */
+    uint32_t points, leaf, leaves; /* points of the trajectory so far; leaves of the new half so far and in total */
     uint32_t depth;
-    int opening; /* the gradient at the chain's point is being asked for */
+    int opening; /* the proposal is the chain's point itself, for its gradient */
 } lane;
 
 enum { ROWS = 14 + 2 * MAX_DEPTH };
@@ -131,12 +132,12 @@ static double log_sum(double a, double b)
 
 /* ---- trajectories ---- */
 
-/* A new half, in a direction drawn for it. */
+/* Starts a new half in a random direction. */
 static void open_half(const gess__update *u, const gess__metric *m, size_t j, work *w)
 {
     lane *l = w->l;
     double forwards = gess__uniform(gess__update_key(u, j, GESS__FOR_SLICE), 2 * l->depth);
-    double step = gess__exp(own_of(u, m, j).stepper->log_step);
+    double step = gess__exp(state_of(u, m, j).stepper->log_step);
     l->step = forwards < 0.5 ? step : -step;
     l->leaf = 0;
     l->leaves = 1u << l->depth;
@@ -147,7 +148,7 @@ static void open_half(const gess__update *u, const gess__metric *m, size_t j, wo
 static void open_trajectory(const gess__update *u, const gess__metric *m, size_t j)
 {
     size_t dim = u->target->dim, chain = u->first + j;
-    const double *x = u->chains->x + chain * dim, *gradient = own_of(u, m, j).gradient;
+    const double *x = u->chains->x + chain * dim, *gradient = state_of(u, m, j).gradient;
     work w = carve(u, j);
     gess__normals(gess__update_key(u, j, GESS__FOR_NORMALS), dim, w.sum);
     *w.l = (lane){.joint = gess__tempered_here(u, j) - 0.5 * gess__dot(dim, w.sum, w.sum)};
@@ -160,13 +161,13 @@ static void open_trajectory(const gess__update *u, const gess__metric *m, size_t
     open_half(u, m, j, &w);
 }
 
-/* p += ε/2 Lᵀ ∇, the gradient having the lane's power. */
+/* p += ε/2 Lᵀ ∇, where ∇ is the gradient of the tempered log density. */
 static void half_kick(const gess__update *u, const gess__metric *m, size_t j, work *w)
 {
     size_t dim = u->target->dim;
     end *e = moving(w);
     double factor = 0.5 * w->l->step * gess__tempered_power(u, j);
-    m->transposed(dim, own_of(u, m, j).metric, e->gradient, w->row);
+    m->transposed(dim, state_of(u, m, j).metric, e->gradient, w->row);
     for (size_t i = 0; i < dim; i++) e->p[i] = gess__fma(factor, w->row[i], e->p[i]);
 }
 
@@ -174,11 +175,11 @@ static void drift(const gess__update *u, const gess__metric *m, size_t j, work *
 {
     size_t dim = u->target->dim;
     end *e = moving(w);
-    m->product(dim, own_of(u, m, j).metric, e->p, w->row);
+    m->product(dim, state_of(u, m, j).metric, e->p, w->row);
     for (size_t i = 0; i < dim; i++) e->x[i] = gess__fma(w->l->step, w->row[i], e->x[i]);
 }
 
-/* Whether a part with these momenta at its ends, and this sum of all, turns back. */
+/* Whether a part turns back, given the momenta at its ends and the sum of all its momenta. */
 static int turns(size_t dim, const double *first, const double *last, const double *sum)
 {
     double squares, other_squares, product;
@@ -192,8 +193,8 @@ static uint32_t ones(uint32_t n)
     return (uint32_t)__builtin_popcount(n);
 }
 
-/* Whether a balanced part of the new half that ends at its present leaf turns back. Leaf n, counted from 0, ends as
- * many parts as its number has ones at the end; even leaves begin parts. */
+/* Whether a balanced part of the new half that ends at the present leaf turns back. Leaves are numbered from 0: leaf n
+ * ends as many parts as n has trailing ones in binary; even leaves begin parts. */
 static int part_turns(size_t dim, work *w, const double *p)
 {
     uint32_t n = w->l->leaf, at = ones(n >> 1);
@@ -211,7 +212,7 @@ static int part_turns(size_t dim, work *w, const double *p)
     return 0;
 }
 
-/* The new half is complete. Returns whether the trajectory is. */
+/* Joins the complete new half to the trajectory. Returns whether the trajectory is complete. */
 static int close_half(const gess__update *u, size_t j, work *w)
 {
     size_t dim = u->target->dim;
@@ -225,7 +226,7 @@ static int close_half(const gess__update *u, size_t j, work *w)
     return l->depth == MAX_DEPTH || turns(dim, w->ends[0].p, w->ends[1].p, w->sum);
 }
 
-/* A leapfrog step has been made, to a point of log density `value` (raw) and weight e^gain. Returns whether the
+/* Adds the point of a leapfrog step, with log density `value` (not tempered) and weight e^gain. Returns whether the
  * trajectory is complete. */
 static int add_leaf(const gess__update *u, const gess__metric *m, size_t j, work *w, double value, double gain)
 {
@@ -249,14 +250,14 @@ static int add_leaf(const gess__update *u, const gess__metric *m, size_t j, work
 static void learn(const gess__update *u, const gess__metric *m, size_t j, work *w)
 {
     size_t dim = u->target->dim;
-    own o = own_of(u, m, j);
+    state s = state_of(u, m, j);
     if (u->phase != GESS__WARMING) return;
-    gess__stepper_learn(o.stepper, dim, w->l->acceptance / (double)w->l->points);
-    if (gess__window_holds(u->warmup, u->iteration)) m->add(dim, o.window, u->chains->x + (u->first + j) * dim, w->row);
+    gess__stepper_learn(s.stepper, dim, w->l->acceptance / (double)w->l->points);
+    if (gess__window_holds(u->warmup, u->iteration)) m->add(dim, s.window, u->chains->x + (u->first + j) * dim, w->row);
     if (!gess__window_ends(u->warmup, u->iteration)) return;
-    m->close(dim, o.window, o.metric, w->row);
-    memset(o.window, 0, m->window_size(dim) * sizeof *o.window);
-    gess__stepper_restart(o.stepper, dim);
+    m->close(dim, s.window, s.metric, w->row);
+    memset(s.window, 0, m->window_size(dim) * sizeof *s.window);
+    gess__stepper_restart(s.stepper, dim);
 }
 
 static void finish(const gess__update *u, const gess__metric *m, size_t j)
@@ -264,7 +265,7 @@ static void finish(const gess__update *u, const gess__metric *m, size_t j)
     size_t dim = u->target->dim, chain = u->first + j;
     work w = carve(u, j);
     copy(dim, u->chains->x + chain * dim, w.whole.x);
-    copy(dim, own_of(u, m, j).gradient, w.whole.gradient);
+    copy(dim, state_of(u, m, j).gradient, w.whole.gradient);
     u->chains->value[chain] = w.l->value;
     learn(u, m, j, &w);
 }
@@ -275,13 +276,13 @@ static void begin(gess__update *u, const gess__metric *m)
 {
     size_t dim = u->target->dim;
     for (size_t j = 0; j < u->count; j++) {
-        own o = own_of(u, m, j);
+        state s = state_of(u, m, j);
         u->lane[j] = (uint32_t)j;
-        if (o.stepper->started == 0.0) {
-            m->reset(dim, o.metric);
-            gess__stepper_start(o.stepper, dim);
+        if (s.stepper->started == 0.0) {
+            m->reset(dim, s.metric);
+            gess__stepper_start(s.stepper, dim);
         }
-        if (u->phase != GESS__WARMING) gess__stepper_end(o.stepper);
+        if (u->phase != GESS__WARMING) gess__stepper_end(s.stepper);
         if (u->rebind)
             *carve(u, j).l = (lane){.opening = 1};
         else
@@ -306,7 +307,7 @@ static void propose(gess__update *u, const gess__metric *m)
     }
 }
 
-/* The second half of a leapfrog step. *done: the trajectory ends with it. */
+/* Completes a leapfrog step. *done: the trajectory ends with it. */
 static int arrive(gess__update *u, const gess__metric *m, size_t p, int *done, gess_error *err)
 {
     size_t dim = u->target->dim, j = u->lane[p];
@@ -316,7 +317,7 @@ static int arrive(gess__update *u, const gess__metric *m, size_t p, int *done, g
     GESS_TRY(gess__tempered_there(u, p, &value, err));
     w.l->points++;
     double gain = -INFINITY;
-    if (value > -INFINITY) { /* outside there is no gradient */
+    if (value > -INFINITY) { /* outside the support there is no gradient */
         copy(dim, e->gradient, u->gradients + p * dim);
         half_kick(u, m, j, &w);
         gain = value - 0.5 * gess__dot(dim, e->p, e->p) - w.l->joint;
@@ -339,7 +340,7 @@ static int consume(gess__update *u, const gess__metric *m, gess_error *err)
         uint32_t j = u->lane[p];
         int done = 0;
         if (carve(u, j).l->opening) {
-            copy(dim, own_of(u, m, j).gradient, u->gradients + p * dim);
+            copy(dim, state_of(u, m, j).gradient, u->gradients + p * dim);
             open_trajectory(u, m, j);
         } else {
             GESS_TRY(arrive(u, m, p, &done, err));
@@ -363,9 +364,9 @@ static uint64_t warmup(size_t dim)
 }
 
 #define NUTS(name, metric)                                      \
-    static size_t name##_own(size_t dim)                        \
+    static size_t name##_state_size(size_t dim)                 \
     {                                                           \
-        return state_size(&(metric), dim);                        \
+        return state_size(&(metric), dim);                      \
     }                                                           \
     static void name##_begin(gess__update *u)                   \
     {                                                           \
@@ -387,7 +388,7 @@ const gess__kernel gess__kernel_nuts = {
     .help = "no-U-turn sampler with a diagonal metric; needs a gradient",
     .needs = GESS__NEEDS_GRADIENT,
     .warmup = warmup,
-    .state_size = diagonal_own,
+    .state_size = diagonal_state_size,
     .scratch_size = scratch_size,
     .begin = diagonal_begin,
     .propose = diagonal_propose,
@@ -399,7 +400,7 @@ const gess__kernel gess__kernel_nuts_dense = {
     .help = "no-U-turn sampler with a dense metric; needs a gradient",
     .needs = GESS__NEEDS_GRADIENT,
     .warmup = warmup,
-    .state_size = dense_own,
+    .state_size = dense_state_size,
     .scratch_size = scratch_size,
     .begin = dense_begin,
     .propose = dense_propose,

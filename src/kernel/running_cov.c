@@ -50,14 +50,14 @@ size_t gess__running_cov_size(size_t dim)
     return 1 + dim + gess__packed_size(dim);
 }
 
-void gess__running_cov_add(size_t dim, double *scatter, const double *x, double *scratch)
+void gess__running_cov_add(size_t dim, double *history, const double *x, double *scratch)
 {
-    double *mean = scatter + 1, before = scatter[0], count = before + 1.0, weight = sqrt(before / count);
+    double *mean = history + 1, before = history[0], count = before + 1.0, weight = sqrt(before / count);
     for (size_t i = 0; i < dim; i++) {
         double step = x[i] - mean[i];
         mean[i] += step / count;
         scratch[i] = weight * step;
     }
-    scatter[0] = count;
-    gess__packed_add(dim, gess__running_cov_chol(dim, scatter), 0, scratch);
+    history[0] = count;
+    gess__packed_add(dim, gess__running_cov_chol(dim, history), 0, scratch);
 }

@@ -1,8 +1,8 @@
-/* Mean and covariance of a chain's own history, kept up to date.
+/* The running mean and covariance of a chain's history.
  *
- * Of the sum of outer products M = Σ (x − mean)(x − mean)ᵀ the Cholesky factor is kept, and turned by Givens rotations
- * with each new point (G. H. Golub & C. F. Van Loan, Matrix Computations, section 6.5.4), so that a draw with this
- * covariance costs O(D²) at any time. M may be singular, as it is at first.
+ * The Cholesky factor of M = Σ (x − mean)(x − mean)ᵀ is kept and updated with each new point by Givens rotations
+ * (G. H. Golub & C. F. Van Loan, Matrix Computations, section 6.5.4), so that a draw with this covariance costs O(D²)
+ * at any time. M may be singular, as it is at first.
  *
  * Lower triangles are packed column after column: column k has its dim − k entries from the diagonal down. */
 #ifndef GESS_KERNEL_RUNNING_COV_H
@@ -17,23 +17,23 @@ size_t gess__packed_size(size_t dim);
 void gess__packed_product(size_t dim, const double *chol, const double *in, double *out);
 void gess__packed_transposed(size_t dim, const double *chol, const double *in, double *out);
 
-/* L Lᵀ becomes L Lᵀ + v vᵀ, v being zero before entry `from`; v is spoilt. */
+/* Makes L Lᵀ into L Lᵀ + v vᵀ, where the entries of v before `from` are zero. Overwrites v. */
 void gess__packed_add(size_t dim, double *chol, size_t from, double *v);
 
-/* The state of a history in memory of the caller's, zeros to begin with: count, mean (dim), packed factor of M. */
+/* Doubles of a history, which the caller allocates and zeroes: count, mean (dim), packed factor of M. */
 size_t gess__running_cov_size(size_t dim);
 
-/* One point more. scratch holds dim doubles. */
-void gess__running_cov_add(size_t dim, double *scatter, const double *x, double *scratch);
+/* Adds a point. scratch holds dim doubles. */
+void gess__running_cov_add(size_t dim, double *history, const double *x, double *scratch);
 
-static inline double gess__running_cov_count(const double *scatter)
+static inline double gess__running_cov_count(const double *history)
 {
-    return scatter[0];
+    return history[0];
 }
 
-static inline double *gess__running_cov_chol(size_t dim, double *scatter)
+static inline double *gess__running_cov_chol(size_t dim, double *history)
 {
-    return scatter + 1 + dim;
+    return history + 1 + dim;
 }
 
 #endif

@@ -4,12 +4,12 @@
 
 enum stage { LEFT, RIGHT, SHRINKING };
 
-/* What is kept of a lane. */
+/* The state of a lane during one update. */
 typedef struct lane {
     double height;    /* log density of the slice */
     double low, high; /* the interval */
-    double at;        /* the proposal */
-    int left, right;  /* steps that each end may still take */
+    double at;        /* t of the proposal */
+    int left, right;  /* remaining steps of each end */
     enum stage stage;
     uint32_t shrinks;
 } lane;
@@ -40,7 +40,7 @@ size_t gess__slice_scratch_size(size_t dim, size_t block)
     return lanes_size(block) + block * dim;
 }
 
-/* Where the lane looks next: an end that may still step out, or a point of the interval. */
+/* Sets the lane's next proposal: an end that may still step out, or a random point of the interval. */
 static void aim(const gess__update *u, size_t j, lane *l)
 {
     if (l->stage == LEFT && l->left == 0) l->stage = RIGHT;
@@ -91,7 +91,7 @@ void gess__slice_propose(gess__update *u)
     }
 }
 
-/* An end of the interval was looked at. */
+/* Steps an end of the interval out if it is inside the slice, else fixes it. */
 static void step_out(lane *l, int inside)
 {
     int *left = l->stage == LEFT ? &l->left : &l->right;
@@ -106,7 +106,7 @@ static void step_out(lane *l, int inside)
         l->high += GESS__SLICE_WIDTH;
 }
 
-/* The proposal is outside. */
+/* Shrinks the interval to the rejected proposal. */
 static void shrink(lane *l)
 {
     int below = l->at < 0.0;

@@ -1,9 +1,9 @@
-/* Slice sampling along a line through the present point: what `rdss` and `cwss` share.
+/* Slice sampling along a line through the present point, shared by `rdss`, `cwss` and coordinate_slice.h.
  *
  * R. M. Neal, "Slice sampling", Annals of Statistics 31 (2003): figures 3 (stepping out) and 5 (shrinkage). The line is
- * x + t d. An interval of width GESS__SLICE_WIDTH is put around t = 0 at random and stepped out at both ends until
- * these are outside the slice, GESS__SLICE_STEPS steps at most, divided between the ends at random; then points of it
- * are drawn, and it is shrunk to those that are outside, until one is inside.
+ * x + t d. An interval of width GESS__SLICE_WIDTH is placed around t = 0 at random. Both ends are stepped out until
+ * they are outside the slice, in at most GESS__SLICE_STEPS steps, divided between the ends at random. Then points are
+ * drawn from the interval, which shrinks to each point outside the slice, until one is inside.
  *
  * Invariants: t = 0 is inside the interval; an update that finds no other point in GESS__MAX_SHRINKS draws keeps its
  * state and is counted as a failure. */
@@ -16,7 +16,7 @@
 
 enum { GESS__SLICE_STEPS = 100, GESS__MAX_SHRINKS = 128 };
 
-/* The direction of lane j's line. */
+/* Writes the direction of lane j's line, dim numbers. */
 typedef void gess__slice_direction(const gess__update *u, size_t j, double *direction);
 
 size_t gess__slice_state_size(size_t dim);

@@ -1,5 +1,5 @@
-/* What kernels that move a chain by itself share: no approximation, and the density raised to the chain's power
- * where the chain has one (parallel tempering). `chains->value` is the log density itself, without the power. */
+/* Helpers of the kernels that need no approximation, for densities raised to the chain's power (parallel tempering; the
+ * power is 1 without it). `chains->value` is the log density itself, without the power. */
 #ifndef GESS_KERNEL_TEMPERED_H
 #define GESS_KERNEL_TEMPERED_H
 
@@ -15,13 +15,13 @@ static inline double gess__tempered_power(const gess__update *u, size_t j)
     return u->chains->powers != NULL ? u->chains->powers[u->first + j] : 1.0;
 }
 
-/* Log density, with the power, at lane j's point. */
+/* The tempered log density at lane j's point. */
 static inline double gess__tempered_here(const gess__update *u, size_t j)
 {
     return gess__tempered_power(u, j) * u->chains->value[u->first + j];
 }
 
-/* The same of proposal p. */
+/* The tempered log density at proposal p. */
 static inline int gess__tempered_there(gess__update *u, size_t p, double *value, gess_error *err)
 {
     GESS_TRY(gess__update_value(u, p, value, err));
@@ -29,7 +29,7 @@ static inline int gess__tempered_there(gess__update *u, size_t p, double *value,
     return GESS_OK;
 }
 
-/* The chain of proposal p moves there. */
+/* Moves the chain of proposal p there. */
 static inline void gess__tempered_move(gess__update *u, size_t p)
 {
     size_t dim = u->target->dim, chain = u->first + u->lane[p];
@@ -37,7 +37,7 @@ static inline void gess__tempered_move(gess__update *u, size_t p)
     if (!GESS__MUTANT(STALE_VALUE)) u->chains->value[chain] = u->values[p];
 }
 
-/* What lane j's chain keeps. */
+/* The kernel's state of lane j's chain. */
 static inline double *gess__tempered_state(const gess__update *u, size_t j)
 {
     return u->chains->kernel_state + (u->first + j) * u->chains->state_size;

@@ -1,4 +1,5 @@
-/* The driver of every kernel, and the kernels' table. */
+/* The driver that runs any kernel on a block, and the table of kernels. */
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kernel/kernel.h"
@@ -24,6 +25,7 @@ const gess__kernel *gess__kernel_row(size_t i)
 
 const gess__kernel *gess__kernel_find(const char *name)
 {
+    GESS_ASSERT(name != NULL);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i]->name, name) == 0) return table[i];
     return NULL;
@@ -33,7 +35,9 @@ int gess__update_init(gess__update *u, const gess__kernel *kernel, const gess__t
                       gess_error *err)
 {
     size_t dim = target->dim;
+    GESS_ASSERT(dim > 0 && block > 0 && u->points == NULL);
     u->target = target;
+    u->block = block;
     GESS_ALLOC(&u->lane, block, err);
     GESS_ALLOC(&u->points, block * dim, err);
     GESS_ALLOC(&u->values, block, err);
@@ -57,6 +61,7 @@ void gess__update_free(gess__update *u)
 
 int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
 {
+    GESS_ASSERT(n > 0 && first + n <= u->proposals);
     size_t at = first * u->target->dim;
     double start = u->measure ? gess__seconds() : 0.0;
     GESS_TRY(gess__target_evaluate(u->target, u->worker, n, u->points + at, u->values + first,
@@ -66,10 +71,35 @@ int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
     return GESS_OK;
 }
 
+/* Whether the caller has set the inputs that the kernel needs. */
+static int inputs_are_valid(const gess__kernel *kernel, const gess__update *u)
+{
+    const gess__chains *c = u->chains;
+    size_t dim = u->target->dim;
+    if (u->count == 0 || u->count > u->block || u->first + u->count > c->count) return 0;
+    if (c->dim != dim || c->state_size != kernel->state_size(dim)) return 0;
+    if (u->moves.independence > u->moves.period) return 0;
+    if (u->mixture != NULL && (u->mixture->dim != dim || u->mixture->count > gess__mixture_room(dim))) return 0;
+    return !(kernel->needs & GESS__NEEDS_APPROX) || (u->approx != NULL && u->approx->dim == dim);
+}
+
+/* Whether the kernel has listed at most one proposal per lane, in ascending order if it can predict. */
+static int proposals_are_valid(const gess__kernel *kernel, const gess__update *u)
+{
+    if (u->proposals > u->count) return 0;
+    for (size_t p = 0; p < u->proposals; p++) {
+        if (u->lane[p] >= u->count) return 0;
+        if (kernel->predict != NULL && p > 0 && u->lane[p] <= u->lane[p - 1]) return 0;
+    }
+    return 1;
+}
+
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
+    GESS_ASSERT(inputs_are_valid(kernel, u));
     u->round = 0;
     for (kernel->begin(u); u->proposals > 0; u->round++) {
+        GESS_ASSERT(proposals_are_valid(kernel, u));
         kernel->propose(u);
         GESS_TRY(u->evaluator == NULL ? gess__update_ask(u, 0, u->proposals, err)
                                       : u->evaluator->evaluate(kernel, u, err));
@@ -83,6 +113,7 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
 
 int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err)
 {
+    GESS_ASSERT(j < u->proposals);
     *value = u->values[j];
     if (isnan(*value)) {
         double *y = u->mapped;
