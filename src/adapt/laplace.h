@@ -5,7 +5,7 @@
  * with a T that fits where they have been. If the log density is smooth, second differences show it at once, with about
  * D² evaluations, and exactly if it is quadratic. The T that comes of it is one more candidate: it is used for as long
  * as log π − log T varies less over the window with it than with the fit, and fits may lean towards it
- * (approx/pooled.c). So it need not be right, and there need not be a mode: a funnel has none. */
+ * (approx/fit_pooled.c). So it need not be right, and there need not be a mode: a funnel has none. */
 #ifndef GESS_ADAPT_LAPLACE_H
 #define GESS_ADAPT_LAPLACE_H
 

@@ -1,3 +1,4 @@
+/* The multivariate t as numbers: memory, copies, its log density, and reading one from a file. */
 #include "approx/approx.h"
 
 #include "base/assert.h"

@@ -43,12 +43,12 @@ typedef struct gess__fit_report {
 void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
                gess__approx *approx, gess__fit_report *report);
 
-/* ECME for any count >= 1 (student_t.c). `dim` may be less than the fitter's.
+/* ECME for any count >= 1 (fit_ecme.c). `dim` may be less than the fitter's.
  * This function and the next must be called between gess__blas_begin() and gess__blas_end(). */
 void gess__fit_student_t(gess__fitter *fitter, size_t dim, size_t count, const double *points,
                          gess__fit_settings settings, gess__approx *approx, gess__fit_report *report);
 
-/* The projected fit, count < 2 dim (projected.c). */
+/* The projected fit, count < 2 dim (fit_projected.c). */
 void gess__fit_projected(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
                          gess__approx *approx, gess__fit_report *report);
 
@@ -68,8 +68,8 @@ typedef struct gess__pool_report {
     gess__fit_report fit;
 } gess__pool_report;
 
-/* Fits T to a warm-up window (pooled.c). `approx` is the warm start and the result, `spare` scratch. `target`, if not
- * NULL, is a second T that Σ may be shrunk towards. */
+/* Fits T to a warm-up window (fit_pooled.c). `approx` is the warm start and the result, `spare` scratch. `target`, if
+ * not NULL, is a second T that Σ may be shrunk towards. */
 void gess__fit_pooled(gess__fitter *fitter, const gess__pool *pool, const gess__approx *target, gess__approx *approx,
                       gess__approx *spare, gess__pool_report *report);
 
@@ -82,7 +82,7 @@ int gess__fitter_thorough(gess__fitter *fitter, gess_error *err);
 /* A fitter for gess__fit_pooled() only. The team, if not NULL, shares the work. */
 int gess__fitter_new_pooled(gess__fitter **fitter, size_t dim, size_t points, gess__team *team, gess_error *err);
 
-/* Log-likelihood of the points under T; uses the fitter's workspace (student_t.c). */
+/* Log-likelihood of the points under T; uses the fitter's workspace (fit_ecme.c). */
 double gess__fit_log_likelihood(gess__fitter *fitter, size_t count, const double *points, const gess__approx *approx);
 
 /* The workspace of all fits of this folder but the mixture's. Sizes in doubles. */

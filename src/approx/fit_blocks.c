@@ -1,3 +1,5 @@
+/* Whitened distances and weighted products of many points, block by block, so that a team of threads shares them and
+ * the bits do not depend on the number of threads. */
 #include "approx/fit_blocks.h"
 
 #include "base/assert.h"

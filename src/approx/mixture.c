@@ -1,3 +1,4 @@
+/* The mixture of t as numbers: memory, copies, and log T of many points. */
 #include "approx/mixture.h"
 
 #include "base/assert.h"

@@ -1,7 +1,7 @@
 /* The maximum a posteriori mixture of t by EM.
  *
  * D. Peel & G. J. McLachlan, "Robust mixture modelling using the t distribution", Statistics and Computing 10 (2000),
- * with ν as in ECME (student_t.c). An iteration finds the share (responsibility) r_ij = w_j t_j(z_i) / T(z_i) of
+ * with ν as in ECME (fit_ecme.c). An iteration finds the share (responsibility) r_ij = w_j t_j(z_i) / T(z_i) of
  * component j in point i, and then for every j
  *   w_j = mean_i r_ij,   u_ij = (ν_j + D) / (ν_j + δ_ij),
  *   μ_j = Σ r u z / Σ r u,   Σ_j = (m S + Σ r u (z − μ_j)(z − μ_j)ᵀ) / (m + Σ r),
@@ -9,7 +9,7 @@
  * with S the mean Σ within components at the start and m = D + 2: the mode under an inverse Wishart prior with centre S
  * and the weight of m points. Each step raises Σ_j Σ_i r_ij log w_j t_j(z_i) plus the log priors, so that the
  * objective, the log-likelihood plus the log priors, never falls unless a component is dropped. With one component
- * there is no prior, and the division is by Σ r u, as in student_t.c. One iteration costs O(K N D²). */
+ * there is no prior, and the division is by Σ r u, as in fit_ecme.c. One iteration costs O(K N D²). */
 #include "approx/mixture_fit.h"
 
 #include "base/assert.h"

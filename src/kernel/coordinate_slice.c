@@ -1,3 +1,4 @@
+/* Chooses the coordinate and the width of a coordinate slice update; kernel/slice.c does the rest. */
 #include "kernel/coordinate_slice.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* The elliptical slice update in whitened space that the kernels ess and gess share: the ellipse, the bracket of angles
+ * and how it shrinks, log T along the ellipse, and the prediction of later angles. */
 #include "kernel/ellipse.h"
 
 #include "base/tiles.h"

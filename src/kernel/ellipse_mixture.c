@@ -1,3 +1,4 @@
+/* Draws the component, follows log T of the whole mixture along the ellipse, and shrinks the bracket. */
 #include "kernel/ellipse_mixture.h"
 
 #include "base/tiles.h"

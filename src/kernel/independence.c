@@ -1,3 +1,4 @@
+/* Proposes a point drawn from T, and accepts it by the Metropolis-Hastings ratio. */
 #include "kernel/independence.h"
 
 #include "base/tiles.h"

@@ -1,7 +1,7 @@
 /* The interface of all kernels, and the driver that updates a block of chains with one of them.
  *
  * A kernel is one file and one row of kernels.def. It is written as three steps over the chains
- * ("lanes") of a block, which the driver (update.c) repeats until no lane has a proposal left:
+ * ("lanes") of a block, which the driver (driver.c) repeats until no lane has a proposal left:
  *
  *   begin     draw the auxiliary variables of every lane; set `proposals` and `lane`
  *   propose   write the points of the proposals

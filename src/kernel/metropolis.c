@@ -1,3 +1,4 @@
+/* The Metropolis step that the kernels mh and amh share: propose, then accept or stay. */
 #include "kernel/metropolis.h"
 
 #include "kernel/tempered.h"

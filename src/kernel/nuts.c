@@ -13,9 +13,9 @@
  * programming in NumPyro", arXiv 1912.11554, section 3.1). A part turns back if the sum of its momenta, with those of
  * its ends halved, points against the momentum of either end.
  *
- * Step and metric are learned in warm-up (metric.h) and then fixed: sampling is exact. */
+ * Step and metric are learned in warm-up (nuts_metric.h) and then fixed: sampling is exact. */
 #include "base/tiles.h"
-#include "kernel/metric.h"
+#include "kernel/nuts_metric.h"
 #include "kernel/tempered.h"
 
 enum { MAX_DEPTH = 10 };

@@ -1,3 +1,4 @@
+/* Updates mean and Cholesky factor with one more point, by Givens rotations. */
 #include "kernel/running_cov.h"
 
 #include "base/tiles.h"

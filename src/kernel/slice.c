@@ -1,3 +1,5 @@
+/* Steps out and shrinks the interval of a slice along a line, for the kernels rdss and cwss and for coordinate slice
+ * updates. */
 #include "kernel/slice.h"
 
 #include "kernel/tempered.h"

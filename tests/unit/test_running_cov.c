@@ -2,7 +2,7 @@
 #include "kernel/running_cov.h"
 
 #include "base/rng.h"
-#include "kernel/metric.h"
+#include "kernel/nuts_metric.h"
 
 #include <math.h>
 #include <setjmp.h>

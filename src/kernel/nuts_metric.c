@@ -1,4 +1,5 @@
-#include "kernel/metric.h"
+/* Learns the step size and the metric of nuts in warm-up. */
+#include "kernel/nuts_metric.h"
 
 #include "base/assert.h"
 #include "base/vmath.h"

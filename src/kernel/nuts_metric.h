@@ -2,8 +2,8 @@
  *
  * The metric is the factor L of an estimate LLᵀ of the covariance: diag(sd), or a packed Cholesky factor
  * (running_cov.h). Momenta are kept whitened, p ~ N(0, I), so that a step is x += ε L p and p += ε/2 Lᵀ ∇ log π. */
-#ifndef GESS_KERNEL_METRIC_H
-#define GESS_KERNEL_METRIC_H
+#ifndef GESS_KERNEL_NUTS_METRIC_H
+#define GESS_KERNEL_NUTS_METRIC_H
 
 #include <stddef.h>
 #include <stdint.h>
