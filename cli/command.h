@@ -26,6 +26,13 @@ const command *command_row(size_t i);
 /* Parses with argp under the name "gess NAME". A usage error prints a message and exits with 1. */
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input);
 
+/* For argp parsers of commands with one argument: stores it in *one, or prints a usage error, `ask` if there is none.
+ * Any other key: ARGP_ERR_UNKNOWN. */
+error_t take_one(int key, char *argument, struct argp_state *state, const char **one, const char *ask);
+
+/* What take_one() asks for most often. */
+#define WHICH_RUN "which run? give its directory"
+
 /* Prints a usage error with argp's "Try … --help" line and exits with 1. */
 #define USAGE(state, ...) argp_error((state), __VA_ARGS__)
 

@@ -18,14 +18,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'p': a->points = argument; return 0;
     case 'g': a->gradient = 1; return 0;
     case 'd': a->data = argument; return 0;
-    case ARGP_KEY_ARG:
-        if (a->model != NULL) USAGE(state, "give one model only, not `%s` as well", argument);
-        a->model = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (a->model == NULL) USAGE(state, "which model? `gess models` lists them");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return take_one(key, argument, state, &a->model, "which model? `gess models` lists them");
     }
 }
 

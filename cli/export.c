@@ -29,16 +29,11 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 't': a->format = argument; return 0;
     case 'o': a->path = argument; return 0;
     case OVERWRITE: a->overwrite = true; return 0;
-    case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
-        a->directory = argument;
-        return 0;
-    case ARGP_KEY_END:
+    case ARGP_KEY_SUCCESS:
         gess__exporter_names(names, sizeof names);
-        if (a->directory == NULL) USAGE(state, "which run? give its directory");
         if (a->format == NULL) USAGE(state, "which format? give --to FORMAT; there are %s", names);
         return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return take_one(key, argument, state, &a->directory, WHICH_RUN);
     }
 }
 

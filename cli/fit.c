@@ -15,14 +15,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     struct arguments *a = state->input;
     switch (key) {
     case 'j': a->json = 1; return 0;
-    case ARGP_KEY_ARG:
-        if (a->points != NULL) USAGE(state, "give one file only, not `%s` as well", argument);
-        a->points = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (a->points == NULL) USAGE(state, "which points? give a CSV file with one row per point");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return take_one(key, argument, state, &a->points, "which points? give a CSV file with one row per point");
     }
 }
 

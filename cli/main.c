@@ -19,6 +19,20 @@ const command *command_row(size_t i)
     return i < sizeof table / sizeof *table ? &table[i] : NULL;
 }
 
+error_t take_one(int key, char *argument, struct argp_state *state, const char **one, const char *ask)
+{
+    switch (key) {
+    case ARGP_KEY_ARG:
+        if (*one != NULL) USAGE(state, "`%s` is one argument too many: `%s` was given", argument, *one);
+        *one = argument;
+        return 0;
+    case ARGP_KEY_END:
+        if (*one == NULL) USAGE(state, "%s", ask);
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
 {
     static char name[64];

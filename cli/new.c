@@ -27,17 +27,7 @@ enum { FILES = sizeof files / sizeof *files };
 
 static error_t take(int key, char *argument, struct argp_state *state)
 {
-    const char **name = state->input;
-    switch (key) {
-    case ARGP_KEY_ARG:
-        if (*name != NULL) USAGE(state, "give one name only, not `%s` as well", argument);
-        *name = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (*name == NULL) USAGE(state, "which name? give one for the model");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
+    return take_one(key, argument, state, state->input, "which name? give one for the model");
 }
 
 static int check_name(const char *name, gess_error *err)

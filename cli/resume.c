@@ -22,14 +22,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'd': a->draws = argument; return 0;
     case 'm': a->max_time = argument; return 0;
     case 'q': a->quiet = 1; return 0;
-    case ARGP_KEY_ARG:
-        if (a->directory != NULL) USAGE(state, "give one run directory only, not `%s` as well", argument);
-        a->directory = argument;
-        return 0;
-    case ARGP_KEY_END:
-        if (a->directory == NULL) USAGE(state, "which run? give its directory");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
+    default: return take_one(key, argument, state, &a->directory, WHICH_RUN);
     }
 }
 
