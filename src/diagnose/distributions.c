@@ -45,10 +45,22 @@ double gess__normal_quantile(double p)
     return q < 0.0 ? -z : z;
 }
 
+static const long double tiny = 1e-300L;
+
+/* One term of a continued fraction, by Lentz's method. */
+static void lentz_step(long double term, long double *c, long double *d, long double *value)
+{
+    *d = 1.0L + term * *d;
+    if (fabsl(*d) < tiny) *d = tiny;
+    *c = 1.0L + term / *c;
+    if (fabsl(*c) < tiny) *c = tiny;
+    *d = 1.0L / *d;
+    *value *= *d * *c;
+}
+
 /* The continued fraction of the incomplete beta function, by Lentz's method; x <= (a+1)/(a+b+2). */
 static long double beta_fraction(long double x, long double a, long double b)
 {
-    const long double tiny = 1e-300L;
     long double c = 1.0L, d = 1.0L - (a + b) * x / (a + 1.0L);
     if (fabsl(d) < tiny) d = tiny;
     d = 1.0L / d;
@@ -56,19 +68,9 @@ static long double beta_fraction(long double x, long double a, long double b)
     for (int i = 1; i < 1000000; i++) { /* it takes about sqrt(max(a, b)) iterations */
         long double m = (long double)i, m2 = 2.0L * m;
         long double term = m * (b - m) * x / ((a + m2 - 1.0L) * (a + m2));
-        d = 1.0L + term * d;
-        if (fabsl(d) < tiny) d = tiny;
-        c = 1.0L + term / c;
-        if (fabsl(c) < tiny) c = tiny;
-        d = 1.0L / d;
-        value *= d * c;
+        lentz_step(term, &c, &d, &value);
         term = -(a + m) * (a + b + m) * x / ((a + m2) * (a + m2 + 1.0L));
-        d = 1.0L + term * d;
-        if (fabsl(d) < tiny) d = tiny;
-        c = 1.0L + term / c;
-        if (fabsl(c) < tiny) c = tiny;
-        d = 1.0L / d;
-        value *= d * c;
+        lentz_step(term, &c, &d, &value);
         if (fabsl(d * c - 1.0L) <= 2.0L * LDBL_EPSILON) break;
     }
     return value;

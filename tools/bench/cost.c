@@ -229,11 +229,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     gess__bench_list models, samplers;
     uint64_t seeds = o->seeds > 0 ? o->seeds : o->quick ? 2 : 10;
     uint64_t max_evals = o->evals > 0 ? o->evals : o->quick ? 50000 : 3200000;
-    GESS_TRY(gess__bench_split(o->models != NULL ? o->models
-                               : o->quick        ? "gaussian,mixture"
-                                                 : GESS__BENCH_MODELS,
-                               &models, err));
-    GESS_TRY(gess__bench_samplers(o, &samplers, err));
+    GESS_TRY(gess__bench_lists(o, &models, &samplers, err));
     gess__bench_say(o,
                     "Evaluations, warm-up included, until every posterior mean is known to %g sd, by the RMSE over "
                     "%llu seeds; the "

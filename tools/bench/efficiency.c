@@ -106,11 +106,7 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     gess__bench_list models, samplers;
     uint64_t seeds = o->seeds > 0 ? o->seeds : o->quick ? 1 : 3;
     uint64_t evals = o->evals > 0 ? o->evals : o->quick ? 50000 : 1000000;
-    GESS_TRY(gess__bench_split(o->models != NULL ? o->models
-                               : o->quick        ? "gaussian,mixture"
-                                                 : GESS__BENCH_MODELS,
-                               &models, err));
-    GESS_TRY(gess__bench_samplers(o, &samplers, err));
+    GESS_TRY(gess__bench_lists(o, &models, &samplers, err));
     gess__bench_say(o,
                     "Smallest bulk ESS over parameters per evaluation of sampling (about %.3g), mean of %llu seeds; x: "
                     "R-hat above 1.05.\nDefault settings%s%s, one thread; the peers discard %.3g evaluations.\n"

@@ -68,6 +68,10 @@ int gess__peers_found(char *python);
 /* The samplers to run: those of the options, or else gess and, if they are installed, the peers. */
 int gess__bench_samplers(const gess__bench_options *options, gess__bench_list *samplers, gess_error *err);
 
+/* The models and samplers asked for, or the usual ones. */
+int gess__bench_lists(const gess__bench_options *options, gess__bench_list *models, gess__bench_list *samplers,
+                      gess_error *err);
+
 /* Runs a peer for `warmup` evaluations, then for `evals` more, whose draws it keeps. */
 int gess__sample_peer(const char *sampler, const char *model, uint64_t seed, uint64_t warmup, uint64_t evals,
                       gess__sampled *out, gess_error *err);

@@ -54,6 +54,14 @@ int gess__bench_samplers(const gess__bench_options *options, gess__bench_list *s
     return GESS_OK;
 }
 
+int gess__bench_lists(const gess__bench_options *options, gess__bench_list *models, gess__bench_list *samplers,
+                      gess_error *err)
+{
+    const char *usual = options->quick ? "gaussian,mixture" : GESS__BENCH_MODELS;
+    GESS_TRY(gess__bench_split(options->models != NULL ? options->models : usual, models, err));
+    return gess__bench_samplers(options, samplers, err);
+}
+
 static int find_library(char *path, size_t size, gess_error *err)
 {
     char beside[512];
