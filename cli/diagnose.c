@@ -1,4 +1,5 @@
-/* `gess diagnose`: the verdict on a run. */
+/* `gess diagnose`: prints the verdict on a run. The rules behind it are in src/report (verdict.h); src/diagnose holds
+ * the figures. */
 #include "command.h"
 #include "report/verdict.h"
 #include "run/run.h"

@@ -1,4 +1,4 @@
-/* `gess eval`: the log density at given points. */
+/* `gess eval`: evaluates the log density at given points. */
 #include "base/csv.h"
 #include "base/mem.h"
 #include "command.h"

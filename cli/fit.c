@@ -1,4 +1,4 @@
-/* `gess fit`: a multivariate t fitted to points. */
+/* `gess fit`: fits a multivariate t to points. */
 #include "approx/fit.h"
 #include "base/csv.h"
 #include "command.h"

@@ -1,4 +1,4 @@
-/* `gess models`: the list of built-in models. */
+/* `gess models`: lists the built-in models. */
 #include "command.h"
 #include "model/model.h"
 

@@ -1,3 +1,5 @@
+/* Prints the progress line of `gess sample` and `gess resume`: position, ESS, R-hat, evaluations per second, and the
+ * time that is left. */
 #include "progress.h"
 
 #include "run/run.h"

@@ -1,4 +1,4 @@
-/* `gess report`: the HTML page of a run. */
+/* `gess report`: writes the HTML page of a run. */
 #include "command.h"
 #include "report/html.h"
 #include "run/directory.h"

@@ -1,4 +1,4 @@
-/* `gess sample`: arguments from the rows of options.def, and a new run. */
+/* `gess sample`: parses the options (the rows of options.def) and starts a new run. */
 #include "base/options.h"
 #include "command.h"
 #include "launch.h"

@@ -1,4 +1,5 @@
-/* A run in the terminal, for `sample` and `resume`: progress, signals and the summary at the end. */
+/* Runs a run in the terminal, for `sample` and `resume`: shows progress, stops at signals, and prints the summary at
+ * the end. */
 #include "base/clock.h"
 #include "command.h"
 #include "launch.h"

@@ -1,4 +1,4 @@
-/* `gess summary`: the figures of a run, or of CSV files with draws. */
+/* `gess summary`: prints the figures of a run, or of CSV files with draws. */
 #include "report/summary.h"
 #include "command.h"
 #include "draws/csv_chains.h"

@@ -1,3 +1,6 @@
+/* Searches for the mode: Newton steps from second differences, evaluated on the team of threads, and the Laplace
+ * approximation (a t with mean and covariance) from the curvature at the mode. schedule/pooled.c runs the search in
+ * the first stage of warm-up; laplace_choice.c decides whether its result is used. */
 #include "adapt/laplace.h"
 
 #include "adapt/laplace_state.h"

@@ -1,4 +1,4 @@
-/* A Laplace approximation as a first T: the highest point that a climb without gradients finds, and the curvature of
+/* A Laplace approximation as a first T: the highest point that a search without gradients finds, and the curvature of
  * the log density there.
  *
  * Chains show a covariance of D (D + 1) / 2 entries only once they have been everywhere, and until then they travel

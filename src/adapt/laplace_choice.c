@@ -1,4 +1,5 @@
-/* The choice between the fitted T and the Laplace approximation. */
+/* Decides whether T is the fit to the window or the Laplace approximation of laplace.c: the one with which
+ * log π − log T varies less over the window. move_mix.c calls it after every stage of warm-up. */
 #include "adapt/laplace_state.h"
 #include "base/sort.h"
 #include "base/tiles.h"

@@ -1,5 +1,5 @@
-/* The state of a Laplace search, shared by laplace.c (the climb) and laplace_prefer.c (the comparison with the fit).
- * Nobody else includes it. */
+/* The state of a Laplace search, shared by laplace.c (the search for the mode) and laplace_choice.c (the comparison
+ * with the fit). Nobody else includes it. */
 #ifndef GESS_ADAPT_LAPLACE_STATE_H
 #define GESS_ADAPT_LAPLACE_STATE_H
 

@@ -1,3 +1,5 @@
+/* Builds candidate maps layer by layer and judges each by the likelihood of held-out draws. map_search.c decides when
+ * to search and what to keep of the results. */
 #include "adapt/layer_search.h"
 
 #include "base/assert.h"

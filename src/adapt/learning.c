@@ -1,3 +1,5 @@
+/* Refits T after every stage of warm-up, calls the map search or the choice of moves for `auto`, and tells stages.c
+ * whether there is still something to learn. schedule/pooled.c calls it. */
 #include "adapt/learning.h"
 
 #include "adapt/laplace.h"

@@ -1,3 +1,6 @@
+/* Decides when to search for a map and a mixture, which results to keep and which to undo, and moves chains and window
+ * into the sampling space of a new map. layer_search.c builds and judges the layers; approx/mixture_fit.h fits the
+ * mixtures. */
 #include "adapt/map_search.h"
 
 #include "adapt/laplace.h"

@@ -1,3 +1,5 @@
+/* Estimates the effective draws per evaluation of independence moves and of ellipse updates, and chooses how many
+ * independence moves there are per ellipse. It also caps ν so that the tails of T suit independence moves. */
 #include "adapt/move_mix.h"
 
 #include "adapt/laplace.h"

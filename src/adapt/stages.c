@@ -1,3 +1,5 @@
+/* Decides when warm-up ends: runs one stage, measures its draws, asks the schedule whether there is still something to
+ * learn, and counts calm stages. schedule/sampler.c calls it until warm-up is over. */
 #include "adapt/stages.h"
 
 #include "base/assert.h"

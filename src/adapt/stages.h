@@ -1,4 +1,7 @@
-/* Warm-up in stages, the same for every schedule: how long a stage is, when a window starts anew, when warm-up ends.
+/* Warm-up in stages: how long a stage is, when a window starts anew, when warm-up ends. These rules are the same for
+ * every schedule, but a schedule may add a condition for the end (its `assess`): schedule/pooled.c waits until
+ * nothing is left to learn, schedule/independent.c and tempering.c until the kernel has had the iterations that it
+ * adapts in.
  *
  * Each stage is a quarter longer than the one before. As long as the draws of a stage differ from those before (the
  * ensemble still travels), the next stage starts a new window and forgets the old draws; it is longer by a sixteenth

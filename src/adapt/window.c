@@ -1,3 +1,5 @@
+/* Holds the draws of the warm-up window: thins them when they outgrow their room, measures their mean log densities,
+ * and packs them into the two halves of the chains for fits. Workers write the draws into it (execute/task.c). */
 #include "adapt/window.h"
 
 #include "base/assert.h"

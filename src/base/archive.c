@@ -1,3 +1,6 @@
+/* Copies fields to and from bytes, in order, and defines the bytes of a checkpoint file: a header with magic, format,
+ * size and checksum, then the fields. It replaces files atomically and falls back to NAME.old. run/checkpoint.c decides
+ * what a checkpoint contains. */
 #include "base/archive.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* Prints a failed assertion and aborts. */
 #include "base/assert.h"
 
 #include <stdio.h>

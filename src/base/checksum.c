@@ -1,3 +1,4 @@
+/* Calls the CRC-32 of libdeflate, or of zlib if the build found no libdeflate. */
 #include "base/checksum.h"
 
 #if GESS_HAVE_LIBDEFLATE

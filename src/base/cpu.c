@@ -1,3 +1,4 @@
+/* Asks the processor which of the instruction sets of GESS__VECTOR (base/vmath.h) it has. */
 #include "base/cpu.h"
 
 const char *gess__cpu_name(void)

@@ -1,3 +1,5 @@
+/* Parses CSV text: lines, quoted names, decimal numbers in the C locale; quotes names for writers. Messages name the
+ * line and the column of a fault. */
 #include "base/csv.h"
 
 #include "base/assert.h"

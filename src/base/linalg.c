@@ -1,3 +1,5 @@
+/* Calls OpenBLAS and LAPACKE for Cholesky factors, triangular solves, matrix products and eigenvalues, and keeps
+ * OpenBLAS at one thread. Solves of many points in few dimensions go to base/tiles.h, which is faster there. */
 #include "base/linalg.h"
 
 #include "base/assert.h"

@@ -1,4 +1,4 @@
-/* Linear algebra for fits, over OpenBLAS and LAPACKE: the only file that calls them.
+/* Linear algebra for fits, over OpenBLAS and LAPACKE; linalg.c is the only file that calls BLAS and LAPACK.
  *
  * Matrices are column-major. A set of points stored row after row (count × dim, row-major) is a
  * dim × count matrix in that convention. None of these functions allocates.

@@ -1,3 +1,4 @@
+/* Allocates zeroed, aligned memory, and copies text. */
 #include "base/mem.h"
 
 #include "base/assert.h"

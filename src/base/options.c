@@ -1,3 +1,5 @@
+/* Expands <gess/options.def> into the table of options, sets defaults, parses counts, numbers and times, and checks
+ * ranges. The command, config.json and the manual use this table. */
 #include "base/options.h"
 
 #include "base/assert.h"

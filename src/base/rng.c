@@ -1,3 +1,5 @@
+/* Computes uniforms, normals (Box and Muller) and gammas (Marsaglia and Tsang) from Philox counters, many chains per
+ * call in vector code. A call for one variate gives the same bits. */
 #include "base/rng.h"
 
 #include "base/assert.h"

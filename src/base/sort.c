@@ -1,3 +1,4 @@
+/* Sorts doubles: quicksort, with insertion sort for short parts and qsort() for parts that divide badly. */
 #include "base/sort.h"
 
 #include <stdlib.h>

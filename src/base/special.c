@@ -1,3 +1,4 @@
+/* Computes digamma and trigamma by recurrence and asymptotic series, and finds roots by Brent's method. */
 #include "base/special.h"
 
 #include "base/assert.h"

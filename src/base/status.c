@@ -1,3 +1,4 @@
+/* Writes error messages, puts a context in front of them, and names status codes. */
 #include "base/status.h"
 
 #include <stdarg.h>

@@ -1,3 +1,5 @@
+/* Multiplies four or eight rows of a matrix at a time by a tile of points, in code for AVX-512, for AVX2 or in plain
+ * loops, whichever is the best that the processor has. */
 #include "base/tile_matmul.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Computes dots, triangular products and solves, squared distances and ellipse points, one tile of points at a time,
+ * and copies points into tiles and back. Kernels and log T use it in every update. */
 #include "base/tiles.h"
 
 #include <string.h>

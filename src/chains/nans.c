@@ -1,3 +1,5 @@
+/* Inserts points with a NaN density in the order of (iteration, chain, angle), keeps the first few, and merges the
+ * records of several workers. */
 #include "chains/nans.h"
 
 #include "base/assert.h"

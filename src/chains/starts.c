@@ -1,3 +1,5 @@
+/* Places every chain at its start, inside the support: from a row of the file of --init, or at random, with a limited
+ * number of attempts. */
 #include "chains/starts.h"
 
 #include "base/assert.h"

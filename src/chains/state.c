@@ -1,3 +1,5 @@
+/* Allocates the arrays of chain states, and archives the states of a range of chains for checkpoints and for messages
+ * between ranks. */
 #include "chains/state.h"
 
 #include "base/assert.h"

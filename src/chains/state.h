@@ -1,4 +1,5 @@
-/* The states of chains, in the sampling space (transform/target.h). */
+/* The state of every chain: its point in the sampling space (transform/target.h), the log density there, the numbers
+ * that the kernel keeps for it, sums of δ and log T since warm-up, and its power under tempering. */
 #ifndef GESS_CHAINS_STATE_H
 #define GESS_CHAINS_STATE_H
 

@@ -1,3 +1,4 @@
+/* Adds tallies, and clears the counts that start anew at the end of warm-up. */
 #include "chains/tally.h"
 
 #include <stddef.h>

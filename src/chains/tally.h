@@ -1,4 +1,6 @@
-/* Tallies: what updates counted. Sums of unsigned numbers, so the order of adding does not matter. */
+/* Tallies: how many evaluations, updates, failures, NaNs, accepted moves and swaps there were, and histograms of
+ * accepted angles and of evaluations per update. Workers count; the ensemble adds up. All are unsigned sums, so the
+ * order of adding does not matter. */
 #ifndef GESS_CHAINS_TALLY_H
 #define GESS_CHAINS_TALLY_H
 

@@ -1,4 +1,6 @@
-/* The thread of rank 0 that carries messages, while the run goes on on a second thread. */
+/* Carries messages on rank 0 while the run goes on on a second thread: polls, calls receive.c and dispatch.c, and says
+ * farewell at the end. It notices helper ranks that are silent: it pings them, and ends the run if one says nothing for
+ * too long. */
 #include "base/clock.h"
 #include "cluster/coordinator_state.h"
 

@@ -1,3 +1,6 @@
+/* Begins and ends a run on rank 0: waits for all helper ranks, sizes blocks for the threads of all ranks, and dismisses
+ * the ranks at the end. At the beginning of a stretch it packs the frozen state for them. comm_thread.c carries the
+ * messages in between. */
 #include "cluster/coordinator.h"
 
 #include "base/assert.h"

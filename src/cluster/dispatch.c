@@ -1,4 +1,5 @@
-/* What rank 0 sends during a stretch: tasks, frozen states, revocations, and assignments of idle ranks. */
+/* Sends, from rank 0 during a stretch, tasks and frozen states to helper ranks, revokes tasks that were taken over, and
+ * assigns idle ranks to busy ones. The scheduler (execute/claims.c) decides which tasks these are. */
 #include "cluster/coordinator_state.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The calling thread carries messages; the team's threads run tasks (helper_tasks.c). A frozen state is replaced only
- * while no task of its ensemble runs; until then nothing more is received. */
+/* Serves rank 0 on a helper rank, from hello to farewell: the calling thread carries messages, and the team's threads
+ * run the tasks (helper_tasks.c). A frozen state is replaced only while no task of its ensemble runs; until then
+ * nothing more is received. The rank also gives up if rank 0 is silent for too long. */
 #include "cluster/helper_rank.h"
 
 #include "base/clock.h"

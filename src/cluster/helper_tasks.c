@@ -1,5 +1,5 @@
-/* The tasks of a helper rank: a few more slots than it has threads, the workers that run them, and their results.
- * Threads without a task evaluate predicted points, of other ranks and of this one. */
+/* Runs the tasks of a helper rank: unpacks them into slots, a few more than there are threads, runs them on the team,
+ * and sends the results to rank 0. Threads without a task evaluate predicted points, of other ranks and of this one. */
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"

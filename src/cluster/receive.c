@@ -1,4 +1,6 @@
-/* What rank 0 receives: results of tasks, and what else helper ranks tell it. */
+/* Unpacks what helper ranks send to rank 0: hellos, requests to stop, failures, values of predicted points, and results
+ * of tasks. Results go to the scheduler (execute/scheduler.h), which decides whether they are still wanted and where
+ * they go. */
 #include "base/mem.h"
 #include "cluster/coordinator_state.h"
 

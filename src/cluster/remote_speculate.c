@@ -1,3 +1,6 @@
+/* Does the three parts of remote speculation: rank 0 assigns idle ranks to busy ones, the owner of an update sends
+ * predicted points and takes the values, and the helper evaluates or refuses. The message loops of rank 0 and of helper
+ * ranks call it. */
 #include "cluster/remote_speculate.h"
 
 #include "base/clock.h"

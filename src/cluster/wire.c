@@ -1,3 +1,5 @@
+/* Opens messages, packs errors, decides how long a message loop sleeps between two polls, and counts the seconds in
+ * which a process was awake, so that a rank that was suspended does not take the others for dead. */
 #include "cluster/wire.h"
 
 #include "base/clock.h"

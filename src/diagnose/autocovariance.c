@@ -1,3 +1,4 @@
+/* Computes the Fourier transforms, radix 4 and in place, and the autocovariances from the summed power spectra. */
 #include "diagnose/autocovariance.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Fits autoregressions by Levinson-Durbin and computes, from the spectral density at frequency 0, coda's
+ * effectiveSize() and geweke.diag(). */
 #include "diagnose/coda.h"
 
 #include "base/assert.h"

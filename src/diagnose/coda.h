@@ -1,5 +1,6 @@
-/* Diagnostics of R's package coda 0.19-4 that use an autoregressive fit (Yule-Walker, order by AIC): effective size and
- * Geweke's z. Non-finite draws and single draws, which coda refuses, give NaN.
+/* The effective size (effectiveSize) and Geweke's z (geweke.diag) of R's package coda 0.19-4, after which this file is
+ * named. Both use an autoregressive fit (Yule-Walker, order by AIC). Non-finite draws and single draws, which coda
+ * refuses, give NaN.
  *
  * A series is x[0 .. n-1]; chains × n draws are x[chain * n + draw]. `scratch` is n doubles of the caller. */
 #ifndef GESS_DIAGNOSE_CODA_H

@@ -1,3 +1,5 @@
+/* Computes normal quantiles by rational approximations and beta quantiles from the continued fraction of the incomplete
+ * beta function. */
 #include "diagnose/distributions.h"
 
 #include "base/vmath.h"

@@ -1,3 +1,4 @@
+/* Averages the chains' autocorrelation functions and finds the window of emcee's integrated_time(). */
 #include "diagnose/emcee.h"
 
 #include "base/assert.h"

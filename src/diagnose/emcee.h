@@ -1,4 +1,5 @@
-/* The integrated autocorrelation time of emcee 3.1.6 (emcee.autocorr.integrated_time, c = 5).
+/* The integrated autocorrelation time τ of the Python package emcee 3.1.6 (emcee.autocorr.integrated_time, c = 5),
+ * after which this file is named.
  *
  * J. Goodman and J. Weare, Comm. App. Math. Comp. Sci. 5 (2010), with the automatic window of A. Sokal:
  * the chains' autocorrelation functions are averaged, τ(m) = 1 + 2 Σ ρ(1..m), and the smallest m with

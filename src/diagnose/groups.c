@@ -1,3 +1,4 @@
+/* Divides chains into groups and lays the draws of a group out as one long chain; posterior.c computes the R-hat. */
 #include "diagnose/groups.h"
 
 #include "base/assert.h"

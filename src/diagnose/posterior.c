@@ -1,3 +1,6 @@
+/* Chooses the series behind each figure of a parameter (normal scores, distances from the median, indicators of
+ * quantiles, squares) and combines the results into R-hat, bulk and tail ESS, quantiles and Monte Carlo standard
+ * errors. posterior_series.c computes R-hat and ESS of such a series. */
 #include "diagnose/posterior.h"
 
 #include "base/assert.h"

@@ -1,4 +1,5 @@
-/* Convergence and accuracy figures of one parameter, equal to those of R's package posterior 1.4.0.
+/* Mean, quantiles, R-hat, ESS and Monte Carlo standard errors of one parameter, equal to those of R's package posterior
+ * 1.4.0, after which the files posterior* are named.
  *
  * A. Vehtari, A. Gelman, D. Simpson, B. Carpenter and P.-C. Bürkner, "Rank-normalization, folding,
  * and localization: an improved R-hat", Bayesian Analysis 16 (2021), 667-718.

@@ -1,4 +1,5 @@
-/* Normal scores, R-hat and effective sample size of a series of draws, as R's package posterior computes them. */
+/* Computes the plain split R-hat and ESS of one series of numbers, and turns draws into the normal scores that
+ * posterior.c asks for. Sums have the precision and order of R's package posterior. */
 #include "base/vmath.h"
 #include "diagnose/distributions.h"
 #include "diagnose/posterior_workspace.h"

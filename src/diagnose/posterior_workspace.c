@@ -1,3 +1,4 @@
+/* Allocates the workspace, cuts chains into halves, and sorts the draws of a parameter once for all its figures. */
 #include "diagnose/posterior_workspace.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Reads one CSV file per chain into memory: leaves out warm-up rows, by CmdStan's comments, and the columns of the
+ * sampler, and requires that all files have the same columns and as many draws. */
 #include "draws/csv_chains.h"
 
 #include "base/assert.h"

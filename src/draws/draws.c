@@ -1,3 +1,5 @@
+/* Reads `draws.gess` block by block, checks the checksums, and collects the draws that every chain has. format.c reads
+ * the headers. */
 #include "draws/draws.h"
 
 #include "base/checksum.h"

@@ -1,3 +1,5 @@
+/* Opens `draws.gess`, reads and checks its header and the headers of its blocks. draws.c and reader.c read the draws
+ * themselves; writer.c writes them. */
 #include "draws/format.h"
 
 #include "base/assert.h"

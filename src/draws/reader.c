@@ -1,3 +1,5 @@
+/* Builds the index of the blocks, checking each once, and copies the requested chains and draws from the blocks that
+ * hold them. */
 #include "draws/reader.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Collects draws into full blocks, writes them on a thread in the background, and cuts partial blocks off before it
+ * appends. A checkpoint syncs the file and archives the position. */
 #include "draws/writer.h"
 
 #include "base/assert.h"

@@ -1,4 +1,6 @@
-/* Claims on blocks: which block a worker, here or on another rank, runs next, and when one is taken over. */
+/* Decides which block a worker runs next, here or on another rank, which block it takes over from a slow rank, and
+ * whether a result that arrives is still wanted. scheduler.c calls it for the threads of this process, cluster/ for
+ * other ranks. */
 #include "base/assert.h"
 #include "base/clock.h"
 #include "execute/scheduler_state.h"

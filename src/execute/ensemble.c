@@ -1,3 +1,5 @@
+/* Makes an ensemble: target, frozen state, memory of the workers, scheduler. It also chooses the chains per block.
+ * scheduler.c runs the ensemble. */
 #include "execute/ensemble.h"
 
 #include "base/assert.h"

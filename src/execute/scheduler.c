@@ -1,3 +1,5 @@
+/* Runs a stretch: every thread of the team claims blocks (claims.c), runs their tasks (task.c), delivers finished
+ * segments (segments.c), or evaluates predicted points if there is no block. Then it adds up the tallies. */
 #include "execute/scheduler.h"
 
 #include "base/assert.h"

@@ -1,4 +1,5 @@
-/* Segments of a stretch: how long they are, where their draws are held, and their delivery in order. */
+/* Cuts a stretch into segments, decides how long they are and how many are held, and delivers complete ones to the sink
+ * in order. */
 #include "execute/scheduler_state.h"
 
 #include <string.h>

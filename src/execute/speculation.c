@@ -1,3 +1,6 @@
+/* Keeps the queues of predicted points: the worker that runs an update adds points and collects values, idle workers
+ * and other ranks take points and bring values back. speculation_depth.c decides how many points are predicted; the
+ * kernel computes them. */
 #include "execute/speculation.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* How much to speculate: whether predicting points pays, and how many angles per task. */
+/* Decides how much to speculate: whether predicting points pays, by the measured seconds per evaluation, and how many
+ * angles per task. */
 #include "execute/scheduler_state.h"
 
 #include <math.h>

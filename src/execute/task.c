@@ -1,3 +1,5 @@
+/* Runs a task: updates a block of chains for some iterations, stores the draws that are kept and, in warm-up, the
+ * points of the window. */
 #include "execute/task.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* Writes to PATH.part, and syncs and renames the file when it is complete. */
 #include "export/atomic_file.h"
 
 #include "base/assert.h"

@@ -1,3 +1,4 @@
+/* Sizes the chunks in which exporters read draws, and formats times. */
 #include "export/export.h"
 
 #include "base/assert.h"

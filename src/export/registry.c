@@ -1,3 +1,5 @@
+/* Expands exporters.def into the table of formats of `gess export --to`, and refuses formats whose library was not
+ * built in. */
 #include "export/registry.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Opens draws.gess and warmup.gess of a run directory, reads config.json and summary.json, and checks that they belong
+ * together. */
 #include "export/run_source.h"
 
 #include "base/assert.h"

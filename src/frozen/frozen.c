@@ -1,3 +1,5 @@
+/* Allocates a frozen state, and archives it for checkpoints and for messages between ranks; refuses a T, a mixture or a
+ * mix of moves that cannot be sampled with. */
 #include "frozen/frozen.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Opens and closes models: finds a built-in model by name, parses its `key=value` parameters, or hands a shared object
+ * to plugin.c; finds data files and names parameters. */
 #include "model/model.h"
 
 #include "base/assert.h"

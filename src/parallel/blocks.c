@@ -1,3 +1,4 @@
+/* Runs a function on every block of items, on the team if the work is large enough to wake it. */
 #include "parallel/blocks.h"
 
 #include "base/assert.h"

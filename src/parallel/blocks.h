@@ -1,4 +1,6 @@
-/* Splits work on n items into blocks of a fixed size, for a team of threads.
+/* Splits one computation over n items, such as the points of a fit, into blocks of a fixed size for a team of threads.
+ * These are not the blocks of chains that the scheduler runs (execute/scheduler.h), nor the blocks of draws in a file
+ * (draws/format.h).
  *
  * The blocks depend only on n. So sums per block, added over the blocks in order, have the same bits for any team, and
  * without one. */

@@ -1,4 +1,4 @@
-/* Ranks that are threads of one process, with simulated latency: for tests and simulations. */
+/* Connects ranks that are threads of one process, by queues with simulated latency: for tests and simulations. */
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* Starts the threads of a team, wakes them for a round of items, and reports the failure of the first item that failed.
+ * A worker may leave a round that then ends without it, and come back later. */
 #include "parallel/team.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Finds constant and narrow chains, the widest gap between medians of chains, and drifts between the halves of chains.
+ * The rules of rules_draws.c judge the results. */
 #include "report/chain_checks.h"
 
 #include "base/assert.h"

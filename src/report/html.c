@@ -1,3 +1,5 @@
+/* Writes the page to its file: fills the template with style, scripts and escaped JSON, and replaces the old file
+ * atomically. html_data.c and html_column.c compute the data. */
 #include "report/html.h"
 
 #include "base/assert.h"

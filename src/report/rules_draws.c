@@ -1,4 +1,5 @@
-/* Rules that need the draws and their figures only. */
+/* The rules of the verdict that need only the draws and their figures: R-hat, ESS, modes, stuck chains, drift,
+ * targets. */
 #include "report/rules.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Rules that need history.json: the warm-up, the counts of the kernel and the approximation. */
+/* The rules of the verdict that need history.json: the window and the end of warm-up, NaNs, divergences, evaluations
+ * per update, and the fit of the approximation. */
 #include "report/rules.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Computes the figures of the selected columns, a few columns at a time on the team: selects columns by name patterns,
+ * reads them, and calls the functions of diagnose/. summary_text.c prints them. */
 #include "report/summary.h"
 
 #include "base/assert.h"

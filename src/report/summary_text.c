@@ -1,4 +1,4 @@
-/* The summary as a table, as CSV and as JSON, with the run's cost. */
+/* Prints the summary as a table, as CSV and as JSON, with the run's cost. summary.c computes it. */
 #include "base/csv.h"
 #include "report/summary.h"
 

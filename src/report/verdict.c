@@ -1,3 +1,5 @@
+/* Applies the rules of rules.def to a run, with history.json and config.json of its directory, and sorts the findings.
+ * The rules are in rules_draws.c and rules_history.c; verdict_text.c prints the verdict. */
 #include "report/verdict.h"
 
 #include "base/assert.h"

@@ -1,4 +1,5 @@
-/* The verdict: whether a run can be trusted, as findings in plain words with numbers and advice.
+/* The verdict behind `gess diagnose`: whether a run can be trusted, as findings in plain words with numbers and advice.
+ * The figures that it judges, such as R-hat and ESS, are in src/diagnose.
  *
  * A run passes if no finding is a failure. The rules are rows of rules.def; docs/specification.md explains them. */
 #ifndef GESS_REPORT_VERDICT_H

@@ -1,4 +1,4 @@
-/* The verdict as text for people and as JSON for programs. */
+/* Prints the verdict as text for people, and makes JSON of it for programs. verdict.c reaches the verdict. */
 #include "report/verdict.h"
 
 #include <math.h>

@@ -1,4 +1,6 @@
-/* A checkpoint is the file `checkpoint` in the run directory; the one before it is kept as `checkpoint.old`.
+/* Saves and loads everything that the future of a run depends on: archive_run() lists the contents of a checkpoint, and
+ * base/archive.c has the bytes of the file. It is the file `checkpoint` in the run directory; the one before it is kept
+ * as `checkpoint.old`.
  *
  * The draws are synced first, so that a checkpoint never counts draws that are not on the disk. Draws that the file
  * holds beyond the checkpoint are cut off on resuming and drawn again, bit for bit. */

@@ -1,3 +1,5 @@
+/* Writes config.json and reads it for `gess resume` and `gess sample --config`: verifies its checksum, and compares the
+ * version, compiler, BLAS and processor in it with the present ones. */
 #include "run/config.h"
 
 #include "base/checksum.h"

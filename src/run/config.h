@@ -1,4 +1,5 @@
-/* config.json of the run directory: the model, the options and the build of a run, with a checksum. */
+/* config.json of the run directory: the model, the options and the build of a run, with a checksum. A resumed run
+ * compares that build with its own. */
 #ifndef GESS_RUN_CONFIG_H
 #define GESS_RUN_CONFIG_H
 

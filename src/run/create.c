@@ -1,4 +1,5 @@
-/* Making, resuming and freeing a run, and the functions of <gess/gess.h> that set it up. */
+/* Makes, resumes and frees a run: opens its directory, files, samplers and ranks. It also has the short functions of
+ * <gess/gess.h> on a run. loop.c runs it. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"

@@ -1,3 +1,5 @@
+/* Asks the run to pause for a checkpoint when one is due, and to stop when --max-time is over. It also has gess_stop().
+ * sink.c calls it while draws arrive. */
 #include "run/deadlines.h"
 
 #include "base/clock.h"

@@ -1,3 +1,5 @@
+/* Makes and locks the run directory, refuses one that is in use or holds another run, removes old files for
+ * --overwrite, and replaces JSON files. */
 #include "run/directory.h"
 
 #include "base/assert.h"

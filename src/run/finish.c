@@ -1,3 +1,5 @@
+/* Ends a session: saves the last checkpoint, writes history.json and nans.csv, and logs the outcome. loop.c calls
+ * it. */
 #include "run/finish.h"
 
 #include "run/checkpoint.h"

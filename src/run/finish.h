@@ -1,4 +1,5 @@
-/* The end of a session: the last checkpoint, history.json, nans.csv and the last lines of log.txt. */
+/* The end of a session: the last checkpoint, history.json, nans.csv and the last lines of log.txt. A session is one
+ * call of gess_run_go(): the part of a run between its start, or a resume, and its end or a stop. */
 #ifndef GESS_RUN_FINISH_H
 #define GESS_RUN_FINISH_H
 

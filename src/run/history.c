@@ -1,3 +1,5 @@
+/* Records the stages of warm-up and the checks of the stop rule, computes the moments of the warm-up window, and makes
+ * history.json of it all. */
 #include "run/history.h"
 
 #include "base/assert.h"

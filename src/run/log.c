@@ -1,3 +1,4 @@
+/* Appends lines to log.txt: what a stage of warm-up found and chose, and what the helper ranks did. */
 #include "run/log.h"
 
 #include "base/clock.h"

@@ -1,7 +1,8 @@
 /* The main loop of a run: warm up every ensemble, sample until enough draws are stored, save checkpoints on the way.
  *
- * The executor returns GESS_ERR_STOPPED when run->pause is set. advance_run() then starts again from the position that
- * the run has reached, so a pause never changes a draw. */
+ * When run->pause is set, the scheduler (execute/scheduler.h) ends its stretch early, and gess__sampler_advance()
+ * returns GESS_ERR_STOPPED. advance_run() then starts again from the position that the run has reached, so a pause
+ * never changes a draw. */
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cluster/helper_rank.h"

@@ -1,3 +1,5 @@
+/* Describes, for gess_stats.method, the map, the mixture and the moves that were learned, or the acceptance rates of a
+ * kernel without an approximation. */
 #include "run/method_text.h"
 
 #include "run/run.h"

@@ -1,3 +1,4 @@
+/* Merges the NaN records of all ensembles and writes them in the user's parameters. */
 #include "run/nans_csv.h"
 
 #include "base/assert.h"

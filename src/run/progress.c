@@ -1,3 +1,5 @@
+/* Updates the ESS and R-hat that are shown while a run with a given number of draws goes on. It uses a stop rule
+ * (stop_rule.c) with less memory, and spends at most a small share of the run's time. */
 #include "run/progress.h"
 
 #include "base/assert.h"

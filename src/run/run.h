@@ -32,7 +32,7 @@ struct gess_run {
     gess_progress_fn *on_progress;
     void *on_progress_user;
     atomic_int stop;  /* the run must end; set from any thread or signal handler */
-    atomic_int pause; /* the executor must return soon, so that the loop can save a checkpoint or stop */
+    atomic_int pause; /* the scheduler must end its stretch soon, so that the loop can save a checkpoint or stop */
     int out_of_time;
     /* the position of the run, saved in checkpoints */
     int sampling, finished;

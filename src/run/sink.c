@@ -1,3 +1,5 @@
+/* Passes a segment of draws on: to the files first, then to the stop rule, the progress monitor and the callbacks; then
+ * polls the clock. The scheduler calls it, in order. */
 #include "run/sink.h"
 
 #include "base/assert.h"
@@ -18,7 +20,7 @@ static int pass_on_draws(gess_run *run, const gess__ensemble *e, const gess__seg
     return GESS_OK;
 }
 
-/* Ensembles add up their tallies only when the executor returns, so the counts of this segment are added here. */
+/* Ensembles add up their tallies only when a stretch has ended, so the counts of this segment are added here. */
 static int report_progress(gess_run *run, const gess__segment *segment, int all_chains, gess_error *err)
 {
     uint64_t before = run->stats.iterations;

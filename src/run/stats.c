@@ -1,3 +1,4 @@
+/* Sums gess_stats over the ensembles, and names a column of the draws. */
 #include "run/stats.h"
 
 #include "base/assert.h"

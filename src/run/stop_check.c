@@ -1,3 +1,5 @@
+/* Decides after how many draws the stop rule is checked next, checks it, and records the result in log and history.
+ * loop.c asks it; stop_rule.c computes the figures. */
 #include "run/stop_check.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Holds the draws of all columns, thins them when memory is full, computes R-hat and bulk ESS of every column on the
+ * team, and compares them with their targets. */
 #include "run/stop_rule.h"
 
 #include "base/assert.h"

@@ -1,3 +1,5 @@
+/* Plans a stretch of all chains with the frozen state, and counts its iterations. The schedules fixed, independent,
+ * pooled and auto use it. */
 #include "schedule/all_chains.h"
 
 void gess__all_chains_next(gess__sampler *s, uint64_t until, gess__stretch *stretch)

@@ -1,7 +1,8 @@
 /* Every chain by itself, for kernels without an approximation: nothing is fitted, nothing exchanged.
  *
- * A warm-up whose length is left to gess ends once the mean log density of the chains has stopped moving, but not
- * before the kernel has had the iterations that it adapts in. */
+ * A warm-up whose length is left to gess ends by the rules of adapt/stages.h (the mean log density of the chains has
+ * stopped moving) and under one more condition, which assess() adds: the kernel has had the iterations that it adapts
+ * in. */
 #include "schedule/all_chains.h"
 
 static int open(gess__sampler *s, const gess_options *options, gess_error *err)

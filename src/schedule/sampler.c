@@ -1,4 +1,5 @@
-/* Making, running and saving samplers: what all schedules share. */
+/* Makes, runs and saves samplers: looks up the schedule, asks it for the next stretch, runs stretches up to an
+ * iteration, and runs stages of warm-up. What differs between schedules is in their files. */
 #include "base/assert.h"
 #include "base/mem.h"
 #include "chains/starts.h"

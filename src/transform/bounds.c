@@ -1,3 +1,5 @@
+/* Maps parameters between x and y, and gives log |dx/dy|, the Jacobian of the bounds; target.c adds it to the log
+ * density. Many points are mapped in vector code, one parameter after the other. */
 #include "transform/bounds.h"
 
 #include "base/assert.h"

@@ -1,4 +1,5 @@
-/* The bounds' map between a user's parameters x and unbounded coordinates y.
+/* The bounds' map between a user's parameters x and unbounded coordinates y, and its Jacobian, by which target.c
+ * multiplies the density.
  *
  *   unbounded              x = y
  *   x > a                  x = a + e^y              log |dx/dy| = y

@@ -1,3 +1,5 @@
+/* Finds kinds of layer in the table of layers.def, and allocates, copies, checks and archives layers of any kind. The
+ * mapping and the learning of a kind are in its file (scale.c, skew.c, warp.c). */
 #include "transform/layer.h"
 
 #include "base/assert.h"

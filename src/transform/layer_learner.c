@@ -1,3 +1,5 @@
+/* Allocates the workspace for learning layers, chooses how many points a layer is learned from, and standardises and
+ * whitens them. scale.c, skew.c and warp.c learn with it. */
 #include "transform/layer_learner.h"
 
 #include "base/assert.h"

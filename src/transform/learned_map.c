@@ -1,3 +1,5 @@
+/* Maps points through all layers, a tile at a time, with their Jacobians; adds a layer, copies, describes and archives
+ * a map. adapt/layer_search.c decides which layers it has. */
 #include "transform/learned_map.h"
 
 #include "base/assert.h"

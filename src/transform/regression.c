@@ -1,3 +1,5 @@
+/* Solves the normal equations of weighted least squares, and fits a log variance by Newton's method with step halving.
+ * The files scale_*.c call it. */
 #include "transform/regression.h"
 
 #include "base/tiles.h"

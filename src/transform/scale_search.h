@@ -1,4 +1,5 @@
-/* What finding the steps of a scale layer works with: shared by scale.c and the files scale_*.c only. */
+/* The search for the steps of a scale layer: the state that scale.c and the files scale_*.c share. Nobody else includes
+ * it. */
 #ifndef GESS_TRANSFORM_SCALE_SEARCH_H
 #define GESS_TRANSFORM_SCALE_SEARCH_H
 

@@ -1,3 +1,4 @@
+/* Chooses ν from a list by the likelihood of the points, and computes their weights. */
 #include "transform/tail_weights.h"
 
 #include "base/tiles.h"

@@ -1,4 +1,5 @@
-/* Weights of points in the multivariate t that suits them best. */
+/* Weights of points in the multivariate t that suits them best. The warp and skew layers weight points with them when
+ * they fit their warps, so that heavy tails, which T has too, do not count as a shape to warp. */
 #ifndef GESS_TRANSFORM_TAIL_WEIGHTS_H
 #define GESS_TRANSFORM_TAIL_WEIGHTS_H
 

@@ -1,3 +1,6 @@
+/* Evaluates the density in the sampling space: maps w to x, calls the model, and adds log |dx/dw| to its log density.
+ * The Jacobian of the bounds comes from bounds.c, that of the learned map from learned_map.c. It also turns states into
+ * draws. */
 #include "transform/target.h"
 
 #include "base/assert.h"

@@ -7,8 +7,9 @@
  *   w   the SAMPLING SPACE, in which chains move, T is fitted and kernels work      y ↔ w: learned_map.h
  *
  * Functions called `in` map towards w, functions called `out` towards x. The density in the sampling space is that of x
- * times |dx/dw|. Without a learned map w is y; without bounds y is x. Everything above this folder works with w, and
- * asks the target for x when a draw is stored or a message names a point. y and w have the same dimension. */
+ * times |dx/dw|: target.c multiplies, bounds.c and learned_map.c give the two factors. Without a learned map w is y;
+ * without bounds y is x. Everything above this folder works with w, and asks the target for x when a draw is stored or
+ * a message names a point. y and w have the same dimension. */
 #ifndef GESS_TRANSFORM_TARGET_H
 #define GESS_TRANSFORM_TARGET_H
 

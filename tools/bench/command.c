@@ -1,4 +1,4 @@
-/* `gess bench`: its arguments, and the table or JSON of a benchmark. */
+/* Parses the arguments of `gess bench`, runs the benchmark, and prints its table or JSON. */
 #include "bench/bench.h"
 
 #include "base/csv.h"

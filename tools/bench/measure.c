@@ -1,3 +1,5 @@
+/* Runs gess within a budget of evaluations, holds as many draws as memory allows, and computes ESS, R-hat, means and
+ * standard deviations. peers.c does the same for emcee and zeus. */
 #include "bench/measure.h"
 
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* Warms up a sampler on a timed density, runs it in pieces with a clock around each, and verifies counts and log
+ * densities. */
 #include "bench/warmed.h"
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* `gess reproduce`: its arguments. */
+/* Parses the arguments of `gess reproduce` and calls reproduce.c. */
 #include "reproduce/reproduce.h"
 
 #include "base/csv.h"

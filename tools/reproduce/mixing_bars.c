@@ -1,3 +1,5 @@
+/* Lists the densities and samplers of the mixing figure, averages the trials of a cell into a bar, and compares
+ * bars. */
 #include "reproduce/mixing.h"
 
 #include <math.h>

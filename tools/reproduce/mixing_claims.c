@@ -1,3 +1,4 @@
+/* Judges the paper's claims about mixing, and those beyond the paper, by the bars of the figure. */
 #include "bench/measure.h"
 #include "reproduce/mixing.h"
 

@@ -1,3 +1,4 @@
+/* Draws the bar charts of the mixing figure with gnuplot, and fills the tables of its page. */
 #include "reproduce/mixing.h"
 
 #include <math.h>

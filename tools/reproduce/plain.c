@@ -1,3 +1,5 @@
+/* Runs single updates on a plain Gaussian, records the points that the density was asked for, and computes the ellipses
+ * again from the variates of the kernel. */
 #include "reproduce/plain.h"
 
 #include "base/vmath.h"

@@ -1,3 +1,5 @@
+/* Plans the cells of the chosen figures, has them computed (cells.c) and makes their pages; it also has the table of
+ * figures and the helpers that they share. command.c parses the arguments. */
 #include "reproduce/reproduce.h"
 
 #include "run/directory.h"

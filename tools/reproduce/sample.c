@@ -1,3 +1,5 @@
+/* Runs gess or a peer on a density of the mixing figure, holds its draws, and reports its seconds and evaluations
+ * with its ESS by the paper's metric (coda) and by the stricter one (posterior). */
 #include "reproduce/sample.h"
 
 #include "base/mem.h"

@@ -1,3 +1,5 @@
+/* Helpers of the built-in models: read a data file of data/ with its header, and take parameter names from its columns.
+ * The models are the other files of this folder; model.c has their table. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
