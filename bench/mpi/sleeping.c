@@ -3,7 +3,8 @@
  *   SLEEPING_SECONDS   sleep per point (default: 0)
  *   SLEEPING_SHELL     a shell of this thickness around the origin instead of the Gaussian: updates take more angles
  *   SLEEPING_SLOW      the rank that sleeps ten times as long
- *   SLEEPING_FAULT     RANK:KIND:CALL: this rank fails at its call number CALL; KIND is error, infinity, crash or hang */
+ *   SLEEPING_FAULT     RANK:KIND:CALL: this rank fails at its call number CALL; KIND is error, infinity, crash or hang
+ */
 #include <gess/gess.h>
 #include <math.h>
 #include <stdatomic.h>

@@ -159,9 +159,9 @@ static int evaluate_across(gess__laplace *s, unsigned worker, size_t item, gess_
 {
     const gess__update *u = &s->ensemble->updates[worker];
     size_t dim = s->ensemble->target.dim, block = s->ensemble->block, count = 2 * (dim - item - 1);
-    double own = s->up[item] + s->down[item] - 2.0 * s->at.value, *column = s->curvature + item * dim;
-    column[item] = -own;
-    for (size_t k = item + 1; k < dim; k++) column[k] = 0.5 * (own + s->up[k] + s->down[k]);
+    double both = s->up[item] + s->down[item] - 2.0 * s->at.value, *column = s->curvature + item * dim;
+    column[item] = -both;
+    for (size_t k = item + 1; k < dim; k++) column[k] = 0.5 * (both + s->up[k] + s->down[k]);
     for (size_t done = 0; done < count; done += block) {
         size_t some = count - done < block ? count - done : block;
         for (size_t q = 0; q < some; q++) {

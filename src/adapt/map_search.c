@@ -26,10 +26,10 @@ enum { MAX_DIMENSIONS = 100 };
 #define SEARCH_AGAIN_FACTOR 1.5
 /* A result with less than this factor of them is undone. */
 #define UNDO_FACTOR 0.7
-/* Below HARD draws per evaluation expected of independence moves the target is hard; above EASY one t is good enough.
- */
-#define HARD 0.03
-#define EASY 0.1
+/* Draws per evaluation expected of independence moves: below the first the target is hard, above the second one t is
+ * good enough. */
+#define MAX_HARD_DRAWS 0.03
+#define MIN_EASY_DRAWS 0.1
 /* A T that is better by NEW_WINDOW_GAIN nats per draw starts a window. */
 #define NEW_WINDOW_GAIN 0.3
 /* A T that is worse by COMPARABLE_GAIN nats per draw is not taken because of what a few draws far out say. */
@@ -322,7 +322,7 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
         int better = s->map_gain + s->mixture_gain > gain_before + SEARCH_AGAIN_GAIN ||
                      s->independence > SEARCH_AGAIN_FACTOR * s->independence_before;
         int found = s->layers > 0 || l->ensemble->frozen.mixture->count > 1,
-            easy = s->searches > 4 && s->independence > EASY;
+            easy = s->searches > 4 && s->independence > MIN_EASY_DRAWS;
         if (search || better || (found ? s->skips > 0 : easy)) break;
         search = 1;
         s->acceptance = old.acceptance;
@@ -359,5 +359,5 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
                  s->independence_before > SEARCH_AGAIN_FACTOR * draws_before;
     /* if sampling will take long, one search that finds nothing does not mean that there is nothing to find */
     s->futile = better ? 0 : s->futile + 1;
-    s->improving = s->futile < (s->independence_before < HARD ? 2 : 1);
+    s->improving = s->futile < (s->independence_before < MAX_HARD_DRAWS ? 2 : 1);
 }

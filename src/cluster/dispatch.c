@@ -148,8 +148,8 @@ static void assign_idle(gess__coordinator *c)
     for (int i = 0; i < gess__peer_count(c); i++) {
         if (c->loads[i + 1].owner == 0) continue;
         c->assigned = 1;
-        /* Not while many messages wait to be received: a helper rank in a long evaluation receives nothing. Until it has
-         * the frozen state, it refuses points. */
+        /* Not while many messages wait to be received: a helper rank in a long evaluation receives nothing. Until it
+         * has the frozen state, it refuses points. */
         if (c->comm->pending(c->comm) < 16 + 4 * (size_t)gess__peer_count(c)) send_frozen(c, i, e->number);
     }
     c->backoff.max_seconds = c->assigned ? gess__remote_poll_seconds(c->helpers.sec_per_eval) : 0.0;

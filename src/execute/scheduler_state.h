@@ -5,7 +5,7 @@
 
 #include "execute/scheduler.h"
 
-/* The draws of at least MIN_HELD segments are held, MAX_SLOTS at most. */
+/* How many segments hold their draws at the same time, at least and at most. */
 enum { GESS__MIN_HELD_SEGMENTS = 4, GESS__MAX_HELD_SEGMENTS = 4096 };
 
 /* A worker counts as slow if it takes SLOW times as long as others do. */
@@ -36,21 +36,21 @@ struct gess__scheduler {
     const gess__stretch *stretch;
     const gess__record *record;
     size_t blocks;
-    uint64_t max_length;       /* iterations per segment with which GESS__MIN_HELD_SEGMENTS fit into `rows` */
-    size_t slots;              /* segments that are held, at most */
-    uint64_t length;           /* iterations per segment in this stretch */
-    double sec_per_iteration;  /* of a block in this process, as measured; 0: not yet */
-    uint64_t segments;         /* to be run; falls when the stretch is stopped */
-    uint64_t delivered;        /* segments that the sink has got */
-    size_t *remaining;         /* per slot: blocks that are not done with the segment in it */
-    uint64_t evals, updates;   /* of tasks that are done */
-    uint64_t serial;           /* of the last claim */
-    uint64_t takeovers;        /* claims that lost their block to another */
-    size_t claims;             /* that are being run */
-    double typical;            /* seconds per iteration of a block, on any rank; 0: not known */
+    uint64_t max_length;        /* iterations per segment with which GESS__MIN_HELD_SEGMENTS fit into `rows` */
+    size_t slots;               /* segments that are held, at most */
+    uint64_t length;            /* iterations per segment in this stretch */
+    double sec_per_iteration;   /* of a block in this process, as measured; 0: not yet */
+    uint64_t segments;          /* to be run; falls when the stretch is stopped */
+    uint64_t delivered;         /* segments that the sink has got */
+    size_t *remaining;          /* per slot: blocks that are not done with the segment in it */
+    uint64_t evals, updates;    /* of tasks that are done */
+    uint64_t serial;            /* of the last claim */
+    uint64_t takeovers;         /* claims that lost their block to another */
+    size_t claims;              /* that are being run */
+    double typical;             /* seconds per iteration of a block, on any rank; 0: not known */
     double evals_per_iteration; /* of a block, likewise */
-    gess__tally remote_tally;  /* of tasks that other ranks did */
-    uint64_t remote_unused;    /* speculative evaluations for such tasks, not used, since the ensemble was made */
+    gess__tally remote_tally;   /* of tasks that other ranks did */
+    uint64_t remote_unused;     /* speculative evaluations for such tasks, not used, since the ensemble was made */
     int delivering, status;
     gess_error error;
 };

@@ -4,6 +4,7 @@
 #include "execute/speculation.h"
 
 #include "base/mem.h"
+#include "parallel/condition.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,27 +17,27 @@ enum { FEW_SLOTS = 64 };
 enum state { READY, TAKEN, CAME, FAILED, GONE };
 
 typedef struct slot {
-    uint64_t ticket; /* 0: whoever has it is late */
+    uint64_t ticket; /* of the worker that has it; 0: its value is not wanted any more */
     uint64_t round;  /* of the update */
     uint32_t lane;
     enum state state;
-    double due; /* where it went elsewhere: when it is not waited for any more */
+    double due; /* if it went to another rank: the time until which the owner waits for it */
     double value;
 } slot;
 
-/* Slots head .. tail - 1 (modulo room) are in use, in the order of (round, lane). Those from `tail` on are the owner's
- * alone; of the others it changes nothing without the lock. */
+/* Slots head .. tail - 1 (modulo room) are in use, in the order of (round, lane). The owner writes slots from
+ * `tail` on without the lock, and the others with it. */
 struct gess__speculation_queue {
     gess__speculation *speculation;
     size_t room, dim;
     slot *slots;
     double *points; /* room × dim */
-    size_t *from;   /* of each proposal: the slot that has its value, or SELF */
+    size_t *from;   /* per proposal: the slot that has its value, or SELF */
     uint64_t head, tail;
-    uint64_t begun;   /* every slot before it is begun */
-    uint64_t round;   /* that the owner is at */
-    uint64_t next;    /* round to lay out next; 0: none is */
-    uint64_t tickets; /* given out */
+    uint64_t begun;   /* every slot before it has been taken */
+    uint64_t round;   /* of the owner's update */
+    uint64_t next;    /* the next round to queue; 0: none is queued */
+    uint64_t tickets; /* handed out so far */
     gess__frozen_label label;
     pthread_cond_t came;
 };
@@ -51,16 +52,13 @@ struct gess__speculation {
 
 #define SELF SIZE_MAX
 
-static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t room, size_t block, size_t dim, gess_error *err)
+static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t room, size_t block, size_t dim,
+                      gess_error *err)
 {
     q->speculation = speculation;
     q->room = room;
     q->dim = dim;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->came, &monotonic);
-    pthread_condattr_destroy(&monotonic);
+    gess__condition_init(&q->came);
     GESS_ALLOC(&q->slots, room, err);
     GESS_ALLOC(&q->points, room * dim, err);
     GESS_ALLOC(&q->from, block, err);
@@ -68,7 +66,7 @@ static int open_queue(gess__speculation_queue *q, gess__speculation *speculation
 }
 
 int gess__speculation_new(gess__speculation **speculation, unsigned workers, size_t depth, size_t block, size_t dim,
-                    pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
+                          pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
 {
     GESS_ALLOC(speculation, 1, err);
     gess__speculation *a = *speculation;
@@ -183,8 +181,8 @@ static void drop(slot *s)
     s->ticket = 0;
 }
 
-/* Takes what there is of the present round, and takes back what lanes that have ended had laid out. True where all
- * values are there. */
+/* Notes which values of the present round are there or on their way, and drops the points of lanes that have ended.
+ * Returns whether all values are there. */
 static int claim(gess__speculation_queue *q, const gess__update *u)
 {
     size_t p = 0, there = 0;
@@ -213,8 +211,9 @@ static int claim(gess__speculation_queue *q, const gess__update *u)
     return there == u->proposals;
 }
 
-/* Writes the points of one round more from slot `tail` on; false where they cannot be foreseen. */
-static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u, uint64_t tail, uint64_t round)
+/* Predicts the points of one more round into the slots from `tail` on; returns 0 if they cannot be predicted. */
+static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u, uint64_t tail,
+                       uint64_t round)
 {
     for (size_t p = 0; p < u->proposals; p++) {
         double *point = q->points + (tail + p) % q->room * q->dim;
@@ -223,8 +222,8 @@ static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, c
     return 1;
 }
 
-/* Lays out further angles, as far as there is room. */
-static void lay_out(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u)
+/* Queues the points of further rounds, as far as there is room. */
+static void queue_rounds(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u)
 {
     uint64_t tail = q->tail, first = q->next > u->round ? q->next : u->round + 1, round = first;
     while (round - u->round <= u->depth && tail - q->head + u->proposals <= q->room &&
@@ -247,7 +246,7 @@ static void lay_out(const gess__kernel *kernel, gess__speculation_queue *q, cons
     pthread_mutex_unlock(q->speculation->lock);
 }
 
-/* Evaluates the proposals that nobody else does. */
+/* Evaluates the proposals that nobody else evaluates. */
 static int evaluate_rest(const gess__speculation_queue *q, gess__update *u, gess_error *err)
 {
     for (size_t p = 0; p < u->proposals;) {
@@ -259,7 +258,7 @@ static int evaluate_rest(const gess__speculation_queue *q, gess__update *u, gess
     return GESS_OK;
 }
 
-/* Waits for a value; where it went elsewhere, until it is due. */
+/* Waits for a value; if it went to another rank, until it is due. */
 static void wait_for(gess__speculation_queue *q, slot *s)
 {
     while (s->state == TAKEN && s->due == 0.0) pthread_cond_wait(&q->came, q->speculation->lock);
@@ -269,8 +268,8 @@ static void wait_for(gess__speculation_queue *q, slot *s)
         if (pthread_cond_timedwait(&q->came, q->speculation->lock, &until) != 0 && s->state == TAKEN) drop(s);
 }
 
-/* Waits for the others, and clears the round from the queue. Where one had an error, or is late, its point is asked for
- * again: so the message is the one of a run without help. */
+/* Waits for the values of other workers, and clears the round from the queue. If one had an error, or is late, the
+ * owner evaluates the point again, so that the message is that of a run without speculation. */
 static int collect(gess__speculation_queue *q, gess__update *u, gess_error *err)
 {
     if (q->head == q->tail) return GESS_OK;
@@ -296,7 +295,7 @@ static int collect(gess__speculation_queue *q, gess__update *u, gess_error *err)
 static int evaluate(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
     gess__speculation_queue *q = u->queue;
-    if (!claim(q, u)) lay_out(kernel, q, u);
+    if (!claim(q, u)) queue_rounds(kernel, q, u);
     GESS_TRY(evaluate_rest(q, u, err));
     return collect(q, u, err);
 }

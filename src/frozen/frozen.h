@@ -1,4 +1,5 @@
-/* What sampling is done with, as one type: the learned map, the approximation T and the mix of moves.
+/* Everything that sampling needs beside the chains, as one type: the learned map, the approximation T and the mix of
+ * moves.
  *
  * Warm-up changes it, sampling does not. It is saved in checkpoints and sent to other ranks whole. */
 #ifndef GESS_FROZEN_FROZEN_H

@@ -139,7 +139,8 @@ int gess__independence_consume(gess__update *u, gess_error *err)
         double value, here = u->chains->value[chain] - w.here[j];
         GESS_TRY(gess__update_value(u, j, &value, err));
         double there = value - w.there[j];
-        if (GESS__MUTANT(INDEPENDENCE_INVERTED)) there = value - u->chains->value[chain] - w.here[j] + w.there[j] + here;
+        if (GESS__MUTANT(INDEPENDENCE_INVERTED))
+            there = value - u->chains->value[chain] - w.here[j] + w.there[j] + here;
         if (!(there - here > gess__log(w.first[j]))) continue;
         memcpy(u->chains->x + chain * dim, u->points + j * dim, dim * sizeof *u->points);
         if (u->mixture == NULL)

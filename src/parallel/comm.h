@@ -1,9 +1,9 @@
 /* The communicator: messages between the processes ("ranks") of one run.
  *
  * A communicator is a table of functions over a transport: MPI (src/mpi, a separate library), or queues between threads
- * of one process (comm_loopback.c, for tests and simulations). No call waits: `send` copies the message, and `poll` returns
- * the next message that has arrived, or none. Messages from one rank arrive in the order in which they were sent. One
- * thread of a rank, always the same, makes all calls. */
+ * of one process (comm_loopback.c, for tests and simulations). No call waits: `send` copies the message, and `poll`
+ * returns the next message that has arrived, or none. Messages from one rank arrive in the order in which they were
+ * sent. One thread of a rank, always the same, makes all calls. */
 #ifndef GESS_PARALLEL_COMM_H
 #define GESS_PARALLEL_COMM_H
 

@@ -1,7 +1,7 @@
 /* The rules of the verdict: thresholds, one function and one row of rules.def per rule, and what rules share.
  *
- * A rule adds a finding for the worst column only, and nothing if all is well. docs/specification.md gives the reasons for
- * the thresholds. */
+ * A rule adds a finding for the worst column only, and nothing if all is well. docs/specification.md gives the reasons
+ * for the thresholds. */
 #ifndef GESS_REPORT_RULES_H
 #define GESS_REPORT_RULES_H
 

@@ -57,8 +57,8 @@ void gess__run_log_stage(const gess_run *run, size_t which, const gess__sampler 
                   "gain %.4f, gap %.4f, shrinkage %g%s, mean log density %.4f%s%s",
                   which + 1, u->stages, (unsigned long long)gess__ensemble_done(e), (unsigned long long)e->tally.evals,
                   u->evals_per_update, e->frozen.approx->nu, l->score, l->gain, l->gap, l->shrinkage,
-                  l->shrunk_to_laplace ? " towards the Laplace approximation" : "", u->mean_value, u->moved ? ", moving" : "",
-                  l->by_laplace ? ", T is the Laplace approximation" : "");
+                  l->shrunk_to_laplace ? " towards the Laplace approximation" : "", u->mean_value,
+                  u->moved ? ", moving" : "", l->by_laplace ? ", T is the Laplace approximation" : "");
     log_choices(run, s);
 }
 

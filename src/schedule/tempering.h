@@ -1,4 +1,5 @@
-/* The state of the tempering schedule beside the chains' powers (chains/state.h): what tuning the temperatures needs. */
+/* The state of the tempering schedule beside the chains' powers (chains/state.h): what tuning the temperatures needs.
+ */
 #ifndef GESS_SCHEDULE_TEMPERING_H
 #define GESS_SCHEDULE_TEMPERING_H
 

@@ -45,8 +45,8 @@ void gess__learned_in(const gess__learned *map, size_t n, const double *y, doubl
 
 /* ---- learning ---- */
 
-/* The workspace for learning layers (layer_learner.h) from up to `points` points. The team, if it is not NULL, shares the
- * work; it is borrowed. */
+/* The workspace for learning layers (layer_learner.h) from up to `points` points. The team, if it is not NULL, shares
+ * the work; it is borrowed. */
 int gess__learner_new(gess__learner **learner, size_t dim, size_t points, gess__team *team, gess_error *err);
 void gess__learner_free(gess__learner *learner); /* NULL: nothing to do */
 

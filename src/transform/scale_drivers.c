@@ -8,8 +8,8 @@
  *   3. Candidates are taken from the largest gain down, unless they would close a cycle. */
 #include "transform/scale_search.h"
 
-#include "base/tiles.h"
 #include "base/linalg.h"
+#include "base/tiles.h"
 #include "transform/regression.h"
 
 #include <stdlib.h>

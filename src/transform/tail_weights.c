@@ -1,8 +1,8 @@
 /* Chooses ν from a list by the likelihood of the points, and computes their weights. */
 #include "transform/tail_weights.h"
 
-#include "base/tiles.h"
 #include "base/special.h"
+#include "base/tiles.h"
 
 /* Points that ν is chosen by, at least; all if there are fewer. */
 enum { SAMPLE = 4000 };

@@ -19,8 +19,8 @@ struct setting {
     const exact_target *target;
     size_t chains;
     uint64_t reuse;
-    gess__team *team;           /* hands out replicates */
-    gess__team **single;         /* teams of one, one for each worker: inside a replicate */
+    gess__team *team;         /* hands out replicates */
+    gess__team **single;      /* teams of one, one for each worker: inside a replicate */
     gess__sampler **samplers; /* one for each worker */
     const gess_model *model;
     unsigned stage;

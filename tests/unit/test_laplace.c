@@ -93,8 +93,7 @@ static run *start(gess_logp_fn *logp, unsigned threads)
     gess_options_init(&r->options);
     r->options.max_warmup_evals = 100000;
     assert_int_equal(gess__team_new(&r->team, threads, &err), GESS_OK);
-    if (gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK)
-        fail_msg("%s", err.text);
+    if (gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK) fail_msg("%s", err.text);
     return r;
 }
 
@@ -147,7 +146,9 @@ static void of_a_quadratic(void **state)
     const gess__learning_state *u = &learning_of(r)->state;
     assert_true(u->laplace_evals > 2 * DIM * (DIM - 1) && u->laplace_evals < 10 * DIM * DIM);
     assert_true(r->s->ensemble.tally.evals == atomic_load(&r->w.asked));
-    assert_true(r->s->adaptation.warmup.evals_per_update * (double)r->s->ensemble.tally.updates + (double)u->laplace_evals < (double)r->s->ensemble.tally.evals + 1.0);
+    assert_true(r->s->adaptation.warmup.evals_per_update * (double)r->s->ensemble.tally.updates +
+                    (double)u->laplace_evals <
+                (double)r->s->ensemble.tally.evals + 1.0);
     for (int i = 0; i < 3; i++) assert_int_equal(stage(r), GESS_OK);
     assert_true(u->by_laplace);
     assert_memory_equal(r->s->ensemble.frozen.approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);
@@ -181,7 +182,8 @@ static void stopped(void **state)
     (void)state;
     run *whole = start(gaussian, 2);
     assert_int_equal(stage(whole), GESS_OK);
-    unsigned long long climbed = learning_of(whole)->state.laplace_evals, before = atomic_load(&whole->w.asked) - climbed;
+    unsigned long long climbed = learning_of(whole)->state.laplace_evals,
+                       before = atomic_load(&whole->w.asked) - climbed;
     for (int moves = 0; moves < 2; moves++) {
         run *r = start(gaussian, 2);
         int stops = 0, status = GESS_ERR_STOPPED;

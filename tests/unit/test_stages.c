@@ -30,7 +30,7 @@ typedef struct history {
     gess__team *team;
     gess__sampler *s;
     const gess__ensemble *e; /* the sampler's */
-    double *x; /* (iteration · CHAINS + chain) · DIM */
+    double *x;               /* (iteration · CHAINS + chain) · DIM */
 } history;
 
 static int remember(void *user, const gess__segment *s, gess_error *err)

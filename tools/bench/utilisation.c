@@ -121,7 +121,7 @@ static double inside(const sleeper *s)
 
 /* Warm-up, then *iterations measured iterations; 0: as many as the scene's evaluations take. */
 static int run_sampler(gess__sampler *sampler, const sleeper *s, const scene *c, uint64_t *iterations, outcome *out,
-                        gess_error *err)
+                       gess_error *err)
 {
     const gess__ensemble *e = &sampler->ensemble;
     gess__record none = {0};

@@ -34,8 +34,8 @@ static int follow(gess__sampler *s, uint64_t iterations, json_t *fits, double *f
         if (stretch.count == 0) return GESS_OK;
         /* the fit is to the other group, which may be `reuse` iterations further */
         if (groups->fits > made)
-            json_array_append_new(fits,
-                                  json_pack("[I, f]", (json_int_t)e->done[1 - groups->turn], gess__approx_trace(e->frozen.approx)));
+            json_array_append_new(fits, json_pack("[I, f]", (json_int_t)e->done[1 - groups->turn],
+                                                  gess__approx_trace(e->frozen.approx)));
         made = groups->fits;
         GESS_TRY(gess__sampler_run(s, &stretch, &none, err));
     }
