@@ -1,4 +1,4 @@
-/* What schedules without groups share: all chains run together with one approximation. */
+/* Shared by the schedules without groups: all chains run in one stretch with one approximation. */
 #ifndef GESS_SCHEDULE_ALL_CHAINS_H
 #define GESS_SCHEDULE_ALL_CHAINS_H
 
