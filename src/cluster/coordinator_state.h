@@ -19,11 +19,11 @@ typedef struct gess__outstanding {
 typedef struct gess__peer {
     char host[64];
     unsigned threads;
-    int present;          /* it has said hello and not bye */
-    uint64_t run;         /* in which run */
-    uint64_t stopped;     /* the run that it asked to stop; 0: none */
-    uint64_t latest;      /* the run that it began, or failed to begin, last: failures may put it ahead of rank 0 */
-    double heard, spoken; /* last message from it and to it, by the awake clock */
+    int present;              /* it has said hello and not bye */
+    uint64_t run;             /* in which run */
+    uint64_t stopped;         /* the run that it asked to stop; 0: none */
+    uint64_t latest;          /* the run that it began, or failed to begin, last: failures may put it ahead of rank 0 */
+    double heard, spoken;     /* last message from it and to it, by the awake clock */
     double sec_per_iteration; /* of a block; 0: not known */
     double sec_per_eval;      /* of its tasks; varies less by luck; 0: not known */
     size_t count, room;       /* outstanding tasks: how many, and at most */
@@ -63,7 +63,7 @@ struct gess__coordinator {
     void *stop_user;
     gess__setup setup;
     int announced;     /* the setup was sent */
-    gess__archive out; /* a message that is being put together */
+    gess__archive out; /* the message that is being written */
     /* the second thread */
     int has_comm_thread, finished;
     int (*body)(void *data, gess_error *err);

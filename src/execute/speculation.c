@@ -13,27 +13,27 @@ enum { FEW_SLOTS = 64 };
 enum state { READY, TAKEN, CAME, FAILED, GONE };
 
 typedef struct slot {
-    uint64_t ticket; /* 0: whoever has it is late */
+    uint64_t ticket; /* of the worker that has taken the point; 0: its value is no longer wanted */
     uint64_t round;  /* of the update */
     uint32_t lane;
     enum state state;
-    double due; /* where it went elsewhere: when it is not waited for any more */
+    double due; /* time limit for the value, if another rank evaluates it; 0: this process does */
     double value;
 } slot;
 
-/* Slots head .. tail - 1 (modulo room) are in use, in the order of (round, lane). Those from `tail` on are the owner's
- * alone; of the others it changes nothing without the lock. */
+/* Slots head .. tail - 1 (modulo room) are in use, in the order of (round, lane). The owner may write to the slots from
+ * `tail` on without the lock, and to the others only with the lock held. */
 struct gess__speculation_queue {
     gess__speculation *speculation;
     size_t room, dim;
     slot *slots;
     double *points; /* room × dim */
-    size_t *from;   /* of each proposal: the slot that has its value, or SELF */
+    size_t *from;   /* per proposal: the slot with its value, or SELF */
     uint64_t head, tail;
-    uint64_t begun;   /* every slot before it is begun */
-    uint64_t round;   /* that the owner is at */
-    uint64_t next;    /* round to lay out next; 0: none is */
-    uint64_t tickets; /* given out */
+    uint64_t begun;   /* every slot before it has been taken */
+    uint64_t round;   /* of the owner */
+    uint64_t next;    /* the next round to queue; 0: nothing was queued */
+    uint64_t tickets; /* issued so far */
     gess__frozen_label label;
     pthread_cond_t came;
 };
@@ -48,7 +48,8 @@ struct gess__speculation {
 
 #define SELF SIZE_MAX
 
-static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t room, size_t block, size_t dim, gess_error *err)
+static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t room, size_t block, size_t dim,
+                      gess_error *err)
 {
     q->speculation = speculation;
     q->room = room;
@@ -65,13 +66,13 @@ static int open_queue(gess__speculation_queue *q, gess__speculation *speculation
 }
 
 int gess__speculation_new(gess__speculation **speculation, unsigned workers, size_t depth, size_t block, size_t dim,
-                    pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
+                          pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
 {
     GESS_ALLOC(speculation, 1, err);
     gess__speculation *a = *speculation;
-    size_t most = depth > FEW_SLOTS ? depth : FEW_SLOTS, least = block > depth ? block : depth;
-    size_t room = depth * block < most ? depth * block : most;
-    if (room < least) room = least; /* one angle of every lane, or all of one */
+    size_t max = depth > FEW_SLOTS ? depth : FEW_SLOTS, min = block > depth ? block : depth;
+    size_t room = depth * block < max ? depth * block : max;
+    if (room < min) room = min; /* for one angle of every lane, or all angles of one lane */
     a->lock = lock;
     a->offered = offered;
     GESS_ALLOC(&a->queues, workers, err);
@@ -109,18 +110,18 @@ uint64_t gess__speculation_unused(const gess__speculation *a)
 
 /* ---- idle workers ---- */
 
-/* `due` 0: it stays in this process. */
+/* Takes the nearest point that nobody has begun. `due`: time limit for its value; 0: this process evaluates it. */
 static int take(gess__speculation *a, unsigned first, double due, double *point, gess__predicted_point *taken)
 {
     gess__speculation_queue *best = NULL;
-    uint64_t least = UINT64_MAX;
+    uint64_t nearest = UINT64_MAX;
     for (unsigned i = 0; i < a->workers; i++) {
         gess__speculation_queue *q = &a->queues[(first + i) % a->workers];
         while (q->begun < q->tail && q->slots[q->begun % q->room].state != READY) q->begun++;
         if (q->begun == q->tail) continue;
         uint64_t lead = q->slots[q->begun % q->room].round - q->round;
-        if (lead >= least) continue;
-        least = lead;
+        if (lead >= nearest) continue;
+        nearest = lead;
         best = q;
     }
     if (best == NULL) return 0;
@@ -180,8 +181,8 @@ static void drop(slot *s)
     s->ticket = 0;
 }
 
-/* Takes what there is of the present round, and takes back what lanes that have ended had laid out. True where all
- * values are there. */
+/* Finds the slots of the present round's proposals, and drops those of lanes that have ended. Returns whether all
+ * values have come. */
 static int claim(gess__speculation_queue *q, const gess__update *u)
 {
     size_t p = 0, there = 0;
@@ -210,8 +211,9 @@ static int claim(gess__speculation_queue *q, const gess__update *u)
     return there == u->proposals;
 }
 
-/* Writes the points of one round more from slot `tail` on; false where they cannot be foreseen. */
-static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u, uint64_t tail, uint64_t round)
+/* Writes the predicted points of a round from slot `tail` on. Returns false if they cannot be predicted. */
+static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u, uint64_t tail,
+                       uint64_t round)
 {
     for (size_t p = 0; p < u->proposals; p++) {
         double *point = q->points + (tail + p) % q->room * q->dim;
@@ -220,8 +222,8 @@ static int write_round(const gess__kernel *kernel, gess__speculation_queue *q, c
     return 1;
 }
 
-/* Lays out further angles, as far as there is room. */
-static void lay_out(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u)
+/* Queues the points of further rounds, as far as there is room. */
+static void queue_rounds(const gess__kernel *kernel, gess__speculation_queue *q, const gess__update *u)
 {
     uint64_t tail = q->tail, first = q->next > u->round ? q->next : u->round + 1, round = first;
     while (round - u->round <= u->depth && tail - q->head + u->proposals <= q->room &&
@@ -244,7 +246,7 @@ static void lay_out(const gess__kernel *kernel, gess__speculation_queue *q, cons
     pthread_mutex_unlock(q->speculation->lock);
 }
 
-/* Evaluates the proposals that nobody else does. */
+/* Evaluates the proposals that no other worker has taken. */
 static int evaluate_rest(const gess__speculation_queue *q, gess__update *u, gess_error *err)
 {
     for (size_t p = 0; p < u->proposals;) {
@@ -256,7 +258,7 @@ static int evaluate_rest(const gess__speculation_queue *q, gess__update *u, gess
     return GESS_OK;
 }
 
-/* Waits for a value; where it went elsewhere, until it is due. */
+/* Waits for a value; for one from another rank, only until its time limit. */
 static void wait_for(gess__speculation_queue *q, slot *s)
 {
     while (s->state == TAKEN && s->due == 0.0) pthread_cond_wait(&q->came, q->speculation->lock);
@@ -266,8 +268,8 @@ static void wait_for(gess__speculation_queue *q, slot *s)
         if (pthread_cond_timedwait(&q->came, q->speculation->lock, &until) != 0 && s->state == TAKEN) drop(s);
 }
 
-/* Waits for the others, and clears the round from the queue. Where one had an error, or is late, its point is asked for
- * again: so the message is the one of a run without help. */
+/* Waits for the values of the other workers, and clears the round from the queue. If a value is late or an error, its
+ * point is evaluated again here, so that the message is that of a run without speculation. */
 static int collect(gess__speculation_queue *q, gess__update *u, gess_error *err)
 {
     if (q->head == q->tail) return GESS_OK;
@@ -293,7 +295,7 @@ static int collect(gess__speculation_queue *q, gess__update *u, gess_error *err)
 static int evaluate(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
     gess__speculation_queue *q = u->queue;
-    if (!claim(q, u)) lay_out(kernel, q, u);
+    if (!claim(q, u)) queue_rounds(kernel, q, u);
     GESS_TRY(evaluate_rest(q, u, err));
     return collect(q, u, err);
 }
