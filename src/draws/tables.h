@@ -1,4 +1,4 @@
-/* Draws from CSV files, such as CmdStan's and gess's own exports: one file per chain. */
+/* Draws from CSV files, such as the exports of CmdStan and gess: one file per chain. */
 #ifndef GESS_DRAWS_TABLES_H
 #define GESS_DRAWS_TABLES_H
 
