@@ -38,7 +38,7 @@ grep -q '^  mixture  *gess .* 20$' two.txt || fail "settings: $(cat two.txt)"
 "$gess" bench utilisation --quick --json > utilisation.json || fail utilisation
 [ "$(grep -c '"ratio"' utilisation.json)" -eq 3 ] || fail "utilisation: $(cat utilisation.json)"
 sed -n '/"few"/,/}/p' utilisation.json > few.json
-within "$(number few.json ratio)" 0.1 0.9 'four chains on 64 threads, with angles in advance against without'
+within "$(number few.json ratio)" 0.1 0.9 'four chains on 64 threads, with speculation against without'
 within "$(number few.json evals_per_update)" 3.5 7 'evaluations of its updates'
 
 "$gess" bench cost --quick --models gaussian --samplers gess --json > cost.json || fail cost
