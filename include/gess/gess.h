@@ -3,7 +3,7 @@
  * The whole public interface. Options go in as a plain struct, a run is an opaque handle,
  * statistics come out separately. Every function that can fail returns a status (0 is good) and
  * writes a message into a gess_error of the caller's. There is no global state, with one
- * exception: OpenBLAS's own thread count is set to one around fits and restored.
+ * exception: OpenBLAS's thread count is set to one around fits and restored.
  * The library installs no signal handlers. */
 #ifndef GESS_GESS_H
 #define GESS_GESS_H
@@ -64,7 +64,7 @@ typedef int gess_gradient_fn(void *user, unsigned worker, size_t n, size_t dim, 
 typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
 
 /* Derived quantities of one draw: `derived` numbers into out. Returns 0, or anything else to end the
- * run. Called once for each stored draw. */
+ * run. Called once per stored draw. */
 typedef int gess_derive_fn(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out);
 
 /* A density. Whatever is NULL or 0 is absent. Start from GESS_MODEL_INIT, so that fields added later
@@ -79,8 +79,8 @@ typedef struct gess_model {
     const char *const *names;      /* dim names; absent: x1, x2, … */
     void *user;                    /* handed to the functions */
     const double *lower, *upper;   /* dim bounds, ±INFINITY for none; equal bounds fix a parameter */
-    const unsigned char *periodic; /* dim flags: 1 where lower and upper are the same point of a circle */
-    size_t derived;                /* number of derived quantities, stored with each draw */
+    const unsigned char *periodic; /* dim flags: 1 if lower and upper are the same point of a circle */
+    size_t derived;                /* number of derived quantities, stored with every draw */
     const char *const *derived_names;
     gess_derive_fn *derive;
 } gess_model;
@@ -99,7 +99,7 @@ typedef struct gess_model {
  *   void gess_plugin_close(gess_model *model);
  * `data` is the path given with --data, or NULL. `open` fills in *model, which is GESS_MODEL_INIT
  * before, and returns 0; or writes a message and returns anything else. `close` releases what `open`
- * took; it is called once for each successful `open`. */
+ * took; it is called once per successful `open`. */
 typedef int gess_plugin_open_fn(const char *data, gess_model *model, char *message, size_t size);
 typedef void gess_plugin_close_fn(gess_model *model);
 
@@ -114,10 +114,10 @@ GESS_API void gess_model_close(const gess_model *model);
 /* The value of an option that is left to gess. */
 #define GESS_AUTO UINT64_MAX
 
-/* Several processes that make one run together; <gess/gess_mpi.h> makes it of an MPI communicator. */
+/* Several processes that share one run; <gess/gess_mpi.h> makes it from an MPI communicator. */
 typedef struct gess_comm gess_comm;
 
-/* One field for each row of <gess/options.def>. Text fields are borrowed. */
+/* One field per row of <gess/options.def>. Text fields are borrowed. */
 typedef struct gess_options {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) uint64_t name;
@@ -132,7 +132,7 @@ typedef struct gess_options {
 #undef GESS_TIME
 #undef GESS_TEXT
 #undef GESS_FLAG
-    gess_comm *comm; /* borrowed; NULL: this process alone */
+    gess_comm *comm; /* borrowed; NULL: only this process */
 } gess_options;
 
 GESS_API void gess_options_init(gess_options *options);
@@ -147,11 +147,11 @@ typedef struct gess_run gess_run;
 
 typedef struct gess_stats {
     size_t dim, chains;         /* chains: those whose draws are kept */
-    uint64_t draws;             /* stored, for each chain */
+    uint64_t draws;             /* stored, per chain */
     uint64_t iterations;        /* updates that every chain has had, warm-up included */
     uint64_t evals;             /* density evaluations in all */
     uint64_t evals_sampling;    /* of these, after warm-up */
-    uint64_t evals_speculative; /* beyond `evals`: evaluated in advance and not used */
+    uint64_t evals_speculative; /* not in `evals`: speculative evaluations whose values were not used */
     uint64_t updates;           /* slice updates of all chains, warm-up included */
     uint64_t failures;          /* brackets that shrank to nothing: the state was kept */
     uint64_t nans;              /* evaluations that gave NaN, counted as outside */
@@ -162,7 +162,7 @@ typedef struct gess_stats {
     int warmup_settled;           /* warm-up ended because the approximation had stopped improving */
     int targets_met;              /* the targets of effective sample size and R-hat were met */
     double least_ess, worst_rhat; /* at the newest check; NaN before the first */
-    char method[160];             /* what the schedule chose in warm-up, in words; empty where it chooses nothing */
+    char method[160];             /* what the schedule chose in warm-up, in words; empty if it chooses nothing */
     char slowest[48];             /* name, cut to fit, of the parameter that was furthest from its targets then */
 } gess_stats;
 
@@ -173,7 +173,7 @@ typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_
                           size_t columns, const double *rows);
 
 /* Called now and then, by one thread at a time, with what has been done so far and the iterations
- * planned in all; 0 where that is not known. */
+ * planned in total; 0 if that is not known. */
 typedef void gess_progress_fn(void *user, const gess_stats *stats, uint64_t planned);
 
 /* Makes a run of `model`, which stays the caller's. `directory` is where its files go; NULL writes

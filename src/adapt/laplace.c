@@ -17,7 +17,7 @@
 /* Newton steps; quick steps between two of them; attempts to find the lengths of directions. */
 enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14 };
 
-/* A climb takes at most one in SHARE evaluations of warm-up. */
+/* A search takes at most one in SHARE evaluations of warm-up. */
 enum { SHARE = 5 };
 
 /* A mode is reached if another step would gain less than MAX_GAIN nats, and the curvatures that differences find along
@@ -40,7 +40,7 @@ static uint64_t step_cost(size_t dim)
     return (uint64_t)dim * (dim + 1) + GESS__LAPLACE_LENGTHS;
 }
 
-/* Evaluations that a climb may take. */
+/* Evaluations that a search may take. */
 static uint64_t budget(const gess__learning *l)
 {
     const gess__warmup *u = &l->adaptation->warmup;
@@ -233,7 +233,7 @@ static int report_progress(const gess__laplace *s, gess_error *err)
     return s->record->sink != NULL ? s->record->sink(s->record->user, &segment, err) : GESS_OK;
 }
 
-/* ---- a climb ---- */
+/* ---- a search ---- */
 
 /* Starts at the highest chain, with directions along the coordinates, each as long as chains differ in it. */
 static void begin(gess__laplace *s)
@@ -311,7 +311,7 @@ static int newton(gess__laplace *s, double *gain, double *ratio)
     return 1;
 }
 
-/* A quick step, from the slopes and curvatures along the directions alone; returns its expected gain. It costs 1/D of a
+/* A quick step, only from the slopes and curvatures along the directions; returns its expected gain. It costs 1/D of a
  * Newton step, and goes most of the way if the directions come from an earlier one. */
 static double quick_step(gess__laplace *s)
 {
@@ -388,7 +388,7 @@ static int conclude(gess__laplace *s, int *found)
     }
 }
 
-static int climb(gess__laplace *s, uint64_t max_evals, int *found, gess_error *err)
+static int search(gess__laplace *s, uint64_t max_evals, int *found, gess_error *err)
 {
     do {
         if (s->at.evals + round_cost(s) > max_evals) return GESS_OK;
@@ -409,7 +409,7 @@ int gess__laplace_search(gess__learning *l, const gess__record *record, gess_err
     s->record = record;
     if (!state->laplace_stopped) begin(s);
     state->laplace_stopped = 1;
-    int status = climb(s, budget(l), &found, &error);
+    int status = search(s, budget(l), &found, &error);
     if (status != GESS_OK && status != GESS_ERR_MODEL) {
         if (err != NULL) *err = error;
         return status;

@@ -8,8 +8,8 @@
 /* Lengths of a step that are tried; points of the window that two Ts are compared by, and how many at once. */
 enum { GESS__LAPLACE_LENGTHS = 12, GESS__LAPLACE_COMPARED = 4000, GESS__LAPLACE_CHUNK = 64 };
 
-/* How a climb stands, beside its arrays: all of it is in checkpoints, so that one that is stopped goes on where it
- * was. */
+/* The state of a search without its arrays. Checkpoints contain all of it, so that a stopped search can be continued.
+ */
 typedef struct gess__laplace_progress {
     uint32_t kind, steps, scalings, quick; /* kind of round; quick: quick steps since the last Newton step */
     double expected;                       /* gain of the quick step that is being taken; 0: it is a Newton step */
@@ -20,7 +20,7 @@ typedef struct gess__laplace_progress {
 
 struct gess__laplace {
     gess__approx *t;
-    /* of a climb */
+    /* of a search */
     gess__ensemble *ensemble;
     const gess__record *record;
     gess__laplace_progress at;

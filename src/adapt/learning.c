@@ -54,8 +54,8 @@ void gess__learning_fit(gess__learning *l, const gess__pool *pool, gess__pool_re
         l->adaptation->warmup.moved = 1;
 }
 
-/* Whether the fit's own noise still counts, in nats of log T per draw. A quarter of the gap is what that noise costs: a
- * fit to all draws has half the noise of a fit to half of them, and half of the gap is the fitted half's flattery. */
+/* Whether the noise of the fit still matters, in nats of log T per draw. It costs a quarter of the gap: a fit to all
+ * draws has half the noise of a fit to half of them, and half of the gap is the overfit to the fitted half. */
 static int is_noisy(gess__learning *l, const gess__pool *pool, const gess__pool_report *report)
 {
     gess__learning_state *s = &l->state;
@@ -73,8 +73,8 @@ static int is_noisy(gess__learning *l, const gess__pool *pool, const gess__pool_
 
 /* ---- what `auto` adds ---- */
 
-/* Whether the chains have hardly moved since the window began, by what its updates are worth: then it says nothing that
- * all draws look alike. */
+/* Whether the chains have hardly moved since the window began, judged by the draws that its updates are worth. If so,
+ * similar draws do not mean that T is good. */
 static int hardly_moved(const gess__learning *l)
 {
     const double min_draws = 25.0;

@@ -22,9 +22,9 @@ typedef struct gess__learning_state {
     uint64_t laplace_evals;
     /* the search for a map and a mixture */
     uint64_t searches, searched_at; /* how many; evaluations at the last, without those of the Laplace search */
-    int improving;                  /* the last one brought something: there will be another */
-    unsigned futile;                /* so many in a row brought nothing */
-    unsigned skip, skips;           /* as many will only refit; as many did only that, last time */
+    int improving;                  /* the last search helped, so there will be another */
+    unsigned futile;                /* searches in a row that did not help */
+    unsigned skip, skips;           /* refits before the next search: still to come, and in total */
     unsigned layers, layer[GESS__MAX_LAYERS]; /* of the map: how many, and their rows in layers.def */
     double map_gain, mixture_gain;            /* found by the last one, in nats per draw */
     /* the mix of moves */
@@ -48,7 +48,7 @@ typedef struct gess__learning {
     gess__move_value *value;  /* NULL: `pooled` */
 } gess__learning;
 
-/* `all`: what `auto` learns, otherwise T alone. */
+/* `all`: everything that `auto` learns, otherwise only T. */
 int gess__learning_new(gess__learning **learning, gess__adaptation *adaptation, int all, gess_error *err);
 void gess__learning_free(gess__learning *learning);
 

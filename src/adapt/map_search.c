@@ -232,7 +232,7 @@ static void choose(gess__learning *l, gess__pool *pool)
     gess__learning_state *s = &l->state;
     gess__recipe all = search_layers(l, pool), unwarped = {.row = {SCALE}};
     double mixture_gain = 0.0, draws = 0.0;
-    /* the search takes the best layer each time, which need not lead to the best map */
+    /* the search is greedy, so its map need not be the best */
     if (s->layers > 0 && !is_present(&all, s)) {
         gess__recipe present = judge_present(l, pool);
         present.scale_gain = all.scale_gain;
@@ -249,7 +249,7 @@ static void choose(gess__learning *l, gess__pool *pool)
     }
     adopt(l, pool, &all);
     s->mixture_gain = fit_mixture(l, pool, 0);
-    /* a single draw far out can make either look bad: by most draws it must not be much worse */
+    /* a single outlier can spoil the expected draws, so the gain must be comparable, too */
     int comparable = unwarped.gain + mixture_gain > all.gain + s->mixture_gain - COMPARABLE_GAIN;
     if (mixture_gain > 0.0 && comparable && draws > expected_draws(l)) restore(l, &l->search->unwarped, pool);
 }
@@ -303,7 +303,7 @@ static void fit_and_mix(gess__learning *l, const gess__pool *pool, int mapped, g
     gess__move_mix_choose(l);
 }
 
-/* Refits or searches. Never end warm-up on a refit alone: search first if the last search helped, or if nothing was
+/* Refits or searches. Never end warm-up after only a refit: search first if the last search helped, or if nothing was
  * found so far and one t is not good enough. */
 static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report)
 {
@@ -353,7 +353,7 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
     }
     double draws_before = s->independence_before, gain = s->map_gain + s->mixture_gain;
     s->independence_before = s->independence;
-    /* draws made with a T so much worse come from the places that this T let chains reach */
+    /* a much worse T confined the chains, so the draws made with it do not represent the target */
     if (gain > gain_before + NEW_WINDOW_GAIN) l->adaptation->warmup.moved = 1;
     int better = s->searches < 3 || gain > gain_before + SEARCH_AGAIN_GAIN ||
                  s->independence_before > SEARCH_AGAIN_FACTOR * draws_before;

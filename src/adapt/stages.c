@@ -127,7 +127,7 @@ static void measure_moves(gess__adaptation *a)
         moves > 0 ? (double)(now->independence_accepted - before->independence_accepted) / (double)moves : 0.0;
 }
 
-/* Chains whose log densities still rise or fall have not arrived, whatever a fit says. */
+/* Whether log densities still rise or fall: then the chains have not converged, however good the fit is. */
 static int still_moving(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;

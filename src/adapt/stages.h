@@ -48,7 +48,7 @@ typedef struct gess__adaptation {
 typedef struct gess__stage_steps {
     /* Runs every chain up to `until` iterations. */
     int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err);
-    /* Makes further evaluations of its own after the stage's draws, and counts them; NULL: none. */
+    /* Makes further evaluations after the stage's draws, and counts them; NULL: none. */
     int (*probe)(void *self, const gess__record *record, gess_error *err);
     /* Fits to the window, sets warmup.moved if the new draws are unlike the old, and returns whether the approximation
      * can still be improved. */

@@ -88,12 +88,12 @@ void gess__window_mean_values(gess__window *w, double *mean, double *error)
     size_t chains = w->chains, from = gess__window_older(w);
     double sum = 0.0, squares = 0.0, draws = (double)(w->draws - from);
     for (size_t c = 0; c < chains; c++) {
-        double chain = 0.0;
-        for (size_t i = from; i < w->draws; i++) chain += w->values[i * chains + c];
-        chain /= draws;
-        w->chain_mean[c] = chain;
-        sum += chain;
-        squares += chain * chain;
+        double chain_mean = 0.0;
+        for (size_t i = from; i < w->draws; i++) chain_mean += w->values[i * chains + c];
+        chain_mean /= draws;
+        w->chain_mean[c] = chain_mean;
+        sum += chain_mean;
+        squares += chain_mean * chain_mean;
     }
     *mean = sum / (double)chains;
     double variance = squares / (double)chains - *mean * *mean;

@@ -17,14 +17,14 @@ typedef struct gess__window {
     uint64_t stride;           /* one iteration in `stride` is held */
     size_t draws;              /* held per chain */
     size_t room;               /* draws per chain that it can hold */
-    double *points;            /* (draw · chains + chain) × dim; NULL: log densities alone */
+    double *points;            /* (draw · chains + chain) × dim; NULL: only log densities are kept */
     double *values;            /* draw · chains + chain: their log densities */
     double *packed;            /* the points again, those of the first half of the chains first */
     double *chain_mean;        /* per chain: mean log density in the newest complete stage */
     double *chain_mean_before; /* the same of the stage before */
 } gess__window;
 
-/* Allocates a window; `points`: with points, not log densities alone. */
+/* Allocates a window; `points`: with points, not only log densities. */
 int gess__window_new(gess__window *w, size_t chains, size_t dim, int points, gess_error *err);
 void gess__window_free(gess__window *w);
 

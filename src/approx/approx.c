@@ -118,7 +118,7 @@ static int read_fields(gess__approx *approx, const json_t *root, const char *pat
     else
         return gess__fail(err, GESS_ERR_USAGE, "%s: \"nu\" must be a positive number, or null for a Gaussian", path);
     if (!read_numbers(json_object_get(root, "mu"), dim, 1, approx->mu))
-        return gess__fail(err, GESS_ERR_USAGE, "%s: \"mu\" must be a list of %zu numbers, one for each parameter", path,
+        return gess__fail(err, GESS_ERR_USAGE, "%s: \"mu\" must be a list of %zu numbers, one per parameter", path,
                           dim);
     bool square = json_is_array(sigma) && json_array_size(sigma) == dim;
     for (size_t i = 0; square && i < dim; i++)

@@ -1,5 +1,5 @@
-/* GESS_ASSERT(): checks preconditions at the borders of folders, for mistakes of our own. A user's mistake gets a
- * message instead (base/status.h).
+/* GESS_ASSERT(): checks preconditions at the borders of folders, for mistakes of this program. A user's mistake gets
+ * a message instead (base/status.h).
  *
  * Assertions are on in test builds (the presets asan, tsan, debug and coverage set GESS_ASSERTIONS) and off in release,
  * where the condition is compiled but never evaluated. */

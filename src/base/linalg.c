@@ -85,7 +85,7 @@ void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, 
                    double *c)
 {
     size_t height = transpose_a ? inner : rows, width = transpose_a ? rows : inner;
-    const size_t small = 2000000; /* twice OpenBLAS's own limit of small products */
+    const size_t small = 2000000; /* twice OpenBLAS's limit of small products */
     CBLAS_TRANSPOSE transpose = transpose_a ? CblasTrans : CblasNoTrans;
     if (columns > 1 && rows * columns * inner > small) {
         cblas_dgemm(CblasColMajor, transpose, CblasNoTrans, (int)rows, (int)columns, (int)inner, 1.0, a, (int)height, b,

@@ -42,7 +42,7 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4]);
 /* A uniform on (0, 1): odd multiples of 2^-53, never 0 or 1. */
 double gess__uniform(gess__key key, uint32_t index);
 
-/* Two uniforms for each of n chains: the first and second half of the bits of index `index`, with
+/* Two uniforms per chain, for n chains: the first and second half of the bits of index `index`, with
  * key.chain = chains[j]. first[j] is gess__uniform() of that chain. */
 void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first,
                          double *second);

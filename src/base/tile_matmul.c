@@ -39,7 +39,7 @@ static four four_of(gess__matrix_rows rows, size_t first, size_t count)
     return f;
 }
 
-/* Eight rows at a time, so that no sum waits for its own previous addition. */
+/* Eight rows at a time, so that no sum waits for its previous addition. */
 GESS__WIDEST
 static void add_eight(four f, four g, size_t terms, const double *restrict x, double *restrict out)
 {

@@ -138,7 +138,7 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
     }
 }
 
-/* Four rows at a time, so that no sum waits for its own previous addition; same order of terms. */
+/* Four rows at a time, so that no sum waits for its previous addition; same order of terms. */
 GESS__VECTOR
 static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
                        const double *restrict centre, const double *restrict in, double *restrict out)

@@ -85,8 +85,8 @@ static int start_by_draws(const placing *p, gess_error *err)
     return GESS_OK;
 }
 
-/* Which column of the file holds each parameter: by name where the header has all of them,
- * otherwise in order. */
+/* Finds the column of every parameter: by name if the header has all of them, otherwise in
+ * order. */
 static int find_columns(const gess_model *model, const gess__table *table, const char *path, size_t *columns,
                         gess_error *err)
 {
@@ -108,7 +108,8 @@ static int find_columns(const gess_model *model, const gess__table *table, const
                           path, found, dim);
     if (table->columns != dim)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu columns, but the model has %zu parameters; give one column for each, or a "
+                          "--init %s: %zu columns, but the model has %zu parameters; give one column per parameter, or "
+                          "a "
                           "header "
                           "with their names",
                           path, table->columns, dim);
@@ -123,7 +124,7 @@ static int start_by_table(const placing *p, const gess__table *table, const char
     GESS_TRY(find_columns(p->target->model, table, path, columns, err));
     if (table->rows < first + p->chains->count)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu starting points, but there is a chain %zu; give one row for each chain, or "
+                          "--init %s: %zu starting points, but there is a chain %zu; give one row per chain, or "
                           "--chains %zu",
                           path, table->rows, first + p->chains->count, table->rows);
     for (size_t chain = 0; chain < p->chains->count; chain++) {

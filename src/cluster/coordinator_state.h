@@ -63,7 +63,7 @@ struct gess__coordinator {
     void *stop_user;
     gess__setup setup;
     int announced;     /* the setup was sent */
-    gess__archive out; /* a message that is being put together */
+    gess__archive out; /* the message that is being written */
     /* the second thread */
     int has_comm_thread, finished;
     int (*body)(void *data, gess_error *err);

@@ -10,7 +10,7 @@
 
 enum gess__slot_state { GESS__SLOT_FREE, GESS__SLOT_WAITING, GESS__SLOT_RUNNING, GESS__SLOT_DONE };
 
-/* A task of this rank, with memory of its own. */
+/* A task of this rank, with its memory. */
 typedef struct gess__slot {
     enum gess__slot_state state;
     atomic_int revoked;

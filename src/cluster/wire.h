@@ -39,12 +39,12 @@ typedef struct gess__setup {
     int32_t unused;
 } gess__setup;
 
-/* The numbers of a task; where its outcome goes is each side's own business. */
+/* The numbers of a task. It has no pointers: each side decides where the outcome goes. */
 typedef struct gess__order {
     uint64_t ensemble, serial, block; /* of the claim, as rank 0 knows it */
     uint64_t chain;                   /* number of the first chain, for random keys */
     uint64_t count, keep, start, iterations, warmup, from, thin, window_start, window_stride;
-    int32_t rebind, phase, points; /* points: the window wants points, not log densities alone */
+    int32_t rebind, phase, points; /* points: the window wants points, not only log densities */
     uint32_t coordinate;           /* as in gess__move_mix */
     uint64_t depth;                /* angles to predict */
     double sec_per_eval;           /* on rank 0 */

@@ -3,7 +3,7 @@
  *
  * Chains come in groups that always have equally many draws. Draws are held in memory until a group has a full block,
  * `unit` draws of every chain, so that the bounds of blocks depend neither on the portions in which draws come nor on
- * where a run was stopped. One thread calls these functions; a thread of the writer's own writes the full blocks. */
+ * where a run was stopped. One thread calls these functions; the writer has a thread that writes the full blocks. */
 #ifndef GESS_DRAWS_WRITER_H
 #define GESS_DRAWS_WRITER_H
 

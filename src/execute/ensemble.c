@@ -45,7 +45,7 @@ static int read_options(gess__ensemble *e, const gess_options *options, gess_err
     return GESS_OK;
 }
 
-/* Makes what a worker needs to update blocks of chains: the target, the frozen state, its own memory. */
+/* Makes what a worker needs to update blocks of chains: the target, the frozen state and memory. */
 static int make_workers(gess__ensemble *e, const gess_model *model, const gess_options *options,
                         const gess__ensemble_settings *settings, gess__team *team, gess_error *err)
 {

@@ -70,9 +70,9 @@ int gess__speculation_new(gess__speculation **speculation, unsigned workers, siz
 {
     GESS_ALLOC(speculation, 1, err);
     gess__speculation *a = *speculation;
-    size_t most = depth > FEW_SLOTS ? depth : FEW_SLOTS, least = block > depth ? block : depth;
-    size_t room = depth * block < most ? depth * block : most;
-    if (room < least) room = least; /* one angle of every lane, or all of one */
+    size_t max = depth > FEW_SLOTS ? depth : FEW_SLOTS, min = block > depth ? block : depth;
+    size_t room = depth * block < max ? depth * block : max;
+    if (room < min) room = min; /* for one angle of every lane, or all angles of one lane */
     a->lock = lock;
     a->offered = offered;
     GESS_ALLOC(&a->queues, workers, err);
@@ -110,18 +110,18 @@ uint64_t gess__speculation_unused(const gess__speculation *a)
 
 /* ---- idle workers ---- */
 
-/* `due` 0: it stays in this process. */
+/* Takes the nearest point that nobody has begun. `due`: time limit for its value; 0: this process evaluates it. */
 static int take(gess__speculation *a, unsigned first, double due, double *point, gess__predicted_point *taken)
 {
     gess__speculation_queue *best = NULL;
-    uint64_t least = UINT64_MAX;
+    uint64_t nearest = UINT64_MAX;
     for (unsigned i = 0; i < a->workers; i++) {
         gess__speculation_queue *q = &a->queues[(first + i) % a->workers];
         while (q->begun < q->tail && q->slots[q->begun % q->room].state != READY) q->begun++;
         if (q->begun == q->tail) continue;
         uint64_t lead = q->slots[q->begun % q->room].round - q->round;
-        if (lead >= least) continue;
-        least = lead;
+        if (lead >= nearest) continue;
+        nearest = lead;
         best = q;
     }
     if (best == NULL) return 0;

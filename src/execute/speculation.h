@@ -36,8 +36,8 @@ typedef struct gess__predicted_point {
     gess__frozen_label label;
 } gess__predicted_point;
 
-/* One queue per worker, for blocks of at most `block` chains and at most `depth` angles ahead. Idle workers wait on
- * `offered`. */
+/* One queue per worker, for blocks of at most `block` chains and at most `depth` predicted angles per lane. Idle
+ * workers wait on `offered`. */
 int gess__speculation_new(gess__speculation **speculation, unsigned workers, size_t depth, size_t block, size_t dim,
                           pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err);
 void gess__speculation_free(gess__speculation *speculation);

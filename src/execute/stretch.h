@@ -11,7 +11,7 @@
  * points[(i · chains + c) · dim], one iteration in `stride` from iteration `start` on. */
 typedef struct gess__collect {
     uint64_t start, stride; /* stride 0: nothing is collected */
-    double *points;         /* or NULL: log densities alone */
+    double *points;         /* NULL: only log densities are collected */
     double *values;
 } gess__collect;
 

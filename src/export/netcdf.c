@@ -27,7 +27,7 @@ typedef struct file {
 static int check(const file *f, int code, gess_error *err)
 {
     if (code == NC_NOERR) return GESS_OK;
-    /* for a failed write the library's own text is just "HDF error" */
+    /* for a failed write the library's text is just "HDF error" */
     int cause = errno;
     bool disk = cause == ENOSPC || cause == EDQUOT || cause == EFBIG || cause == EIO;
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", f->path, disk ? strerror(cause) : nc_strerror(code));

@@ -8,7 +8,7 @@
 #include "kernel/kernel.h"
 
 typedef struct gess__frozen {
-    gess__learned *map;     /* NULL: none is learned. The target's own: densities are evaluated through it */
+    gess__learned *map;     /* the target's, borrowed: densities are evaluated through it; NULL: none is learned */
     gess__approx *approx;   /* the one multivariate t: T itself, unless there is a mixture of several components */
     gess__mixture *mixture; /* NULL: T never has more than one component */
     gess__move_mix moves;
@@ -21,10 +21,10 @@ void gess__frozen_free(gess__frozen *frozen);
 /* T if it is a mixture of more than one component, otherwise NULL. */
 const gess__mixture *gess__frozen_mixture(const gess__frozen *frozen);
 
-/* All of it; bad if it cannot be what it says. */
+/* The whole frozen state; the archive is bad if its values are impossible. */
 void gess__frozen_archive(gess__frozen *frozen, gess__archive *archive);
 
-/* One T alone; bad if no point could be drawn from it. */
+/* Only one T; the archive is bad if no point could be drawn from it. */
 void gess__frozen_archive_approx(gess__approx *approx, gess__archive *archive);
 
 #endif

@@ -33,15 +33,15 @@ static int warm_up(gess_run *run, gess_error *err)
 }
 
 /* The smallest number of kept draws that an ensemble has. */
-static uint64_t fewest_draws(const gess_run *run)
+static uint64_t min_draws(const gess_run *run)
 {
-    uint64_t fewest = UINT64_MAX;
+    uint64_t min = UINT64_MAX;
     for (size_t i = 0; i < run->ensembles; i++) {
         uint64_t warmup = run->sampler[i]->adaptation.warmup.iterations;
         uint64_t draws = (gess__ensemble_done(run->ensemble[i]) - warmup) / run->options.thin;
-        if (draws < fewest) fewest = draws;
+        if (draws < min) min = draws;
     }
-    return fewest;
+    return min;
 }
 
 /* Samples every ensemble up to `draws` kept draws per chain. Several ensembles take turns, one block of draws at a
@@ -51,7 +51,7 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     uint64_t thin = run->options.thin;
     uint64_t block = run->writer != NULL ? gess__writer_unit(run->writer) : draws;
     if (run->stop_rule != NULL) GESS_TRY(gess__stop_rule_expect(run->stop_rule, draws, err));
-    for (uint64_t until = fewest_draws(run); until < draws;) {
+    for (uint64_t until = min_draws(run); until < draws;) {
         until = (until / block + 1) * block;
         if (run->ensembles == 1 || until > draws) until = draws;
         for (run->current = 0; run->current < run->ensembles; run->current++) {

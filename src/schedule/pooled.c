@@ -1,14 +1,14 @@
 /* Pooled adaptation: T is fitted to the draws of all chains in the last warm-up window, then frozen.
  *
- * While T is being learned, chains are updated with a T that depends on their own past, which is not invariant: warm-up
- * draws are thrown away. After it T does not change, so every chain is plain generalized elliptical slice sampling,
- * exact and independent of the others given T and where warm-up left them. `auto` is this schedule with everything that
- * adapt/learning.h adds. */
+ * While T is being learned, chains are updated with a T that depends on their past, which is not invariant, so
+ * warm-up draws are discarded. After warm-up T does not change, so every chain is plain generalized elliptical slice
+ * sampling, exact and independent of the others given T and where warm-up left them. `auto` is this schedule with
+ * everything that adapt/learning.h adds. */
 #include "adapt/laplace.h"
 #include "schedule/all_chains.h"
 
 /* In warm-up of `auto`, one iteration in COORDINATE_PERIOD is a coordinate slice update; in more dimensions than
- * MAX_COORDINATES each coordinate would have its turn too seldom. */
+ * MAX_COORDINATES a coordinate would be updated too rarely. */
 enum { COORDINATE_PERIOD = 8, MAX_COORDINATES = 100 };
 
 static int open(gess__sampler *s, const gess_options *options, gess_error *err)

@@ -15,7 +15,7 @@ typedef struct gess__sampler {
     gess__ensemble ensemble;
     gess__adaptation adaptation;
     const gess__schedule *schedule;
-    void *state;     /* the schedule's own */
+    void *state;     /* the schedule's */
     int never_adapt; /* tests of invariance: no kernel adapts */
 } gess__sampler;
 
@@ -26,7 +26,7 @@ struct gess__schedule {
     int learns_map;  /* gives the target a map that can be learned */
     int mixture;     /* T may become a mixture */
     int tempered;    /* chains have powers */
-    int fits_points; /* fits to the points of warm-up windows, not to present states alone */
+    int fits_points; /* fits to the points of warm-up windows, not only to present states */
 
     /* Makes s->state (NULL if it needs none) and checks the schedule's options. */
     int (*open)(gess__sampler *s, const gess_options *options, gess_error *err);

@@ -128,7 +128,7 @@ static void tune(gess__sampler *s)
     double tries = (double)(s->ensemble.done[0] - l->from) / 2.0;
     barrier[0] = 0.0;
     for (size_t k = 0; k < count; k++) logs[k] = gess__log(powers[k]);
-    /* a little everywhere, so that it rises where nothing was refused */
+    /* 1e-3 more per pair, so that the barrier rises even between pairs that refused nothing */
     for (size_t k = 0; k + 1 < count; k++) barrier[k + 1] = barrier[k] + l->refused[k] / tries + 1e-3;
     for (size_t k = 1; k + 1 < count; k++) {
         double wanted = barrier[count - 1] * (double)k / (double)(count - 1);
@@ -164,8 +164,8 @@ static int assess(gess__sampler *s)
 
 const gess__schedule gess__schedule_tempering = {
     .name = "tempering",
-    .help =
-        "parallel tempering: a temperature for each chain, of which the coldest is kept; with --kernel mh or the like",
+    .help = "parallel tempering: one temperature per chain, and the draws of the coldest are kept; with --kernel mh or "
+            "the like",
     .min_chains = 2,
     .no_approx = 1,
     .tempered = 1,

@@ -2,7 +2,7 @@
  *
  * The chains are two groups. In turn, T is fitted to the present states of one group, and every chain of the other is
  * updated `reuse` times with it. Each half of a sweep leaves the product of the targets invariant, because T depends on
- * the other group alone: on its present states and on nothing before them. Hence the fit starts cold, and hence draws
+ * only on the other group's present states, and on nothing before them. Hence the fit starts cold, and hence draws
  * may be kept from the first sweep at which the chains have forgotten their starts. */
 #include "schedule/two_group.h"
 
@@ -103,7 +103,7 @@ static void ran(gess__sampler *s, const gess__stretch *stretch)
     g->fitted = 0;
 }
 
-/* Nothing is fitted to a window: warm-up ends by the mean log density alone. */
+/* Nothing is fitted to a window: only the mean log density decides when warm-up ends. */
 static int assess(gess__sampler *s)
 {
     (void)s;

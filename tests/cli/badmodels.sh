@@ -1,6 +1,5 @@
 #!/bin/sh
-# Densities that misbehave, each with the outcome that its user is promised. The models are built here,
-# from one source.
+# Densities that misbehave, each with the promised outcome. The models are built here from one source.
 #   badmodels.sh GESS SOURCE_FOLDER
 set -eu
 gess=$1
@@ -71,9 +70,8 @@ fail()
     exit 1
 }
 
-# try STATUS NAME FLAG [OPTION...]: builds the model with the flag, samples it, and wants this exit status (a
-# pattern of the shell)
-# within a few seconds (many, where a sanitizer is at work)
+# try STATUS NAME FLAG [OPTION...]: builds the model with the flag and samples it; the exit status must match STATUS (a
+# shell pattern) within a few seconds (many with a sanitizer)
 try()
 {
     expected=$1
@@ -139,7 +137,7 @@ says 'returned error 1 .*alpha = '
 try 2 derive_error -DDERIVED=5 --draws 20
 says 'error 5'
 
-# ---- data of the wrong shape: in the model's own words ----
+# ---- data of the wrong shape: the model's message ----
 printf 'a,b,c\n1,2,3\n' > three.csv
 printf 'a,b\n1,2\n' > two.csv
 try 2 columns -DRETURN=0 --data three.csv --draws 20
@@ -154,11 +152,11 @@ for options in '' '--schedule two-group' '--chains 4 --schedule two-group'; do
     says 'log density is 3 at every point.*flat and improper'
     [ ! -e run/summary.json ] || fail "flat: a summary of a run that failed"
 done
-# flat where it is not zero, far wider than the starts: a density like any other
+# a uniform density, far wider than the starts: a density like any other
 try 0 uniform '-DVALUE=fabs(x[0]) < 1000 && fabs(x[1]) < 1000 ? 3.0 : -INFINITY'
 grep -q 'targets met' out || fail "uniform: targets not met"
-# with too few evaluations to see it, in one direction only, or falling too slowly to be a density: it
-# ends, either because the chains have run away or without claiming success
+# improper in one direction only, or falling too slowly, or with too few evaluations to notice: the run ends, either
+# because the chains have run away or without claiming success
 budget='--max-evals 200000 --max-warmup-evals 100000'
 for schedule in pooled two-group; do
     for value in 3.0 '-0.5 * x[0] * x[0]' '-log(1 + fabs(x[0])) - 0.5 * x[1] * x[1]' 'x[0] - 0.5 * x[1] * x[1]'; do
@@ -167,4 +165,4 @@ for schedule in pooled two-group; do
         grep -q 'TARGETS NOT MET' out || grep -q 'improper' err || fail "improper: $value, $schedule: no warning"
     done
 done
-echo 'bad models: each with its outcome'
+echo 'every bad model has its promised outcome'

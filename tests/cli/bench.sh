@@ -1,7 +1,7 @@
 #!/bin/sh
-# The benchmarks at their smallest: that they run, verify, and what they print. No time is judged here.
+# The benchmarks at their smallest size: they run, verify and print what they should. No time is judged here.
 #   bench.sh GESS SOURCE_FOLDER
-# The peers are part of it where their virtual environment is (`make peers`, or GESS_PEERS=FOLDER).
+# The peers are tested if their virtual environment exists (`make peers`, or GESS_PEERS=FOLDER).
 set -u
 gess=$1
 folder=$(mktemp -d)
@@ -38,7 +38,7 @@ grep -q '^  mixture  *gess .* 20$' two.txt || fail "settings: $(cat two.txt)"
 "$gess" bench utilisation --quick --json > utilisation.json || fail utilisation
 [ "$(grep -c '"ratio"' utilisation.json)" -eq 3 ] || fail "utilisation: $(cat utilisation.json)"
 sed -n '/"few"/,/}/p' utilisation.json > few.json
-within "$(number few.json ratio)" 0.1 0.9 'four chains on 64 threads, with angles in advance against without'
+within "$(number few.json ratio)" 0.1 0.9 'four chains on 64 threads, with speculation against without'
 within "$(number few.json evals_per_update)" 3.5 7 'evaluations of its updates'
 
 "$gess" bench cost --quick --models gaussian --samplers gess --json > cost.json || fail cost
@@ -97,6 +97,6 @@ if [ -x "${GESS_PEERS:-$(dirname "$gess")/peers}/bin/python" ] && [ -e "$(dirnam
         within "$(number peer.json both)" 0.002 0.5 "error of $peer"
     done
 else
-    echo 'the peers are not installed: their part is left out'
+    echo 'the peers are not installed: their tests are skipped'
 fi
 exit $failed

@@ -1,7 +1,7 @@
 #!/bin/sh
-# The bitwise promise: the same draws.gess, and history.json but for its times, for any threads, any block size and any
-# speculation, on three models, with two schedules; with every kernel; with `auto` where a map, a mixture and
-# independence moves are in use; other bytes for another seed.
+# The bitwise promise: the same draws.gess, and history.json except its times, for any threads, any block size and any
+# speculation, on three models, with two schedules; with every kernel; with `auto` when it uses a map, a mixture and
+# independence moves. Another seed gives other bytes.
 #   bitwise.sh GESS
 set -eu
 gess=$1
@@ -9,7 +9,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 runs=0
-# same WHAT HOW: the run is as the first one was
+# same WHAT HOW: the run has the bytes of the first one
 same()
 {
     grep -v '"seconds_' run/history.json > history
@@ -26,7 +26,7 @@ same()
     runs=$((runs + 1))
     rm -r run
 }
-# other WHAT: the run, of another seed, is not
+# other WHAT: the run, with another seed, has other draws
 other()
 {
     if cmp -s run/draws.gess first; then
@@ -49,7 +49,7 @@ for model in german-credit funnel wishart:dim=60; do
         other "$model, $schedule"
     done
 done
-# `auto` with all it learns: in_use RUN PATTERN... wants a last refinement that matches every pattern
+# `auto` with everything it learns: in_use RUN PATTERN... checks that the last map search matches every pattern
 in_use()
 {
     run=$1
@@ -65,7 +65,7 @@ in_use()
 map='map (scale|skew)'
 components='components ([2-9]|1[0-6]) '
 moves='independence moves [1-9]'
-# auto MODEL MAX_WARMUP_EVALS PATTERN...: equal bytes, and what must be in use
+# auto MODEL MAX_WARMUP_EVALS PATTERN...: equal bytes, and the patterns of what must be in use
 auto()
 {
     model=$1
@@ -82,7 +82,7 @@ auto()
 auto funnel 20000 "$map" "$moves"
 auto eight-schools 20000 "$map"
 auto mixture 20000 "$components" "$moves"
-# kernels without an approximation, each adapting in its warm-up, and tempering with a ladder that is tuned
+# kernels without an approximation, which adapt in warm-up, and tempering with a tuned ladder
 # no_approx MODEL OPTION...
 no_approx()
 {
@@ -101,7 +101,7 @@ for kernel in rdss cwss mh amh nuts nuts-dense; do
 done
 no_approx mixture --kernel mh --schedule tempering --chains 20 --ensembles 2 --hottest 10
 no_approx mixture --kernel mh --schedule tempering --chains 8 --ladder tuned --warmup 700
-# two ensembles, and draws that stop by themselves
+# two ensembles, and stop rules that end the run
 for threads in 1 2 8; do
     "$gess" sample mixture --chains 60 --ensembles 3 --max-warmup-evals 30000 --target-rhat 1.1 --threads $threads --quiet -o "run$threads"
 done

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The commands as a person or a script meets them: output, messages and exit statuses.
+# The commands as a person or a script uses them: output, messages and exit statuses.
 #   commands.sh GESS SOURCE_FOLDER
 set -u
 source=$2
@@ -18,11 +18,11 @@ done
 expect 1 'no command `smaple`' "$gess" smaple
 expect 0 'german-credit' "$gess" models
 
-# eval: known values (funnel at 0 and at a point), header optional, order kept, outside the support
+# eval: known values (funnel at 0 and at a point), optional header, order, points outside the support
 expect 0 '-10.287' sh -c "printf '0,0,0,0,0,0,0,0,0,0\n' | '$gess' eval funnel"
 printf 'v,a,b,c,d,e,f,g,h,i\n0,0,0,0,0,0,0,0,0,0\n1,1,1,1,1,1,1,1,1,1\n' > points.csv
 "$gess" eval funnel --points points.csv > values.csv || fail "eval"
-[ "$(wc -l < values.csv)" -eq 3 ] || fail "eval prints a header and a line for each point"
+[ "$(wc -l < values.csv)" -eq 3 ] || fail "eval prints a header and a line per point"
 "$gess" eval funnel --points points.csv --gradient | head -1 | grep -q '^lp__,d_v,d_x1' || fail "gradient header"
 printf '%s\n' "-1$(printf ',0%.0s' $(seq 50))" > sv.csv
 expect 0 '-inf' "$gess" eval stochastic-volatility --points sv.csv
@@ -32,7 +32,7 @@ expect 5 'no-such-file.csv' "$gess" eval funnel --points no-such-file.csv
 expect 1 'unknown model' "$gess" eval nosuchmodel
 expect 1 'which model?' "$gess" eval
 
-# fit: a Gaussian cross, whose moments are known, and the loop through --approx
+# fit: a Gaussian cross with known moments, and sampling with the result as --approx
 printf '1,0\n-1,0\n0,2\n0,-2\n1,2\n-1,-2\n' > cross.csv
 expect 0 '"nu"' "$gess" fit cross.csv --json
 expect 0 'sqrt(sigma_ii)' "$gess" fit cross.csv
@@ -43,7 +43,7 @@ expect 0 'lp__' "$gess" sample banana --schedule fixed --approx t.json --chains 
 expect 1 '"mu" must be a list of 10' "$gess" sample funnel --schedule fixed --approx t.json -o fixed2
 [ ! -e fixed2 ] || fail "a refused run leaves no folder"
 
-# sample: a run directory, the summary, and what is refused
+# sample: the run directory, the summary and refusals
 expect 0 'Draws and summary are in run' "$gess" sample mixture --chains 40 --draws 50 --max-warmup-evals 20000 -o run
 for file in config.json draws.gess summary.json log.txt; do
     [ -s run/$file ] || fail "run/$file is missing"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `gess diagnose` says no to runs that are known to be bad, yes to good ones; `gess summary` in all its forms.
+# `gess diagnose` fails runs that are known to be bad and passes good ones; `gess summary` in all its forms.
 #   diagnose.sh GESS SOURCE_FOLDER
 set -u
 gess=$1
@@ -15,7 +15,7 @@ fail()
     exit 1
 }
 
-# verdict STATUS CODE NAME ARGUMENTS OF SAMPLE…: what diagnose says of the run, and a finding that must be there
+# verdict STATUS CODE NAME ARGUMENTS OF SAMPLE…: the status of diagnose for the run, and a finding that it must print
 verdict()
 {
     want=$1 code=$2 name=$3
@@ -44,7 +44,7 @@ verdict 0 'r-hat-blind' pairs gaussian:dim=3 --schedule two-group --chains 40 --
 # ---- 20 draws ----
 verdict 6 '^failure (draws)' few gaussian --draws 20
 
-# ---- two modes never joined: half of the chains start in each ----
+# ---- two separate modes: half of the chains start in each and stay there ----
 awk -F, 'NR == 1 { head = ""; for (i = 1; i <= NF; i++) head = head (i > 1 ? "," : "") "x" i; print head }
     NR == 2 || NR == 3 { row = ""; for (i = 1; i <= NF; i++) row = row (i > 1 ? "," : "") 30 * $i; rows[NR] = row }
     END { for (i = 0; i < 20; i++) print rows[2 + i % 2] }' "$source/data/mixture_means.csv" > modes.csv
@@ -61,12 +61,12 @@ verdict 6 '^failure (stuck)' stuck student-t:dim=3 --kernel ess --schedule fixed
     --draws 400 --init stuck.csv
 grep -q 'chain 5 ' out.txt || fail "stuck: the chain is named"
 
-# ---- chains that draw while they still travel, with a T that is still wrong ----
+# ---- sampling begins before the chains have converged, with a wrong T ----
 verdict 6 '^failure (drift)' drift german-credit --warmup 5 --draws 100
 grep -q '^failure (warm-up)' out.txt || fail "drift: warm-up ended too early"
 grep -q '^warning (evaluations)' out.txt || fail "drift: the approximation is poor"
 
-# ---- what else it is asked ----
+# ---- other options of diagnose ----
 "$gess" diagnose few --json > verdict.json
 [ $? -eq 6 ] || fail "diagnose --json ends with 6"
 for key in pass level code text advice findings worst_rhat least_ess; do
@@ -98,7 +98,7 @@ grep -q 'x\[0-9\]' err.txt || fail "it is named: $(cat err.txt)"
 [ "$(cut -d, -f1 out.txt | tr '\n' ' ')" = 'name x1 x2 x3 x4 x5 x6 x7 x8 lp__ ' ] || fail "columns of --vars"
 "$gess" summary mixture --csv > all.txt
 grep '^x3,' all.txt > one.txt
-"$gess" summary mixture --csv --vars x3 | grep '^x3,' | cmp - one.txt || fail "the same figures alone"
+"$gess" summary mixture --csv --vars x3 | grep '^x3,' | cmp - one.txt || fail "the same figures for one column only"
 for threads in 1 3; do
     "$gess" summary mixture --csv --threads $threads | cmp - all.txt || fail "the same figures on $threads threads"
 done

@@ -1,12 +1,12 @@
 #!/bin/sh
 # `gess export`: exports have the draws of the run, replace files only if told to, and report a full disk without
-# leaving files behind. tests/readers has the programs that exports are for.
+# leaving files behind. tests/readers tests the programs that read exports.
 #   export.sh GESS SOURCE_FOLDER
 set -u
 # shellcheck source=tests/command.sh
 . "$(dirname "$0")/../command.sh"
 
-# Draws that are larger than the files which `limited` allows.
+# The draws are larger than the files that `limited` allows.
 expect 0 '' "$gess" sample mixture --chains 12 --draws 400 --warmup 30 --seed 5 --thin 2 -q -o run
 
 # ---- CSV ----
@@ -65,7 +65,7 @@ expect 5 'config.json' "$gess" export none --to csv
 echo '{' > none/config.json
 expect 5 'config.json, line' "$gess" export none --to csv
 rm none/config.json
-expect 0 'draws are in' "$gess" export none --to csv # the draws alone are enough
+expect 0 'draws are in' "$gess" export none --to csv # draws.gess is enough
 
 # ---- the optional parts ----
 
@@ -119,7 +119,7 @@ for format in $built; do
     rm -r full
 done
 
-# the same on a small file system, where one can be mounted
+# the same on a small file system, if one can be mounted
 cat > tiny.sh <<'END'
 mount -t tmpfs -o size=64k none tiny || exit 77
 "$@"
@@ -135,7 +135,7 @@ if unshare -rm sh tiny.sh true 2> unshare.txt; then
         case $output in *"cannot write tiny/x"*) ;; *) fail "$format: does not name the file: $output" ;; esac
     done
 else
-    echo "no file system can be mounted here: that part is left out"
+    echo "no file system can be mounted here: that part is skipped"
 fi
 
 [ $failed -eq 0 ] && echo "exports behave ($built)"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Runs that version 0.1 wrote (tests/data/runs-0.1) can be read: summary, diagnose, report and export give the figures that
-# version 0.1 gave. Resuming them is refused in words, and their files stay as they are.
+# version 0.1 gave. Resuming them is refused with a message, and their files stay unchanged.
 #   old_runs.sh GESS SOURCE_FOLDER
 set -u
 stored=$2/tests/data/runs-0.1

@@ -92,7 +92,7 @@ build()
     cc -std=c17 -Wall -Wextra -Werror -fPIC -shared -I "$source/include" "$@" -o "$name.so" model.c
 }
 
-# refused PATH TEXT OPTION...: what is said, and that nothing was run or written
+# refused PATH TEXT OPTION...: the message contains TEXT, and nothing was run or written
 refused()
 {
     path=$1
@@ -108,7 +108,7 @@ refused()
         echo "$path: refused, but something was run: $(ls gess-runs) $(cat out)"
         exit 1
     fi
-    # what was opened was closed too, unless `open` itself had failed
+    # the model was closed as often as opened, unless `open` failed
     opened=$(grep -c 'open called' err || true)
     closed=$(grep -c 'close called' err || true)
     if [ "$closed" -ne "${closes:-$opened}" ]; then
@@ -134,7 +134,7 @@ printf 'lp__\n-2.5\n' | cmp - out
 build named '-DCHANGE=model->name="mine"'
 "$gess" sample ./named.so --draws 5 --chains 20 --quiet -o named 2> err
 printf 'open called\nclose called for dim 2, named\n' | cmp - err
-# escaped where they are written, so allowed
+# allowed, since they are escaped when written
 build odd '-DNAMES="say \"a, b\"\n","µ=cmd()</script>"'
 "$gess" sample ./odd.so --draws 5 --chains 20 --quiet -o odd 2> err
 
@@ -158,7 +158,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 build unresolved '-DCHANGE=extern void no_such_function(void);no_such_function()'
 refused ./unresolved.so 'no_such_function'
-# no slash: nothing is looked for, in this folder or in those of libraries
+# without a slash no file is searched, neither in this folder nor in library folders
 expect=1
 refused good.so "unknown model 'good.so'"
 refused libm.so.6 'unknown model'
@@ -187,7 +187,7 @@ build fails_at_length '-DFAIL=memset(message,120,size);return 7'
 refused ./fails_at_length.so 'xxxxxx'
 closes=
 
-# ---- what it says of itself ----
+# ---- the model's description of itself ----
 build dim '-DCHANGE=model->dim=0'
 refused ./dim.so 'no parameters'
 build huge '-DCHANGE=model->dim=(size_t)-1'

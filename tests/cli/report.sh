@@ -1,5 +1,5 @@
 #!/bin/sh
-# `gess report`: where it writes, what it needs, what it says when it cannot. tests/report looks at the pages.
+# `gess report`: where it writes, what it needs, and its messages if it cannot. tests/report checks the pages.
 #   report.sh GESS SOURCE_FOLDER
 set -u
 # shellcheck source=tests/command.sh
@@ -28,7 +28,7 @@ expect 0 'other.html' "$gess" report run -o other.html
 cmp -s first.html other.html || fail "-o writes something else"
 [ ! -e run/report.html.tmp ] && [ ! -e other.html.tmp ] || fail "a temporary file stays"
 
-# the words of `diagnose` are in it
+# it contains the text of `diagnose`
 "$gess" diagnose run --json > verdict.json
 # (python is there for the tests of the page, too)
 python3 - << 'END' || fail "other words than those of diagnose"
@@ -41,11 +41,11 @@ assert said and [(f["text"], f["advice"]) for f in data["verdict"]["findings"]] 
 assert data["verdict"]["pass"] == verdict["pass"]
 END
 
-# draws alone are enough
+# draws.gess is enough
 mkdir bare
 cp run/draws.gess bare/
 expect 0 'bare/report.html' "$gess" report bare
-# a broken file of the run is said, and no report is left
+# a broken file of the run is named, and no report is left
 cp -r run broken
 rm broken/report.html
 echo '{' > broken/history.json

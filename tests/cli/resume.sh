@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs that go on: after a kill, a signal, a time limit, a damaged checkpoint, with other threads, with
-# more draws; and runs repeated from their config.json. The bytes of the draws are always the same.
+# Runs that are resumed after a kill, a signal, a time limit or a damaged checkpoint, with other threads or more draws;
+# and runs repeated from their config.json. The bytes of the draws are always the same.
 #   resume.sh GESS SOURCE_FOLDER
 set -u
 gess=$1
@@ -31,7 +31,7 @@ for options in \
     number=$((number + 1))
     # shellcheck disable=SC2086
     "$gess" sample $options -q -o "whole$number" || fail "sample $options"
-    for delay in 0 0.03 0.15; do # from when there is a run: how long it takes to begin is the machine's affair
+    for delay in 0 0.03 0.15; do # counted from the moment when the run exists
         rm -rf killed
         # shellcheck disable=SC2086
         "$gess" sample $options -q --checkpoint-every 10 -o killed &
@@ -49,14 +49,14 @@ for options in \
 done
 [ $killed -gt 0 ] || fail "every run ended before it was killed"
 
-# ---- the same with what `auto` learns: killed between two map searches, and in sampling with all of it in use ----
-# searched RUN: how many of its stages came after a map search
+# ---- the same with everything `auto` learns: killed between two map searches, and in sampling ----
+# searched RUN: prints how many of its stages came after a map search
 searched()
 {
     if [ -f "$1/log.txt" ]; then grep -c 'map searches [1-9]' "$1/log.txt"; else echo 0; fi
 }
 
-# kill_after CONDITION: kills the run as soon as the condition holds; false where it ended before
+# kill_after CONDITION: kills the run as soon as the condition holds; fails if the run ended before
 kill_after()
 {
     # shellcheck disable=SC2086
@@ -144,7 +144,7 @@ echo '{"model": "mixture", "options": {"chains": "many"}}' > bad.json
 [ $? -eq 1 ] || fail "a bad config.json ends with 1"
 grep -q 'bad.json.*many' err.txt || fail "a bad config.json is named: $(cat err.txt)"
 
-# ---- a signal: status 3, the command to go on with, and the same draws in the end ----
+# ---- a signal: status 3, the command to resume with, and the same draws in the end ----
 for signal in INT TERM USR1; do
     rm -rf stopped
     "$gess" sample german-credit --chains 40 --warmup 300 --draws 3000 -q -o stopped 2> err.txt &
@@ -157,7 +157,7 @@ for signal in INT TERM USR1; do
     kill -$signal $writer
     wait $writer
     status=$?
-    if [ $status -eq 0 ]; then continue; fi # it was faster
+    if [ $status -eq 0 ]; then continue; fi # the run ended first
     [ $status -eq 3 ] || fail "SIG$signal ends with $status"
     grep -q 'gess resume stopped' err.txt || fail "SIG$signal: $(cat err.txt)"
     "$gess" resume stopped -q || fail "resume after SIG$signal"
@@ -165,7 +165,7 @@ for signal in INT TERM USR1; do
     same straight stopped "SIG$signal"
 done
 
-# ---- damage: the checkpoint before serves; draws and config that are damaged are refused ----
+# ---- damage: the run resumes from the checkpoint before; damaged draws and config are refused ----
 rm -rf killed
 "$gess" sample wishart:dim=20 --schedule two-group --chains 60 --warmup 100 --draws 100 --reuse 3 -q --checkpoint-every 10 \
     -o killed || fail "sample"
@@ -175,7 +175,7 @@ same whole2 killed "from the older checkpoint"
 printf 'x' | dd of=killed/checkpoint bs=1 seek=100 conv=notrunc 2> dd.txt
 rm -f killed/checkpoint.old
 "$gess" resume killed 2> err.txt
-[ $? -eq 5 ] || fail "a damaged checkpoint alone ends with 5"
+[ $? -eq 5 ] || fail "a damaged checkpoint without an older one ends with 5"
 grep -q 'damaged' err.txt || fail "damaged: $(cat err.txt)"
 cp -r whole2 edited
 sed 's/"draws": "100"/"draws": "900"/' whole2/config.json > edited/config.json
@@ -200,6 +200,6 @@ grep -q "process $writer" err.txt || fail "the writer is named: $(cat err.txt)"
 [ $? -eq 1 ] || fail "--overwrite of a run that goes on ends with 1"
 kill -9 $writer
 wait $writer 2> wait.txt
-"$gess" sample mixture --chains 20 --warmup 5 --draws 5 --overwrite -q -o busy || fail "a stale lock was taken for one"
+"$gess" sample mixture --chains 20 --warmup 5 --draws 5 --overwrite -q -o busy || fail "a stale lock was respected"
 
-echo "runs go on, bit for bit"
+echo "resumed runs have the same bytes"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Full disks: a small tmpfs (as root), a limit on the size of files, /dev/full. The command ends with 5 and
-# names the file; with room again, `gess resume` ends with the draws of a run that always had it.
+# names the file; once there is room again, `gess resume` ends with the draws of an undisturbed run.
 #   disk.sh GESS
 set -u
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
@@ -19,7 +19,7 @@ options='mixture --chains 30 --warmup 60 --draws 300 --save-warmup --checkpoint-
 # shellcheck disable=SC2086
 "$gess" sample $options -q -o whole 2> err.txt || fail "sample"
 
-# full STATUS RUN WHAT: what must hold after a run met a full disk. 0: there was room.
+# full STATUS RUN WHAT: checks a run that met a full disk. Status 0: there was room.
 full()
 {
     [ "$1" -eq 0 ] && cmp whole/draws.gess "$2/draws.gess" && return
@@ -28,7 +28,7 @@ full()
     hits=$((hits + 1))
 }
 
-# go_on RUN WHAT: there is room again
+# go_on RUN WHAT: resumes the run now that there is room again
 go_on()
 {
     if [ -e "$1/config.json" ]; then
@@ -44,7 +44,7 @@ go_on()
     cmp whole/warmup.gess "$1/warmup.gess" || fail "$2: other warm-up"
 }
 
-# ---- no file may become larger than so many blocks of 512 bytes ----
+# ---- a limit on the size of files, in blocks of 512 bytes ----
 hits=0
 for blocks in 0 1 2 3 8 20 50 100 200 400 800 1500; do
     rm -rf run

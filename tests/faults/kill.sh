@@ -1,7 +1,7 @@
 #!/bin/sh
-# kill -9 at random moments: of start-up, warm-up and sampling, of runs and of runs that go on, once and
+# kill -9 at random moments of start-up, warm-up and sampling, of new runs and of resumed ones, once and
 # several times. `gess resume` must end with the draws of a run that was never killed, byte for byte.
-#   kill.sh GESS [COUNT [SEED]]      COUNT kills, 200 where none is given
+#   kill.sh GESS [COUNT [SEED]]      COUNT kills, by default 200
 set -u
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
 count=${2:-200}
@@ -85,7 +85,7 @@ while [ $kills -lt "$count" ]; do
     while [ $status -eq 137 ]; do
         kills=$((kills + 1))
         if [ ! -e run/config.json ]; then
-            # killed before there was anything to go on with: resume says so, and a new run starts in the same place
+            # killed before there was a run to resume: resume says so, and a new run starts in the same place
             fresh=$((fresh + 1))
             "$gess" resume run > out.txt 2>&1
             status=$?

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SIGINT, SIGTERM, SIGUSR1 and --max-time end a run after its sweep, with a checkpoint, status 3 and the
-# command to go on with; a second signal ends it at once; one directory has one writer at a time.
+# command to resume with; a second signal ends it at once; one directory has one writer at a time.
 #   signals.sh GESS SOURCE_FOLDER
 set -u
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
@@ -17,7 +17,7 @@ fail()
     exit 1
 }
 
-# wait_for TEST...: until it holds, at most 20 seconds
+# wait_for TEST...: waits until TEST succeeds, at most 20 seconds
 wait_for()
 {
     tries=0
@@ -32,7 +32,7 @@ signalled=0
 reached() { [ -s run/log.txt ] && [ "$(wc -l < run/log.txt)" -ge 1 ]; }
 drawing() { [ "$(wc -c < run/draws.gess)" -gt 5000 ]; }
 
-# ---- each signal once: in warm-up, and in sampling ----
+# ---- every signal once, in warm-up and in sampling ----
 sampling='german-credit --chains 40 --warmup 20 --draws 800'
 for phase in warming sampling; do
     options=$sampling
@@ -53,7 +53,7 @@ for phase in warming sampling; do
             signalled=$((signalled + 1))
             grep -q 'gess resume run' err.txt || fail "SIG$signal: the command to go on with"
             [ -s run/checkpoint ] || fail "SIG$signal: no checkpoint"
-        elif [ $status -ne 0 ]; then # it may have been faster
+        elif [ $status -ne 0 ]; then # the run may have ended first
             fail "SIG$signal in $phase: status $status"
         fi
         "$gess" resume run -q 2> err.txt || fail "resume after SIG$signal in $phase"
@@ -69,7 +69,7 @@ rm -rf run
 wait_for test -e run/config.json
 stops=0
 while :; do
-    sleep "$((stops / 10)).$((stops % 10))" # longer and longer, so that it comes to an end on a slow machine too
+    sleep "$((stops / 10)).$((stops % 10))" # longer and longer, so that the run ends on a slow machine, too
     kill -TERM $! 2> /dev/null
     wait $!
     status=$?
@@ -82,7 +82,7 @@ while :; do
 done
 cmp whole-sampling/draws.gess run/draws.gess || fail "a chain of signals: other draws"
 
-# ---- --max-time, of a run and of one that goes on ----
+# ---- --max-time of a new run and of a resumed one ----
 rm -rf run
 "$gess" sample wishart:dim=30 --chains 100 --warmup 50 --draws 1e9 --max-time 1s -q -o run 2> err.txt
 status=$?
@@ -95,7 +95,7 @@ status=$?
 [ "$(wc -c < run/draws.gess)" -gt "$before" ] || fail "resume --max-time made no draws"
 "$gess" summary run > out.txt 2> err.txt || fail "summary of a stopped run"
 
-# ---- twice: at once, although the model would take hours ----
+# ---- a second signal ends the run at once, although an evaluation takes hours ----
 cat > slow.c <<'END'
 #include <gess/gess.h>
 #include <unistd.h>
@@ -156,7 +156,7 @@ kill -9 $writer
 wait $writer 2> /dev/null
 writer=
 
-# ---- a lock whose owner is gone is none, even if the number belongs to someone else now ----
+# ---- a lock left by a dead process is ignored, even if another process has its number now ----
 [ -e run/lock ] || fail "no lock file"
 echo $$ > run/lock
 "$gess" resume run --max-time 0.2s -q 2> err.txt

@@ -2,10 +2,10 @@
 # A failure at every single system call of the write path in turn, and a kill in front of every one.
 #   syscalls.sh GESS [STEP]       every STEP-th of them, by default every one
 #
-# What must hold after each: the command ended with 5 and named a file, or the call did not matter and it
-# ended with 0; `gess resume` then ends with the draws of a run without failures. Where config.json was
-# not there yet, resume ends with 1 and the same `gess sample` works.
-# strace does the injecting: what stdio writes cannot be caught by a preloaded library. 77: no strace here.
+# After each, the command must have ended with 5 and named a file, or with 0 if the call did not matter;
+# `gess resume` then ends with the draws of a run without failures. If config.json did not exist yet,
+# resume ends with 1 and the same `gess sample` works.
+# strace injects the failures, since a preloaded library cannot catch what stdio writes. Exit status 77: no strace.
 set -u
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
 step=${2:-1}
@@ -46,7 +46,7 @@ set_stage()
     [ ! -d stage ] || cp -R stage run
 }
 
-# go on to the end, from whatever is there
+# resumes the run or starts it again, to the end
 finish()
 {
     resume env
@@ -58,13 +58,13 @@ finish()
         status=$?
     fi
     [ $status -eq 0 ] || report "going on ends with $status"
-    # a run that was to be replaced may still be there, whole
+    # the run that was to be replaced may still be there, complete
     if [ -d before ] && cmp -s before/draws.gess run/draws.gess; then return; fi
     cmp whole/draws.gess run/draws.gess || report "other draws"
     [ ! -e whole/warmup.gess ] || cmp whole/warmup.gess run/warmup.gess || report "other warm-up"
 }
 
-# every NAME COMMAND: all faults of one scene
+# every NAME COMMAND: tries all faults of one scene
 every()
 {
     scene=$1
@@ -74,7 +74,7 @@ every()
     $action strace -f -o trace.txt -e "trace=$list" || report "status $?"
     cmp whole/draws.gess run/draws.gess || report "other draws"
     for call in $calls; do
-        # the calls of this name: all, and those before the run's own folder is touched
+        # the calls of this name: all, and those before the run touches its folder
         counts=$(awk -v call="$call" 'NR == 1 { pid = $1 } $1 != pid { next } /"run/ { ours = 1 }
             { name = $2; sub(/\(.*/, "", name) } name == call { all++; if (!ours) before++ }
             END { print before + 0, all + 0 }' trace.txt)
@@ -97,7 +97,7 @@ every()
                     case $status in
                     0) harmless=$((harmless + 1)) ;;
                     5) grep -q 'run' out.txt || report "no file is named" ;;
-                    2) grep -q "cannot open .*csv" out.txt || report "status $status" ;; # the model's own data
+                    2) grep -q "cannot open .*csv" out.txt || report "status $status" ;; # the model's data
                     *) report "status $status" ;;
                     esac
                     if [ $status -eq 0 ] && ! cmp -s whole/draws.gess run/draws.gess; then report "status 0, but other draws"; fi
@@ -119,7 +119,7 @@ sample env || exit 1
 mv run whole
 every 'a new run' sample
 
-# ---- with draws of warm-up, replacing another run: in the end there is the one or the other ----
+# ---- a run with warm-up draws that replaces another: in the end there is one of the two ----
 mv whole before
 cp -R before stage
 options="$options --seed 2 --save-warmup --overwrite"
@@ -129,13 +129,13 @@ mv run whole
 every 'a run that replaces another' sample
 rm -rf stage before
 
-# ---- a run that goes on: killed after its second checkpoint ----
+# ---- a resumed run, killed after its second checkpoint ----
 sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=6
 [ -e run/checkpoint.old ] || exit 1
 mv run stage
 every 'a run that goes on' resume
 
-# ---- a run that had its config.json only ----
+# ---- a run with only its config.json ----
 rm -rf stage
 sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=2
 if [ ! -e run/config.json ] || [ -e run/checkpoint ]; then exit 1; fi
@@ -153,7 +153,7 @@ printf 'x' | dd of=run/checkpoint bs=1 seek=100 conv=notrunc 2> /dev/null
 mv run stage
 every 'a run whose newest checkpoint is damaged' resume
 
-# ---- a run that is complete: it stays as it is ----
+# ---- a complete run: it stays unchanged ----
 rm -rf stage
 cp -R whole stage
 every 'a run that is complete' resume

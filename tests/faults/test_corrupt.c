@@ -1,8 +1,8 @@
 /* Every single-byte change and every truncation of the files of a small run.
  *
- * A damaged checkpoint: the one before serves, and the run ends with the same draws; without one, an error.
- * Damaged draws: an error. A damaged config.json: an error, or the same draws. Never a crash, never a huge
- * allocation (which ASan would refuse), never other draws without a word. */
+ * If a checkpoint is damaged, the run resumes from the one before and ends with the same draws; without one it is an
+ * error. Damaged draws are an error. A damaged config.json gives an error or the same draws. There is never a crash,
+ * never a huge allocation (which ASan would refuse), and never a run with other draws and no error. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64]; /* in memory where there is such a place: tens of thousands of files are written */
+static char folder[64]; /* in memory if possible: tens of thousands of files are written */
 static const gess_model *model;
 static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff};
 enum { CHANGES = sizeof changes };
@@ -66,9 +66,9 @@ static void put(const char *name, bytes b)
     write_bytes(name, b.at, b.size);
 }
 
-/* ---- the run whose files these are ---- */
+/* ---- the run whose files are changed ---- */
 
-static bytes draws, checkpoint, old, config; /* in the middle: killed after its second checkpoint */
+static bytes draws, checkpoint, old, config; /* the files as of the second checkpoint */
 static bytes whole;                          /* the draws of the finished run */
 
 static gess_options options_of(uint64_t count)
@@ -137,7 +137,7 @@ static int clean(void **state)
     return 0;
 }
 
-/* Goes on with what is there, as `gess resume` does. same: the draws are those of the whole run. */
+/* Resumes the run in the folder, as `gess resume` does. same: the draws are those of the whole run. */
 static int go_on(int *same, gess_error *err)
 {
     gess_run *run = NULL;
@@ -205,7 +205,7 @@ static void test_nothing_damaged(void **state)
     assert_true(same);
 }
 
-/* All of them through the reader alone. */
+/* All changes, by the reader only. */
 static void test_checkpoint_read(void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void test_checkpoint_read(void **state)
     print_message("%zu damaged checkpoints\n", number);
 }
 
-/* A part of them through whole runs: the draws are the same. */
+/* Some of the changes, in whole runs: the draws are the same. */
 static void test_checkpoint_run(void **state)
 {
     (void)state;
@@ -291,7 +291,7 @@ static void test_draws_read(void **state)
     print_message("%zu damaged files of draws\n", number);
 }
 
-/* In a run that goes on: an error then, or when the draws are read. */
+/* Damaged draws of a run that is resumed: an error then, or when the draws are read. */
 static void test_draws_run(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static void test_draws_run(void **state)
     print_message("%zu runs with damaged draws\n", runs);
 }
 
-/* The draws of another run, good in themselves: with other chains, and with other columns. */
+/* Valid draws of another run: with other chains, or with other columns. */
 static void test_draws_of_others(void **state)
 {
     (void)state;
@@ -337,7 +337,7 @@ static void test_draws_of_others(void **state)
         gess_run_free(run);
         put("draws.gess", foreign);
         free(foreign.at);
-        gess_options more = mine; /* a complete run that is not extended does not look at its draws */
+        gess_options more = mine; /* more draws, since a complete run does not read its draws */
         more.draws = 1000000;
         assert_says(gess_run_resume(&run, model, &more, folder, &err), &err);
         assert_non_null(strstr(err.text, "another run"));

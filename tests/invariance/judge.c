@@ -21,16 +21,16 @@ static double kolmogorov_tail(double t)
 
 double judge_ks(size_t n, double *x, size_t m, double *y)
 {
-    double most = 0.0;
+    double largest = 0.0;
     qsort(x, n, sizeof *x, by_size);
     qsort(y, m, sizeof *y, by_size);
     for (size_t i = 0, j = 0; i < n && j < m;) {
         double at = x[i] < y[j] ? x[i] : y[j];
         while (i < n && x[i] <= at) i++;
         while (j < m && y[j] <= at) j++;
-        most = fmax(most, fabs((double)i / (double)n - (double)j / (double)m));
+        largest = fmax(largest, fabs((double)i / (double)n - (double)j / (double)m));
     }
-    return kolmogorov_tail(most * sqrt((double)n * (double)m / (double)(n + m)));
+    return kolmogorov_tail(largest * sqrt((double)n * (double)m / (double)(n + m)));
 }
 
 static void moments(size_t n, const double *x, double *mean, double *error2)
@@ -74,12 +74,12 @@ double judge_chi2(double value, double freedom)
 
 int judge_sequentially(const char *title, judge_family *family, void *data, size_t replicates, double false_alarms)
 {
-    enum { STAGES = 5, MOST = 4096 };
-    static double p[MOST];
-    static const char *names[MOST];
+    enum { STAGES = 5, MAX_TESTS = 4096 };
+    static double p[MAX_TESTS];
+    static const char *names[MAX_TESTS];
     double beta = false_alarms / STAGES, gamma = pow(beta, 1.0 / STAGES);
     for (unsigned stage = 0; stage < STAGES; stage++) {
-        size_t count = family(replicates, stage, data, MOST, p, names), worst = 0;
+        size_t count = family(replicates, stage, data, MAX_TESTS, p, names), worst = 0;
         for (size_t i = 1; i < count; i++)
             if (!(p[i] >= p[worst])) worst = i;
         double smallest = p[worst] * (double)count;

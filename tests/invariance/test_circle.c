@@ -1,7 +1,7 @@
-/* Circle test of the bracket loop alone.
+/* Circle test of the bracket loop by itself.
  *
  * The slice is three asymmetric arcs of a circle. An angle uniform on them, moved by the shrinkage
- * loop, must stay uniform: χ² with 21 bins. Only this test sees mistakes of the bracket; tests of
+ * loop, must stay uniform: χ² with 21 bins. Only this test finds mistakes of the bracket; tests of
  * whole ensembles do not. */
 #include "base/rng.h"
 #include "invariance/judge.h"

@@ -2,8 +2,8 @@
  *
  * As in test_kernels.c: maps and T are learned from draws that are independent of the tested states, so that every
  * chain is a replicate. Started from an exact draw in the user's space, mapped into the sampling space and updated
- * three times, it must be an exact draw again. `test_frozen SEED` has other draws. Every target meets every row of
- * `cases`; the quality of maps and T may not matter, so half of them are poor on purpose. */
+ * three times, it must be an exact draw again. `test_frozen SEED` uses other draws. Every target is tested with
+ * every row of `cases`. The quality of maps and T must not matter, so half of them are poor on purpose. */
 #include "base/linalg.h"
 #include "base/mem.h"
 #include "invariance/judge.h"
@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Iterations START .. START + UPDATES - 1: the whitened states are computed anew in the second of them, and every
- * pattern of moves below has both kinds of update in them. */
+/* Iterations START .. START + UPDATES - 1: the second recomputes the whitened states, and every pattern of moves below
+ * has both kinds of update in them. */
 enum { START = 63, UPDATES = 3, BASELINE = 4, LEARN_POINTS = 2000, MAX_DIM = 16 };
 
 enum quality { NONE, LEARNED, POOR };
@@ -50,7 +50,7 @@ struct setting {
 static const char *const names[] = {"x1",       "x2",       "log density",       "delta",
                                     "x1, mean", "x2, mean", "log density, mean", "delta, mean"};
 
-/* What warm-up's own learning found, over all targets. */
+/* What the learning code of warm-up found, over all targets. */
 static unsigned maps_learned, mixtures_learned;
 
 static double *doubles(size_t count)
@@ -61,7 +61,7 @@ static double *doubles(size_t count)
     return x;
 }
 
-/* n exact draws behind the bounds' map. */
+/* n exact draws in the unbounded space. */
 static void draw_points(const exact_target *t, const gess__bounds *bounds, uint64_t seed, size_t n, double *y)
 {
     for (size_t k = 0; k < n; k++) exact_state(t, bounds, seed, k, y + k * bounds->inner);
@@ -108,7 +108,7 @@ static void poor_map(gess__learned *map)
     add_layer(map);
 }
 
-/* What warm-up would find, each layer from points that have gone through those before it. */
+/* The map that warm-up would find; each layer is learned from points mapped by the layers before it. */
 static void learn_map(gess__learned *map, const double *y)
 {
     gess_error err = {0};
@@ -129,7 +129,7 @@ static void learn_map(gess__learned *map, const double *y)
 
 /* ---- T ---- */
 
-/* Of a t three: beside each other, of different sizes and tails, a Gaussian among them. */
+/* Makes three components of one t: shifted, of different sizes and tails, one of them a Gaussian. */
 static void poor_mixture(gess__mixture *m)
 {
     static const double weights[] = {0.5, 0.3, 0.2}, shifts[] = {0.6, -0.8, 0.1}, sizes[] = {0.8, 0.6, 1.5};
@@ -177,14 +177,15 @@ static void learn_t(gess__ensemble *e, enum quality quality, const double *w)
     if (e->frozen.mixture->count == 1) poor_mixture(e->frozen.mixture);
 }
 
-/* Learns the map and T from one set of draws; the states are others, in the sampling space. */
+/* Learns the map and T from one set of draws, and makes the states from others, in the sampling space. */
 static void prepare(gess__ensemble *e, const struct setting *s, uint64_t seed, double *x)
 {
     gess_error err = {0};
     gess__learned *map = e->target.learned;
-    size_t n = e->chains.count, dim = e->target.dim, most = n > LEARN_POINTS ? n : LEARN_POINTS;
-    double *y = doubles(most * dim), *w = doubles(most * dim), *jacobians = doubles(most);
-    double *scratch = doubles(gess__learned_scratch(map, most)), *mapped = doubles(gess__target_scratch(&e->target, n));
+    size_t n = e->chains.count, dim = e->target.dim, points = n > LEARN_POINTS ? n : LEARN_POINTS;
+    double *y = doubles(points * dim), *w = doubles(points * dim), *jacobians = doubles(points);
+    double *scratch = doubles(gess__learned_scratch(map, points)),
+           *mapped = doubles(gess__target_scratch(&e->target, n));
     draw_points(s->target, &e->target.bounds, s->seed + 77, LEARN_POINTS, y);
     if (s->test->map == LEARNED) {
         learn_map(map, y);
@@ -219,12 +220,12 @@ static void update(gess__sampler *sampler, const struct test_case *test)
     gess__sampler_next(sampler, START + UPDATES, &stretch);
     if ((stretch.mixture != NULL) != (test->mixture != NONE)) exit(2);
     judge_must(gess__sampler_run(sampler, &stretch, &none, &err), &err);
-    /* both kinds of update, where both are asked for */
+    /* both kinds of update must occur if both are asked for */
     if (e->tally.independence != moves * e->chains.count || moves == UPDATES || (test->independence > 0 && moves == 0))
         exit(2);
 }
 
-static size_t family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+static size_t family(size_t replicates, unsigned stage, void *data, size_t max, double *p, const char **p_names)
 {
     const struct setting *s = data;
     const exact_target *t = s->target;
@@ -235,7 +236,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     size_t baseline = BASELINE * replicates, count = 0;
     double *before = doubles(EXACT_STATISTICS * baseline), *after = doubles(EXACT_STATISTICS * replicates);
     double x[MAX_DIM], y[MAX_DIM], scratch[MAX_DIM + 1];
-    (void)most;
+    (void)max;
     for (size_t i = 0; i < baseline; i++) {
         exact_draw(t, s->seed + 1000 + stage, i, x, scratch);
         exact_statistics(t, x, baseline, before + i);
@@ -288,7 +289,7 @@ int main(int count, char **words)
             good &= judge_sequentially(title, family, &s, 20000, 1e-5 / (double)(CASES * exact_target_count));
         }
     gess__team_free(s.team);
-    /* a test of poor ones alone would not be this test */
+    /* some maps and mixtures must be good ones */
     printf("learned: %u maps, %u mixtures\n", maps_learned, mixtures_learned);
     if (good && (maps_learned < 4 || mixtures_learned < 4)) return 2;
     return !good;

@@ -1,5 +1,5 @@
-/* Exact invariance of every kernel that has an approximation, with the approximation frozen (test_alone.c has the
- * others).
+/* Exact invariance of every kernel that has an approximation, with the approximation frozen (test_no_approx.c
+ * has the others).
  *
  * T is fitted to draws that are independent of the tested states. Given T the chains are then
  * independent of each other, so that each is a replicate: started from an exact draw and updated
@@ -26,8 +26,8 @@ struct setting {
 static const char *const names[] = {"x1",       "x2",       "log density",       "delta",
                                     "x1, mean", "x2, mean", "log density, mean", "delta, mean"};
 
-/* T from independent draws, by ECME. Every other test gets a T that is poor on purpose, since
- * invariance may not depend on its quality. */
+/* T from independent draws, by ECME. Every second test gets a T that is poor on purpose, since
+ * invariance must not depend on its quality. */
 static void fit_approximation(const exact_target *t, const gess__bounds *bounds, gess__approx *approx, int poor)
 {
     gess_error err = {0};
@@ -49,7 +49,7 @@ static void fit_approximation(const exact_target *t, const gess__bounds *bounds,
     gess__approx_ready(approx);
 }
 
-static size_t family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+static size_t family(size_t replicates, unsigned stage, void *data, size_t max, double *p, const char **p_names)
 {
     const struct setting *s = data;
     const exact_target *t = s->target;
@@ -59,7 +59,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t most,
     gess__sampler *sampler = NULL;
     double *before = NULL, *after = NULL, scratch[17], x[16];
     size_t baseline = BASELINE * replicates, count = 0;
-    (void)most;
+    (void)max;
     judge_must(gess__alloc_bytes(&before, EXACT_STATISTICS * baseline, sizeof *before, "before", &err), &err);
     judge_must(gess__alloc_bytes(&after, EXACT_STATISTICS * replicates, sizeof *after, "after", &err), &err);
     for (size_t i = 0; i < baseline; i++) {

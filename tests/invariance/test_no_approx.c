@@ -1,10 +1,10 @@
 /* Exact invariance of every kernel without an approximation, with what it adapts frozen, and of parallel tempering with
  * each of them.
  *
- * A kernel is tested fresh, and with what it has learned in a short warm-up: then the states are replaced by exact
- * draws, on which nothing it has learned depends. Each chain is a replicate: updated three times, it must be an exact
- * draw again. Of tempering a replicate is a whole ladder, every chain started from an exact draw at its temperature.
- * Runs over the table of kernels. `test_alone SEED` has other draws. */
+ * A kernel is tested fresh and after a short warm-up. After the warm-up the states are replaced by exact draws that are
+ * independent of what the kernel has learned. Each chain is a replicate: updated three times, it must be an exact draw
+ * again. A replicate of tempering is a whole ladder, with every chain started from an exact draw at its temperature.
+ * Runs over the table of kernels. `test_no_approx SEED` uses other draws. */
 #include "base/mem.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
@@ -73,7 +73,7 @@ static void put_states(gess__ensemble *e, const exact_target *t, uint64_t seed)
     free(mapped);
 }
 
-/* Returns how many updates failed. */
+/* Returns the number of failed updates. */
 static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned stage, int adapted, double *after)
 {
     gess_error err = {0};
@@ -103,14 +103,14 @@ static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned 
     return failures;
 }
 
-static size_t kernels(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+static size_t kernels(size_t replicates, unsigned stage, void *data, size_t max, double *p, const char **p_names)
 {
     const struct setting *s = data;
     size_t baseline = BASELINE * replicates, count = 0;
     double *before = baseline_of(s, baseline, stage), *after = doubles(EXACT_STATISTICS * replicates);
-    (void)most;
+    (void)max;
     for (int adapted = 0; adapted < (s->kernel->warmup != NULL ? 2 : 1); adapted++) {
-        /* a slice that holds the present point is never lost */
+        /* a slice contains the present point, so no update may fail */
         p[count] = run_kernel(s, replicates, stage, adapted, after) > 0 ? 0.0 : 1.0;
         p_names[count++] = "slices lost";
         count = compare(replicates, after, baseline, before, count, p, p_names);
@@ -122,7 +122,7 @@ static size_t kernels(size_t replicates, unsigned stage, void *data, size_t most
 
 /* ---- tempering ---- */
 
-/* An exact draw for each temperature; tempered, these targets differ in scale alone. */
+/* Makes an exact draw per temperature; tempering changes only the scale of these targets. */
 static void put_ladder(gess__ensemble *e, const struct setting *s, uint64_t seed, size_t replicate)
 {
     double scratch[MAX_DIM + 1];
@@ -135,8 +135,8 @@ static void put_ladder(gess__ensemble *e, const struct setting *s, uint64_t seed
     s->target->logp(NULL, 0, TEMPERATURES, dim, e->chains.x, e->chains.value);
 }
 
-/* The coldest chain, and the hottest scaled back. */
-static size_t ladders(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+/* The statistics of the coldest chain, and of the hottest chain scaled back. */
+static size_t ladders(size_t replicates, unsigned stage, void *data, size_t max, double *p, const char **p_names)
 {
     const struct setting *s = data;
     gess_error err = {0};
@@ -147,7 +147,7 @@ static size_t ladders(size_t replicates, unsigned stage, void *data, size_t most
     size_t baseline = BASELINE * replicates, dim = s->target->dim;
     double *before = baseline_of(s, baseline, stage), *cold = doubles(EXACT_STATISTICS * replicates);
     double *hot = doubles(EXACT_STATISTICS * replicates), x[MAX_DIM];
-    (void)most;
+    (void)max;
     gess_options_init(&options);
     options.chains = TEMPERATURES;
     options.kernel = s->kernel->name;
@@ -191,7 +191,7 @@ static int test_kernel(struct setting *s, double false_alarms)
     int good = 1, gradient = s->kernel->needs & GESS__NEEDS_GRADIENT;
     char title[100];
     const exact_target *const of_slices[] = {&exact_pieces, &exact_wide};
-    /* a trajectory of steps of about one takes thousands of them to cross the wide target */
+    /* with steps of about one, a trajectory needs thousands of them to cross the wide target */
     for (size_t i = gradient ? 2 : 0; i < exact_target_count + 2; i++) {
         s->target = i < 2 ? of_slices[i] : &exact_targets[i - 2];
         snprintf(title, sizeof title, "kernel %s on %s", s->kernel->name, s->target->name);

@@ -1,9 +1,8 @@
 /* The pooled warm-up must FAIL the exact invariance test.
  *
- * It fits T to the chains that it updates, so an ensemble that starts from exact draws does not stay
- * one. This is why its draws are thrown away, and a test that could not see it would see nothing:
- * the program passes where the ensemble test says "not invariant". Sampling after the freeze is the
- * business of test_kernels. */
+ * It fits T to the chains that it updates, so an ensemble of exact draws does not stay one. That is why
+ * its draws are discarded. A test that did not notice would be worthless, so this program passes if the
+ * ensemble test says "not invariant". test_kernels.c tests sampling after the freeze. */
 #include "base/mem.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
@@ -51,7 +50,7 @@ int main(void)
     }
     gess__team_free(team);
     double p = judge_means(REPLICATES, after, REPLICATES, before), q = judge_ks(REPLICATES, after, REPLICATES, before);
-    double least = fmin(p, q);
-    printf("pooled warm-up: %d replicates, smallest p %.3g; it must not be invariant\n", REPLICATES, least);
-    return !(least < 1e-6);
+    double smallest = fmin(p, q);
+    printf("pooled warm-up: %d replicates, smallest p %.3g; it must not be invariant\n", REPLICATES, smallest);
+    return !(smallest < 1e-6);
 }

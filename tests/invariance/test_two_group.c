@@ -2,7 +2,7 @@
  *
  * All chains start from independent exact draws; after three full sweeps the ensemble must again
  * be a set of independent exact draws. The chains of a replicate share fits, so a replicate gives
- * ONE number for each statistic: pooled over the chains, or of chain 0. */
+ * ONE number per statistic: pooled over the chains, or of chain 0. */
 #include "base/mem.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
@@ -19,9 +19,9 @@ struct setting {
     const exact_target *target;
     size_t chains;
     uint64_t reuse;
-    gess__team *team;         /* hands out replicates */
-    gess__team **single;      /* teams of one, one for each worker: inside a replicate */
-    gess__sampler **samplers; /* one for each worker */
+    gess__team *team;         /* shares the replicates */
+    gess__team **single;      /* a team of one thread per worker, for the run of a replicate */
+    gess__sampler **samplers; /* one per worker */
     const gess_model *model;
     unsigned stage;
     size_t replicates;
@@ -33,7 +33,7 @@ static const char *const names[] = {"pooled x1",          "pooled x1 squared",  
                                     "pooled x1, mean",    "pooled x1 squared, mean", "pooled log density, mean",
                                     "pooled delta, mean", "x1 of chain 0, mean",     "x2 of chain 0, mean"};
 
-/* Of one ensemble; statistic k into out[k · stride]. */
+/* The statistics of one ensemble; statistic k goes to out[k · stride]. */
 static void statistics(const exact_target *t, size_t chains, const double *x, size_t stride, double *out)
 {
     double sums[4] = {0};
@@ -79,13 +79,13 @@ static int run_replicate(void *data, unsigned worker, size_t replicate, gess_err
     return GESS_OK;
 }
 
-static size_t family(size_t replicates, unsigned stage, void *data, size_t most, double *p, const char **p_names)
+static size_t family(size_t replicates, unsigned stage, void *data, size_t max, double *p, const char **p_names)
 {
     struct setting *s = data;
     gess_error err = {0};
     double *before = NULL, x[MAX_CHAINS * 16];
     size_t baseline = BASELINE * replicates, count = 0;
-    (void)most;
+    (void)max;
     s->stage = stage;
     s->replicates = replicates;
     judge_must(gess__alloc_bytes(&before, STATISTICS * baseline, sizeof *before, "before", &err), &err);
@@ -133,8 +133,8 @@ static int judge_target(struct setting *s, double false_alarms)
 
 int main(void)
 {
-    /* few chains, so that what a chain does to its own fit shows; both fits (ECME and projected)
-     * and reuse are met */
+    /* few chains, so that the influence of a chain on its fit would show; both fits (ECME and projected)
+     * and reuse occur */
     static const struct {
         size_t target, chains;
         uint64_t reuse;

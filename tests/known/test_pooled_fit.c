@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { DIM = 4, MOST = 4000 };
+enum { DIM = 4, MAX_POINTS = 4000 };
 
 static gess__approx *make(void)
 {
@@ -60,7 +60,7 @@ static const double lambdas[] = {0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0};
 
 static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, double correlation, double *chosen)
 {
-    static double points[MOST * DIM];
+    static double points[MAX_POINTS * DIM];
     gess_error err = {0};
     gess__fitter *f = NULL;
     assert_int_equal(gess__fitter_new_pooled(&f, DIM, half + rest, NULL, &err), GESS_OK);
@@ -140,12 +140,12 @@ static void few_draws(void **state)
     assert_true(chosen > 0.0);
 }
 
-/* Σ in the coordinates in which `towards` is the identity, off-diagonal entries times 1 - λ, and back. */
-static void lean(const gess__approx *from, const gess__approx *towards, double lambda, gess__approx *to)
+/* Σ in the coordinates in which `target` is the identity, off-diagonal entries times 1 - λ, and back. */
+static void shrink_to_target(const gess__approx *from, const gess__approx *target, double lambda, gess__approx *to)
 {
     double inner[DIM * DIM], outer[DIM * DIM];
     memcpy(inner, from->chol, sizeof inner);
-    gess__solve_lower(DIM, towards->chol, DIM, inner);
+    gess__solve_lower(DIM, target->chol, DIM, inner);
     for (size_t i = 0; i < DIM; i++)
         for (size_t k = 0; k < DIM; k++) {
             double sum = 0.0;
@@ -157,7 +157,7 @@ static void lean(const gess__approx *from, const gess__approx *towards, double l
             double sum = 0.0;
             for (size_t j = 0; j < DIM; j++)
                 for (size_t l = 0; l < DIM; l++)
-                    sum += towards->chol[i + j * DIM] * outer[j + l * DIM] * towards->chol[k + l * DIM];
+                    sum += target->chol[i + j * DIM] * outer[j + l * DIM] * target->chol[k + l * DIM];
             to->chol[i + k * DIM] = sum;
         }
     to->nu = from->nu;
@@ -166,11 +166,12 @@ static void lean(const gess__approx *from, const gess__approx *towards, double l
     gess__approx_ready(to);
 }
 
-/* Few draws lean towards a T of the right shape, no more than it takes; many do not, nor any towards a wrong one. */
-static void leaning(void **state)
+/* Fits to few draws are shrunk towards a T of the right shape, with the smallest sufficient λ; fits to many draws are
+ * not, and none is shrunk towards a T of the wrong shape. */
+static void shrinkage_to_target(void **state)
 {
-    static const double leanings[] = {0.0, 0.03, 0.1, 0.3, 0.6, 0.9, 1.0};
-    static double points[MOST * DIM];
+    static const double shrinkages[] = {0.0, 0.03, 0.1, 0.3, 0.6, 0.9, 1.0};
+    static double points[MAX_POINTS * DIM];
     (void)state;
     for (int which = 0; which < 3; which++) {
         size_t half = which == 1 ? 1200 : 14, count = 2 * half;
@@ -184,12 +185,12 @@ static void leaning(void **state)
         gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
         gess__fit_report unused;
         gess__blas_begin();
-        if (which < 2) { /* the right shape, and four times the width: widths are the draws' own */
-            static double more[MOST * DIM];
-            draw(3, MOST, 0.8, 0.3, more);
+        if (which < 2) { /* the right shape, and four times the width: widths come from the draws */
+            static double more[MAX_POINTS * DIM];
+            draw(3, MAX_POINTS, 0.8, 0.3, more);
             gess__fitter *large = NULL;
-            assert_int_equal(gess__fitter_new_pooled(&large, DIM, MOST, NULL, &err), GESS_OK);
-            gess__fit_student_t(large, DIM, MOST, more, settings, shape, &unused);
+            assert_int_equal(gess__fitter_new_pooled(&large, DIM, MAX_POINTS, NULL, &err), GESS_OK);
+            gess__fit_student_t(large, DIM, MAX_POINTS, more, settings, shape, &unused);
             gess__fitter_free(large);
             for (size_t i = 0; i < DIM * DIM; i++) shape->chol[i] *= 4.0;
         } else {
@@ -202,25 +203,25 @@ static void leaning(void **state)
         double train[7], test[7], n = (double)count, allowed = 0.02 + 0.002 * DIM;
         size_t best = 0;
         for (size_t i = 0; i < 7; i++) {
-            lean(a, shape, leanings[i], trial);
+            shrink_to_target(a, shape, shrinkages[i], trial);
             train[i] = mean_log_t(f, half, points, trial) / n;
             test[i] = mean_log_t(f, half, points + half * DIM, trial) / n;
-            lean(b, shape, leanings[i], trial);
+            shrink_to_target(b, shape, shrinkages[i], trial);
             train[i] += mean_log_t(f, half, points + half * DIM, trial) / n;
             test[i] += mean_log_t(f, half, points, trial) / n;
             if (test[i] > test[best]) best = i;
             if (i > best) break;
         }
-        double least = test[best] - allowed;
-        while (best > 0 && test[best - 1] > least) best--;
-        lean(all, shape, leanings[best], trial);
+        double enough = test[best] - allowed;
+        while (best > 0 && test[best - 1] > enough) best--;
+        shrink_to_target(all, shape, shrinkages[best], trial);
         gess__blas_end();
         gess__pool pool = {half, half, half, half, points};
         gess__pool_report report = {0};
         gess__fit_pooled(f, &pool, shape, t, spare, &report);
-        assert_int_equal(report.leans, which == 0);
+        assert_int_equal(report.shrunk_to_target, which == 0);
         if (which == 0) {
-            assert_true(report.shrinkage == leanings[best] && report.shrinkage > 0.0);
+            assert_true(report.shrinkage == shrinkages[best] && report.shrinkage > 0.0);
             assert_true(fabs(report.score - test[best]) < 1e-9);
             double gap = fmax(train[best] - test[best], train[0] + test[0] - 2.0 * test[best]);
             assert_true(fabs(report.gap - gap) < 1e-9);
@@ -237,6 +238,6 @@ static void leaning(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(many_draws), cmocka_unit_test(few_draws),
-                                       cmocka_unit_test(leaning)};
+                                       cmocka_unit_test(shrinkage_to_target)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

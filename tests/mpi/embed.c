@@ -1,5 +1,5 @@
-/* Several runs after each other on one communicator; one that cannot begin on any rank, one that cannot on rank 1
- * alone, and one whose density fails in the middle, on whichever rank: all ranks return, with one status. */
+/* Several runs in sequence on one communicator: one that cannot begin on any rank, one that cannot begin on rank 1
+ * only, and one whose density fails in the middle, on any rank. Every time all ranks return with the same status. */
 #include <gess/gess_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

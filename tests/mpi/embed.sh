@@ -1,5 +1,6 @@
 #!/bin/sh
-# The example of a program with gess inside gives the same for 1 to 4 ranks; and runs that fail, one after the other.
+# The example of a program that embeds gess prints the same for 1 to 4 ranks; and several runs in one program, some of
+# which fail.
 #   embed.sh GESS SOURCE_FOLDER BUILD_FOLDER
 # shellcheck disable=SC2086
 set -eu

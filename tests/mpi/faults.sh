@@ -1,6 +1,6 @@
 #!/bin/sh
-# What may go wrong with several ranks: each time one message, one status, no hang, and a checkpoint from which any
-# number of ranks goes on with the same bytes.
+# Faults with several ranks: every time one message, one status, no hang, and a checkpoint from which any number of
+# ranks resumes with the same bytes.
 #   faults.sh GESS SOURCE_FOLDER
 # shellcheck disable=SC2086
 set -u
@@ -9,7 +9,7 @@ sleeping
 export SLEEPING_SECONDS=0.0002
 limit=40
 
-# said TEXT: once, and nothing else of gess
+# said TEXT: gess wrote one message, which contains TEXT
 said()
 {
     [ "$(grep -c '^gess: ' err.txt)" -eq 1 ] || fail "$(grep -c '^gess: ' err.txt) messages in place of one: $1"
@@ -17,18 +17,18 @@ said()
 }
 
 # ---- no library: refused, not run several times ----
-mkdir alone
-cp "$gess" alone/gess
-ranks 3 ./alone/gess sample gaussian --draws 5 --warmup 5 -q -o refused
+mkdir no_mpi
+cp "$gess" no_mpi/gess
+ranks 3 ./no_mpi/gess sample gaussian --draws 5 --warmup 5 -q -o refused
 [ $? -eq 1 ] || fail "without the library: status"
 said 'libgess_mpi.so'
 [ ! -e refused ] || fail "without the library: something was run"
-ranks 3 ./alone/gess --version > out.txt || fail "--version on ranks"
-[ "$(grep -c '^gess ' out.txt)" -eq 1 ] || fail "a command that works alone speaks with several voices"
+ranks 3 ./no_mpi/gess --version > out.txt || fail "--version on ranks"
+[ "$(grep -c '^gess ' out.txt)" -eq 1 ] || fail "a command without a run prints on several ranks"
 grep -q '^MPI: no' out.txt || fail "--version does not say that there is no MPI"
 "$gess" --version | grep -q '^MPI: yes' || fail "--version does not say that there is MPI"
 
-# ---- a launcher of another MPI: every process would be alone ----
+# ---- a launcher of another MPI: every process would be a world of one rank ----
 for rank in 0 1; do
     SLURM_STEP_NUM_TASKS=2 SLURM_PROCID=$rank timeout 30 "$gess" sample gaussian --draws 5 --warmup 5 -q -o refused 2> err$rank.txt
     [ $? -eq 1 ] || fail "a foreign launcher: status"
@@ -75,7 +75,7 @@ cc -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o late.so "$source/
     fail "the late model does not build"
 timeout -k 5 40 mpirun -n 3 ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" 2> late.txt &
 late=$!
-# ... or rank 0 alone
+# ... or only rank 0
 sed 's/-ne 2/-ne 0/' only.sh > other.sh
 chmod +x other.sh
 ranks 3 ./other.sh "$gess" sample ./sleeping.so --draws 5 --warmup 5 -q -o "$folder/lacking3"
@@ -93,8 +93,8 @@ options="./sleeping.so --schedule pooled --chains 30 --warmup 30 --draws 400 --t
 SLEEPING_SECONDS=0 "$gess" sample $options -o whole || fail "sample"
 ranks 2 "$gess" resume whole > out.txt || fail "resume of a run that is complete: status $?"
 [ "$(grep -c 'is complete' out.txt)" -eq 1 ] || fail "resume of a run that is complete: not said once"
-# Looked at below, since they take some seconds. A rank hangs during warm-up, so that a new fit waits for it, and for
-# longer than silence is put up with; or while sampling, where nothing waits for it but the end.
+# These take some seconds, so they run in the background and are checked below. A rank hangs during warm-up, so that a
+# new fit waits for it until the time limit for silence; or in sampling, where only the end of the run waits for it.
 hangs()
 {
     SLEEPING_SECONDS=$2 SLEEPING_FAULT=2:hang:$1 \
@@ -109,14 +109,14 @@ goes_on()
     SLEEPING_SECONDS=0.00002 ranks "$1" "$gess" resume run -q || fail "resume with $1 ranks after $2: status $?"
     cmp whole/draws.gess run/draws.gess || fail "resume with $1 ranks after $2: other draws"
 }
-# STATUS WHOLE RUN WHAT: it ended well, with the draws of the whole, and said nothing
+# unharmed STATUS WHOLE RUN WHAT: the run succeeded with the draws of WHOLE and without a message
 unharmed()
 {
     [ "$1" -eq 0 ] || fail "$4: status $1"
     cmp "$2/draws.gess" "$3/draws.gess" || fail "$4: other draws"
     [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "$4: a message"
 }
-# STATUS BEGUN WHAT: it ended, and soon
+# ended STATUS BEGUN WHAT: the run failed within seconds
 ended()
 {
     [ "$1" -ne 0 ] && [ "$1" -ne 124 ] || fail "$3: status $1"
@@ -136,7 +136,7 @@ SLEEPING_FAULT=0:error:300 ranks 3 "$gess" sample $options -o run
 said 'error 7'
 goes_on 4 "an error on rank 0"
 
-# ---- a rank that dies, and one that hangs: its tasks are done by others ----
+# ---- a rank dies; a rank hangs, and others do its tasks ----
 for rank in 0 1 2; do
     rm -rf run
     begun=$(date +%s)
@@ -152,7 +152,7 @@ for hang in 100:$hang100 900:$hang900; do
     unharmed $status whole hang$call "a rank that hangs at call $call"
 done
 
-# ---- the same of ranks that evaluate angles in advance for others: two chains, so two or three of four ranks do ----
+# ---- the same for ranks that speculate for others: with two chains, two or three of four ranks do ----
 few="./sleeping.so --schedule pooled --chains 2 --warmup 20 --draws 120 --threads 1 -q --checkpoint-every 20"
 export SLEEPING_SHELL=0.1
 SLEEPING_SECONDS=0 "$gess" sample $few -o whole3 || fail "sample, few chains"
@@ -175,7 +175,7 @@ for rank in 1 2 3; do
     ended $? "$begun" "few chains, a crash of rank $rank"
     SLEEPING_SECONDS=0.0003 ranks $((5 - rank)) "$gess" resume run -q || fail "few chains, resume after a crash of rank $rank: status $?"
     cmp whole3/draws.gess run/draws.gess || fail "few chains, resume after a crash of rank $rank: other draws"
-    # what a density says of a point that nobody uses is nobody's business; of one that is used, it ends the run
+    # an error at an unused point is ignored; at a used point it ends the run
     rm -rf run
     SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:error:40 ranks 4 "$gess" sample $few -o run
     status=$?

@@ -1,4 +1,4 @@
-# What the tests of several ranks share; to be sourced by a script that got GESS and SOURCE_FOLDER.
+# Shared by the tests of several ranks; sourced by a script with the arguments GESS and SOURCE_FOLDER.
 # shellcheck shell=sh disable=SC2034
 gess=$1
 source=$(cd "$2" && pwd)
@@ -17,7 +17,7 @@ fail()
     exit 1
 }
 
-# ranks N COMMAND...: with a limit, so that a hang is a failure
+# ranks N COMMAND...: runs the command on N ranks, with a time limit, so that a hang is a failure
 ranks()
 {
     size_of_world=$1

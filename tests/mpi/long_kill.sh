@@ -25,7 +25,7 @@ while [ $kills -lt "$count" ]; do
     for model in 'german-credit --chains 40 --max-warmup-evals 60000 --draws 300' \
         './sleeping.so --chains 30 --warmup 40 --draws 300' \
         './sleeping.so --schedule two-group --reuse 3 --chains 30 --warmup 40 --draws 200' \
-        './sleeping.so --schedule pooled --chains 2 --speculate 4 --warmup 40 --draws 4000'; do # angles in advance on idle ranks
+        './sleeping.so --schedule pooled --chains 2 --speculate 4 --warmup 40 --draws 4000'; do # idle ranks speculate
         options="$model --threads 1 --checkpoint-every 25 -q"
         name=whole$(echo "$model" | cksum | cut -d ' ' -f 1)
         [ -d "$name" ] || SLEEPING_SECONDS=0 "$gess" sample $options -o "$name" || fail "sample $model"
@@ -54,7 +54,7 @@ while [ $kills -lt "$count" ]; do
         status=$?
         took=$(($(date +%s) - begun))
         [ -z "$victim" ] || [ $took -le $slowest ] || slowest=$took
-        if [ ! -e run/config.json ]; then # before there was anything to go on with
+        if [ ! -e run/config.json ]; then # killed before there was a run to resume
             early=$((early + 1))
         elif [ $status -ne 0 ]; then
             random 4

@@ -5,17 +5,17 @@
 set -u
 . "$(dirname "$0")/launch.sh"
 . "$source/tests/slurm/cluster.sh"
-[ "$(id -u)" -eq 0 ] || { echo "a cluster of one's own needs root"; exit 77; }
+[ "$(id -u)" -eq 0 ] || { echo "starting a Slurm cluster needs root"; exit 77; }
 cluster_need || { echo "Slurm or munge is not installed"; exit 77; }
 sleeping
 cluster_start "$folder/cluster" || { cluster_stop; tail -n 5 cluster/*.log cluster/*.out; fail "the cluster did not start"; }
 trap 'cluster_stop; rm -rf "$folder"' EXIT
 export GESS="$gess"
-# two nodes that are one host: what Open MPI keeps in shared memory for each would be in the way of the other
+# both nodes are one host, so their Open MPI shared-memory files would conflict
 export OMPI_MCA_btl=self,tcp OMPI_MCA_btl_tcp_if_include=lo OMPI_MCA_oob_tcp_if_include=lo
 scripts=$source/examples/slurm
 
-# ended JOB SECONDS: waits until it is no more in the queue
+# ended JOB SECONDS: waits until the job has left the queue
 ended()
 {
     tries=0
@@ -56,7 +56,7 @@ until [ -e run2/draws.gess ] && [ "$(wc -c < run2/draws.gess)" -gt 20000 ]; do
 done
 scancel "$job"
 ended "$job" 30
-grep -q 'gess resume run2' cancel.txt || { cat cancel.txt; fail "scancel: it did not stop in good order"; }
+grep -q 'gess resume run2' cancel.txt || { cat cancel.txt; fail "scancel: it did not stop cleanly"; }
 SLEEPING_SECONDS=0 "$gess" resume run2 -q || fail "resume after scancel"
 cmp whole2/draws.gess run2/draws.gess || fail "scancel and resume: other draws"
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # The bitwise promise over ranks: the same draws.gess, and history.json but for its times, for ranks {1,2,3,4} ×
-# threads {1,2} on two models with `auto` and `two-group`; and guests must have worked for it.
+# threads {1,2} on two models with `auto` and `two-group`; and helper ranks must have done tasks.
 #   matrix.sh GESS SOURCE_FOLDER
 # shellcheck disable=SC2086
 set -eu
@@ -25,7 +25,7 @@ for model in german-credit ./sleeping.so; do
                 did=$(sed -n 's/.*rank [1-9].* tasks \([0-9]*\) .*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
                 lines=$(grep -c '  rank [1-9]' run/log.txt || true)
                 [ "$lines" -eq $((count - 1)) ] || fail "$model, $schedule: $lines ranks in the log in place of $((count - 1))"
-                [ $model = german-credit ] || [ $count -eq 1 ] || [ "$did" -ge 10 ] || fail "$schedule: guests did $did tasks"
+                [ $model = german-credit ] || [ $count -eq 1 ] || [ "$did" -ge 10 ] || fail "$schedule: helper ranks did only $did tasks"
                 tasks=$((tasks + did))
                 runs=$((runs + 1))
                 rm -r run
@@ -36,7 +36,7 @@ for model in german-credit ./sleeping.so; do
         rm -r first run
     done
 done
-# kernels without an approximation carry what they adapt with them; temperatures
+# kernels without an approximation, whose state travels with the chains; tempering
 for options in 'german-credit --kernel nuts --chains 6' 'german-credit --kernel amh --chains 12' \
     'mixture --kernel mh --schedule tempering --ladder tuned --chains 12'; do
     options="$options --warmup 300 --draws 50 --block 1 --threads 1 --quiet"
@@ -46,9 +46,9 @@ for options in 'german-credit --kernel nuts --chains 6' 'german-credit --kernel 
     runs=$((runs + 1))
     rm -r first run
 done
-# fewer chains than ranks: those without a task evaluate angles in advance, where an evaluation takes long or it is asked for
+# fewer chains than ranks: the ranks without a task speculate, if evaluations are slow or --speculate asks for it
 export SLEEPING_SHELL=0.1
-loans=0
+assigned=0
 for how in '3 5 off 0.0015' '3 5 auto 0.0015' '2 4 6 0.0003' '4 3 auto 0.0015'; do
     # shellcheck disable=SC2086
     set -- $how
@@ -59,14 +59,14 @@ for how in '3 5 off 0.0015' '3 5 auto 0.0015' '2 4 6 0.0003' '4 3 auto 0.0015'; 
     grep -v '"seconds_' run/history.json > run.txt
     cmp run/draws.gess first/draws.gess || fail "$1 chains, $2 ranks, --speculate $3: other draws"
     cmp run.txt first.txt || fail "$1 chains, $2 ranks, --speculate $3: another history"
-    lent=$(sed -n 's/.*assigned to speculate \([0-9]*\) times.*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
+    times=$(sed -n 's/.*assigned to speculate \([0-9]*\) times.*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
     unused=$(sed -n 's/.*"evals_speculative": \([0-9]*\).*/\1/p' run/summary.json)
     case $3 in
-    off) [ "$lent" -eq 0 ] && [ "$unused" -eq 0 ] || fail "--speculate off: $lent loans, $unused evaluations not used" ;;
-    *) [ "$1" -ge "$2" ] || { [ "$lent" -gt 0 ] && [ "$unused" -gt 0 ]; } || fail "$1 chains, $2 ranks: $lent loans, $unused evaluations not used" ;;
+    off) [ "$times" -eq 0 ] && [ "$unused" -eq 0 ] || fail "--speculate off: $times assignments, $unused evaluations not used" ;;
+    *) [ "$1" -ge "$2" ] || { [ "$times" -gt 0 ] && [ "$unused" -gt 0 ]; } || fail "$1 chains, $2 ranks: $times assignments, $unused evaluations not used" ;;
     esac
-    loans=$((loans + lent))
+    assigned=$((assigned + times))
     runs=$((runs + 1))
     rm -r first run
 done
-echo "$runs runs, equal bytes; $tasks tasks on other ranks, $loans loans"
+echo "$runs runs, equal bytes; $tasks tasks on other ranks, $assigned assignments to speculate"

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Rows as they come, with room for as many draws as there will be. */
+/* Stores rows as they come, with room for all draws of the run. */
 static void keep(void *user, size_t first_chain, size_t chains, uint64_t first, uint64_t draws, size_t columns,
                  const double *rows)
 {
@@ -73,7 +73,7 @@ void judge(const kept *k, gess__posterior_figures *figures, double *worst_rhat, 
     gess__posterior_workspace_free(work);
 }
 
-/* By Gauss and Jordan on the precision matrix, which the gradient at unit vectors gives. */
+/* Inverts the precision matrix by Gauss-Jordan elimination; the gradients at unit vectors are its columns. */
 void wishart_truth(const char *name, double *sd)
 {
     gess_error err = {0};

@@ -1,4 +1,4 @@
-/* What the statistical tests share: runs whose draws are kept in memory, and their figures. */
+/* Shared by the statistical tests: runs whose draws are kept in memory, and their figures. */
 #ifndef GESS_TESTS_SUPPORT_H
 #define GESS_TESTS_SUPPORT_H
 
@@ -8,7 +8,7 @@
 
 typedef struct kept {
     size_t chains, dim;
-    uint64_t draws; /* of each chain */
+    uint64_t draws; /* per chain */
     double *values; /* parameter by parameter, chain by chain, draw by draw */
     gess_stats stats;
     /* while the run goes on */
@@ -16,7 +16,7 @@ typedef struct kept {
     double *rows; /* chain by chain, draw by draw */
 } kept;
 
-/* Samples a built-in model; draws may be left to the stop rules. Fails the test on an error. */
+/* Samples a built-in model; with 0 draws the stop rules decide. Fails the test on an error. */
 void sample(kept *k, const char *model, const gess_options *options);
 void kept_free(kept *k);
 

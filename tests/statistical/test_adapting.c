@@ -1,9 +1,9 @@
-/* Kernels that adapt, in the long run, on fixed seeds.
+/* The long-run behaviour of kernels that adapt, on fixed seeds.
  *
  *   - amh is not invariant while it adapts, but its averages converge;
- *   - mh comes to the acceptance that it is tuned for, and keeps it;
+ *   - mh reaches the acceptance that it is tuned for, and keeps it;
  *   - parallel tempering finds every mode in its proportion, with either ladder;
- *   - a tuned ladder is refused equally often everywhere. */
+ *   - all pairs of a tuned ladder refuse exchanges equally often. */
 #include "statistical/support.h"
 
 #include "schedule/tempering.h"
@@ -24,7 +24,7 @@ static void adaptive_walk_converges(void **state)
     static const char model[] = "wishart:dim=10,seed=1";
     gess_options o;
     kept k;
-    double sd[MAX_DIM], worst, least;
+    double sd[MAX_DIM], worst, min_ess;
     gess__posterior_figures figures[MAX_DIM];
     gess_options_init(&o);
     o.kernel = "amh";
@@ -33,10 +33,10 @@ static void adaptive_walk_converges(void **state)
     o.draws = 60000;
     sample(&k, model, &o);
     wishart_truth(model, sd);
-    judge(&k, figures, &worst, &least);
-    print_message("amh: worst R-hat %.4f, smallest bulk ESS %.0f; %s\n", worst, least, k.stats.method);
+    judge(&k, figures, &worst, &min_ess);
+    print_message("amh: worst R-hat %.4f, smallest bulk ESS %.0f; %s\n", worst, min_ess, k.stats.method);
     assert_true(worst < 1.005);
-    assert_true(least > 5000.0);
+    assert_true(min_ess > 5000.0);
     for (size_t i = 0; i < k.dim; i++) {
         assert_true(fabs(figures[i].mean) < 4.5 * figures[i].mcse_mean);
         /* the bias of adaptation is below a hundredth here */
@@ -72,12 +72,12 @@ static void tempering_finds_the_modes(void **state)
     static const char *const ladders[] = {"geometric", "tuned"};
     gess_options o;
     kept truth, k;
-    double worst, least;
+    double worst, min_ess;
     gess__posterior_figures figures[MAX_DIM], wanted[MAX_DIM];
     gess_options_init(&o);
     o.draws = 2000;
-    sample(&truth, "mixture", &o); /* as test_modes shows it to be right */
-    judge(&truth, wanted, &worst, &least);
+    sample(&truth, "mixture", &o); /* test_modes.c shows that it is right */
+    judge(&truth, wanted, &worst, &min_ess);
     for (size_t which = 0; which < 2; which++) {
         gess_options_init(&o);
         o.kernel = "mh";
@@ -89,8 +89,8 @@ static void tempering_finds_the_modes(void **state)
         o.warmup = 4000;
         o.draws = 40000;
         sample(&k, "mixture", &o);
-        judge(&k, figures, &worst, &least);
-        print_message("tempering, %s: worst R-hat %.4f, smallest bulk ESS %.0f; %s\n", ladders[which], worst, least,
+        judge(&k, figures, &worst, &min_ess);
+        print_message("tempering, %s: worst R-hat %.4f, smallest bulk ESS %.0f; %s\n", ladders[which], worst, min_ess,
                       k.stats.method);
         assert_int_equal(k.chains, 4);
         assert_true(worst < 1.01);
@@ -103,7 +103,7 @@ static void tempering_finds_the_modes(void **state)
     kept_free(&truth);
 }
 
-/* Share of refused exchanges of the pair that is refused most, less that of the pair refused least, after warm-up. */
+/* The largest share of refused exchanges of any pair minus the smallest, after warm-up. */
 static double unevenness(const char *ladder, double *cold, double *hot)
 {
     gess_error err = {0};
@@ -125,21 +125,21 @@ static double unevenness(const char *ladder, double *cold, double *hot)
     while (!s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(s, &none, &err), GESS_OK);
     const gess__ensemble *e = &s->ensemble;
     const gess__ladder *l = s->state;
-    /* refusals since the ladder was tuned last */
-    double least = 1.0, most = 0.0, tries = (double)(e->done[0] - l->from) / 2.0;
+    /* refusals since the last tuning of the ladder */
+    double smallest = 1.0, largest = 0.0, tries = (double)(e->done[0] - l->from) / 2.0;
     assert_true(tries > 2000.0);
     for (size_t k = 0; k + 1 < e->chains.count; k++) {
-        least = fmin(least, l->refused[k] / tries);
-        most = fmax(most, l->refused[k] / tries);
+        smallest = fmin(smallest, l->refused[k] / tries);
+        largest = fmax(largest, l->refused[k] / tries);
         assert_true(e->chains.powers[k + 1] < e->chains.powers[k]);
     }
     *cold = e->chains.powers[0];
     *hot = e->chains.powers[e->chains.count - 1];
-    print_message("%s: between %.4f and %.4f of the exchanges refused\n", ladder, least, most);
+    print_message("%s: between %.4f and %.4f of the exchanges refused\n", ladder, smallest, largest);
     gess__sampler_free(s);
     gess__team_free(team);
     gess_model_close(model);
-    return most - least;
+    return largest - smallest;
 }
 
 static void tuned_ladder_is_even(void **state)

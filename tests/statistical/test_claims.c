@@ -1,4 +1,4 @@
-/* The paper's claims in small, on fixed seeds.
+/* The paper's claims on a small scale, on fixed seeds.
  *
  *   - figure 2: elliptical slice sampling with a Gaussian much narrower than the target gets stuck
  *     in the tails, and generalized elliptical slice sampling with the same scale does not;

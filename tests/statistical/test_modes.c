@@ -40,7 +40,7 @@ static void read_centres(double centres[MODES][DIM])
             centres[found][i] = 5.0 * strtod(at, &end);
             if (end == at) break;
         }
-        found += i == DIM; /* a header is none */
+        found += i == DIM; /* skips the header */
     }
     fclose(file);
     assert_int_equal(found, MODES);
@@ -49,15 +49,15 @@ static void read_centres(double centres[MODES][DIM])
 static size_t nearest(double centres[MODES][DIM], const kept *k, size_t chain, size_t draw)
 {
     size_t best = 0;
-    double least = INFINITY;
+    double smallest = INFINITY;
     for (size_t m = 0; m < MODES; m++) {
         double square = 0.0;
         for (size_t j = 0; j < DIM; j++) {
             double step = k->values[(j * k->chains + chain) * k->draws + draw] - centres[m][j];
             square += step * step;
         }
-        if (square < least) {
-            least = square;
+        if (square < smallest) {
+            smallest = square;
             best = m;
         }
     }
@@ -82,7 +82,7 @@ static void weights(void **state)
     o.init = path;
     sample(&k, "mixture:spread=10", &o);
     unlink(path);
-    /* chains are independent given the frozen T: their shares give the standard errors */
+    /* chains are independent given the frozen T, so the spread of their shares gives the standard errors */
     for (size_t c = 0; c < STARTS; c++) {
         double share[MODES] = {0};
         for (size_t i = 0; i < DRAWS; i++) share[nearest(centres, &k, c, i)] += 1.0 / DRAWS;

@@ -1,4 +1,4 @@
-/* What adaptation must show, on fixed seeds: the default schedule with default settings. */
+/* What adaptation must achieve with the default schedule and settings, on fixed seeds. */
 #include "statistical/support.h"
 
 #include <math.h>
@@ -32,23 +32,23 @@ static void wishart_50(void **state)
     kept_free(&k);
 }
 
-/* Smallest bulk ESS for each evaluation after warm-up. */
-static void efficiency(const char *model, double least)
+/* Smallest bulk ESS per evaluation after warm-up. */
+static void efficiency(const char *model, double min_efficiency)
 {
-    enum { MOST = 64 };
+    enum { MAX_FIGURES = 64 };
     gess_options o;
     kept k;
-    gess__posterior_figures f[MOST];
+    gess__posterior_figures f[MAX_FIGURES];
     double rhat, ess;
     gess_options_init(&o);
     o.draws = 3000;
     sample(&k, model, &o);
     judge(&k, f, &rhat, &ess);
-    double each = ess / (double)k.stats.evals_sampling;
-    printf("%s: %.4f effective draws an evaluation, R-hat %.4f, warm-up %llu evaluations\n", model, each, rhat,
+    double per_eval = ess / (double)k.stats.evals_sampling;
+    printf("%s: %.4f effective draws per evaluation, R-hat %.4f, warm-up %llu evaluations\n", model, per_eval, rhat,
            (unsigned long long)(k.stats.evals - k.stats.evals_sampling));
     assert_true(k.stats.warmup_settled);
-    assert_true(each >= least);
+    assert_true(per_eval >= min_efficiency);
     assert_true(rhat < 1.01);
     kept_free(&k);
 }

@@ -11,7 +11,7 @@
 
 #include <gess/gess.h>
 
-#ifdef GESS_SANITIZED /* sanitizers have an allocator of their own */
+#ifdef GESS_SANITIZED /* sanitizers bring their allocator */
 
 int main(void)
 {
@@ -38,7 +38,7 @@ static void *(*real_aligned_alloc)(size_t, size_t);
 static int (*real_posix_memalign)(void **, size_t, size_t);
 static void (*real_free)(void *);
 
-/* What dlsym() itself asks for while we look for the real functions. */
+/* Memory for dlsym() itself, which allocates while it finds the real functions. */
 static _Alignas(64) char early[8192];
 static size_t early_used;
 
@@ -55,7 +55,7 @@ static void *early_alloc(size_t bytes)
     return early + at;
 }
 
-static void look_up(void *function, const char *name)
+static void find_real(void *function, const char *name)
 {
     void *found = dlsym(RTLD_NEXT, name);
     memcpy(function, &found, sizeof found);
@@ -63,15 +63,15 @@ static void look_up(void *function, const char *name)
 
 static void find_functions(void)
 {
-    static int looking;
-    if (looking || real_free != NULL) return;
-    looking = 1;
-    look_up(&real_calloc, "calloc");
-    look_up(&real_realloc, "realloc");
-    look_up(&real_aligned_alloc, "aligned_alloc");
-    look_up(&real_posix_memalign, "posix_memalign");
-    look_up(&real_malloc, "malloc");
-    look_up(&real_free, "free");
+    static int finding;
+    if (finding || real_free != NULL) return;
+    finding = 1;
+    find_real(&real_calloc, "calloc");
+    find_real(&real_realloc, "realloc");
+    find_real(&real_aligned_alloc, "aligned_alloc");
+    find_real(&real_posix_memalign, "posix_memalign");
+    find_real(&real_malloc, "malloc");
+    find_real(&real_free, "free");
 }
 
 static void *counted(void *p)
@@ -79,13 +79,13 @@ static void *counted(void *p)
     if (p == NULL) return NULL;
     atomic_fetch_add(&calls, 1);
     long long now = atomic_fetch_add(&live, (long long)malloc_usable_size(p)) + (long long)malloc_usable_size(p);
-    long long most = atomic_load(&peak);
-    while (now > most && !atomic_compare_exchange_weak(&peak, &most, now)) {
+    long long highest = atomic_load(&peak);
+    while (now > highest && !atomic_compare_exchange_weak(&peak, &highest, now)) {
     }
     return p;
 }
 
-/* The library's headers mark these with attributes; here they are plain functions seen by all. */
+/* The C library's headers give these attributes; here they are plain functions with external linkage. */
 #define SEEN __attribute__((visibility("default")))
 
 SEEN void *malloc(size_t bytes)
@@ -136,7 +136,7 @@ SEEN void free(void *p)
     errno = code;
 }
 
-/* ---- a run that is watched ---- */
+/* ---- a run whose allocations are counted ---- */
 
 static int normal(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
@@ -156,15 +156,15 @@ static int normal_gradient(void *user, unsigned worker, size_t n, size_t dim, co
     return normal(user, worker, n, dim, x, logp);
 }
 
-typedef struct watch {
+typedef struct counts {
     unsigned long long at_ten, newest;
     uint64_t iterations;
-} watch;
+} counts;
 
-static void look(void *user, const gess_stats *stats, uint64_t planned)
+static void count_at_progress(void *user, const gess_stats *stats, uint64_t planned)
 {
     (void)planned;
-    watch *w = user;
+    counts *w = user;
     w->newest = atomic_load(&calls);
     if (stats->iterations <= 10) w->at_ten = w->newest;
     w->iterations = stats->iterations;
@@ -193,14 +193,14 @@ static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t c
     return run;
 }
 
-/* Allocations between iteration 10 and the end must be none. */
+/* There must be no allocation between iteration 10 and the end. */
 static void assert_no_allocation(const char *kernel, size_t dim, uint64_t chains, uint64_t draws)
 {
     gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = dim, .logp = normal, .gradient = normal_gradient};
     gess_run *run = new_run(&model, kernel, chains, 15, draws);
     gess_error err = {0};
-    watch w = {0};
-    gess_run_on_progress(run, look, &w);
+    counts w = {0};
+    gess_run_on_progress(run, count_at_progress, &w);
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
     assert_int_equal(w.iterations, 15 + draws);
     assert_true(w.at_ten > 0);
@@ -255,7 +255,7 @@ static void large_projected_fit(void **state)
     assert_no_allocation("gess", 140, 540, 5);
 }
 
-/* Bytes at the peak of a run with D = 1000 and 64 chains; all are given back. */
+/* The peak memory, in bytes, of a run with D = 1000 and 64 chains; all of it is released. */
 static double peak_of(uint64_t warmup)
 {
     gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = 1000, .logp = normal};
@@ -265,7 +265,7 @@ static double peak_of(uint64_t warmup)
     gess_error err = {0};
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
     gess_run_free(run);
-    /* all of it released, but for what the C library keeps of a thread */
+    /* everything is released except what the C library keeps per thread */
     assert_true(llabs(atomic_load(&live) - before) < 4096);
     return (double)(atomic_load(&peak) - before);
 }

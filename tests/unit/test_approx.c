@@ -1,4 +1,4 @@
-/* The approximation itself: its constructor, densities and reader. */
+/* The approximation T: its constructor, densities and reader. */
 #include "approx/approx.h"
 
 #include <math.h>

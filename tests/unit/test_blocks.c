@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 5 * GESS__BLOCK + 3, DIM = 20, N = 12 * GESS__BLOCK + 100 };
+enum { MAX_POINTS = 5 * GESS__BLOCK + 3, DIM = 20, N = 12 * GESS__BLOCK + 100 };
 
 static gess__team *new_team(unsigned size)
 {
@@ -30,7 +30,7 @@ static gess__team *new_team(unsigned size)
 
 typedef struct seen {
     unsigned workers;
-    atomic_int bad, times[MOST];
+    atomic_int bad, times[MAX_POINTS];
 } seen;
 
 static void see(void *data, unsigned worker, size_t block, size_t first, size_t count)
@@ -43,7 +43,7 @@ static void see(void *data, unsigned worker, size_t block, size_t first, size_t 
 static void everything_once(void **state)
 {
     (void)state;
-    static const size_t sizes[] = {0, 1, GESS__BLOCK - 1, GESS__BLOCK, GESS__BLOCK + 1, MOST};
+    static const size_t sizes[] = {0, 1, GESS__BLOCK - 1, GESS__BLOCK, GESS__BLOCK + 1, MAX_POINTS};
     static seen s;
     for (unsigned team_size = 0; team_size <= 3; team_size++) {
         gess__team *team = team_size > 0 ? new_team(team_size) : NULL;
@@ -52,7 +52,7 @@ static void everything_once(void **state)
             s.workers = gess__block_workers(team);
             gess__blocks(team, 1e9, sizes[k], see, &s);
             assert_int_equal(atomic_load(&s.bad), 0);
-            for (size_t i = 0; i < MOST; i++) assert_int_equal(atomic_load(&s.times[i]), i < sizes[k]);
+            for (size_t i = 0; i < MAX_POINTS; i++) assert_int_equal(atomic_load(&s.times[i]), i < sizes[k]);
         }
         gess__team_free(team);
     }

@@ -1,5 +1,5 @@
-/* Runs on several ranks that are threads of this process, with messages that take their time: the same draws, traffic
- * that does not grow with the ranks, a rank that falls silent. */
+/* Runs on several ranks that are threads of this process, with delayed messages: the draws are the same, the traffic
+ * does not grow with the number of ranks, and a rank may fall silent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,7 +85,7 @@ static void *run_rank(void *argument)
     return NULL;
 }
 
-/* All ranks; the outcome of rank 0. */
+/* Runs all ranks and returns the outcome of rank 0. */
 static rank_run run_few(int size, double latency, const rank_run *how)
 {
     rank_run ranks[MAX_RANKS];
@@ -99,8 +99,8 @@ static rank_run run_few(int size, double latency, const rank_run *how)
     for (int i = 0; i < size; i++) pthread_join(thread[i], NULL);
     for (int i = 1; i < size; i++) {
         assert_int_equal(ranks[i].status, ranks[0].status);
-        assert_true(ranks[i].stats.evals == ranks[0].stats.evals); /* the statistics are rank 0's */
-        assert_true(ranks[i].sum == 0);                            /* the draws too */
+        assert_true(ranks[i].stats.evals == ranks[0].stats.evals); /* every rank gets rank 0's statistics */
+        assert_true(ranks[i].sum == 0);                            /* only rank 0 has draws */
     }
     return ranks[0];
 }
@@ -117,23 +117,23 @@ static void same_draws(void **state)
     (void)state;
     for (size_t s = 0; s < 3; s++) {
         nap = 0.0;
-        rank_run alone = run_all(1, 0.0, schedules[s], 1, 60);
+        rank_run one_rank = run_all(1, 0.0, schedules[s], 1, 60);
         gess__loopback_free(net);
-        assert_int_equal(alone.status, GESS_OK);
-        assert_true(alone.stats.nans > 0);
+        assert_int_equal(one_rank.status, GESS_OK);
+        assert_true(one_rank.stats.nans > 0);
         nap = 20e-6;
         for (int size = 2; size <= MAX_RANKS; size++) {
             rank_run r = run_all(size, size % 2 == 0 ? 0.0 : 2e-3, schedules[s], 1 + (uint64_t)size % 2, 60);
             gess__loopback_free(net);
             assert_int_equal(r.status, GESS_OK);
-            assert_true(r.sum == alone.sum);
-            assert_true(r.stats.evals == alone.stats.evals);
-            assert_true(r.stats.nans == alone.stats.nans);
+            assert_true(r.sum == one_rank.sum);
+            assert_true(r.stats.evals == one_rank.stats.evals);
+            assert_true(r.stats.nans == one_rank.stats.nans);
         }
     }
 }
 
-/* What a rank sends for an update of a chain does not depend on how many there are. */
+/* The bytes that a rank sends per update of a chain do not depend on the number of ranks. */
 static void traffic(void **state)
 {
     double bytes[2];
@@ -157,7 +157,7 @@ static void traffic(void **state)
     assert_true(bytes[0] > 8.0 * (DIM + 1)); /* the draw itself, at least */
 }
 
-/* Fewer chains than ranks: those without a task evaluate angles in advance, and nothing but time depends on it. */
+/* Fewer chains than ranks: the ranks without a task speculate for the others, and only the time depends on it. */
 static void few_chains(void **state)
 {
     static const struct {
@@ -176,7 +176,7 @@ static void few_chains(void **state)
                         .draws = 30,
                         .chains = runs[i].chains};
         nap = 0.0;
-        rank_run alone = run_few(1, 0.0, &how);
+        rank_run one_rank = run_few(1, 0.0, &how);
         gess__loopback_free(net);
         how.speculate = runs[i].speculate;
         how.threads = runs[i].threads;
@@ -187,24 +187,24 @@ static void few_chains(void **state)
         for (size_t k = 0; gess__coordinator_describe(gess__loopback_rank(net, 0)->ranks, k, text, sizeof text); k++)
             assignments += strtoull(strstr(text, "assigned to speculate ") + 22, NULL, 10);
         gess__loopback_free(net);
-        assert_int_equal(alone.status, GESS_OK);
+        assert_int_equal(one_rank.status, GESS_OK);
         assert_int_equal(r.status, GESS_OK);
-        assert_true(r.sum == alone.sum);
-        assert_true(r.stats.evals == alone.stats.evals);
-        assert_true(r.stats.nans == alone.stats.nans);
+        assert_true(r.sum == one_rank.sum);
+        assert_true(r.stats.evals == one_rank.stats.evals);
+        assert_true(r.stats.nans == one_rank.stats.nans);
         int off = strcmp(runs[i].speculate, "off") == 0;
         print_message("%s, %d ranks, --speculate %s: %llu assignments, %llu evaluations not used\n", runs[i].schedule,
                       runs[i].size, runs[i].speculate, (unsigned long long)assignments,
                       (unsigned long long)r.stats.evals_speculative);
         assert_true(off ? assignments == 0 : assignments > 0);
         if (off) assert_int_equal(r.stats.evals_speculative, 0);
-        /* with messages that take longer than values are waited for, hardly anything is sent */
+        /* if messages take longer than a value is waited for, hardly anything is sent */
         if (!off && runs[i].latency < 5e-3) assert_true(r.stats.evals_speculative > 0);
-        assert_true(r.stats.evals_speculative < 1000000); /* no count of another rank wrapped around */
+        assert_true(r.stats.evals_speculative < 1000000); /* no rank's count wrapped around */
     }
 }
 
-/* A rank that cannot take part: all the others end, with its message. */
+/* If a rank cannot take part, all others end with its message. */
 static void absent_rank(void **state)
 {
     rank_run ranks[3];
@@ -229,7 +229,7 @@ static void absent_rank(void **state)
     gess__loopback_free(net);
 }
 
-/* A rank that falls silent with tasks, or with points of others, in its hands: others do them. */
+/* A rank falls silent while it holds tasks, or points of other ranks: other ranks do that work. */
 static void *listen_no_more(void *argument)
 {
     (void)argument;
@@ -238,7 +238,7 @@ static void *listen_no_more(void *argument)
     return NULL;
 }
 
-/* A rank that does not hear of rank 0 ends everything: here it would be this process. */
+/* A rank that does not hear from rank 0 ends its process: here that would be this one. */
 static void stay(gess_comm *comm, int status, const char *text)
 {
     (void)comm, (void)status, (void)text;
@@ -250,7 +250,7 @@ static void fall_silent(const rank_run *how, double seconds)
     rank_run ranks[3];
     pthread_t thread[3], other;
     nap = 0.0;
-    rank_run alone = run_few(1, 0.0, how);
+    rank_run one_rank = run_few(1, 0.0, how);
     gess__loopback_free(net);
     nap = seconds;
     assert_int_equal(gess__loopback_new(&net, 3, 0.0, 0.0, NULL), GESS_OK);
@@ -264,11 +264,11 @@ static void fall_silent(const rank_run *how, double seconds)
     pthread_join(other, NULL);
     pthread_join(thread[0], NULL);
     pthread_join(thread[2], NULL);
-    /* it was over before the silence was long enough to mean something */
+    /* the run ended before the time limit for silence */
     assert_int_equal(ranks[0].status, GESS_OK);
-    assert_true(ranks[0].sum == alone.sum);
+    assert_true(ranks[0].sum == one_rank.sum);
     assert_true(gess__coordinator_broken(gess__loopback_rank(net, 0)->ranks));
-    /* rank 1 would be ended by its communicator a little later: its thread is left alone */
+    /* the communicator would end rank 1 a little later, so its thread is not joined */
     pthread_detach(thread[1]);
 }
 

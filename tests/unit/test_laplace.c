@@ -1,4 +1,4 @@
-/* The climb, and the T that comes of it. */
+/* The Laplace approximation: the search for the maximum, and the T made from the curvature there. */
 #include "adapt/laplace.h"
 #include "schedule/schedule.h"
 
@@ -15,13 +15,13 @@
 
 enum { DIM = 6, CHAINS = 12 };
 
-/* What a density is asked, and what it does beside answering. */
-typedef struct watch {
+/* Counts the evaluations of a density, and makes it stop the run or fail. */
+typedef struct counted {
     atomic_ullong asked;
-    unsigned long long stop_at; /* sets `stop` then; 0: never */
+    unsigned long long stop_at; /* sets `stop` at this evaluation; 0: never */
     atomic_int stop;
-    double fails_beyond; /* an error where a coordinate is larger; 0: never */
-} watch;
+    double fails_beyond; /* an error if a coordinate is larger; 0: never */
+} counted;
 
 static double centre(size_t i)
 {
@@ -34,7 +34,7 @@ static double below(size_t i, size_t k)
     return i == k ? 1.0 + 10.0 * (double)i : 4.0 * sin((double)(3 * i + k));
 }
 
-static void note(watch *w, size_t n)
+static void note(counted *w, size_t n)
 {
     unsigned long long asked = atomic_fetch_add(&w->asked, n) + n;
     if (w->stop_at > 0 && asked >= w->stop_at) atomic_store(&w->stop, 1);
@@ -42,7 +42,7 @@ static void note(watch *w, size_t n)
 
 static int gaussian(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
-    watch *w = user;
+    counted *w = user;
     (void)worker;
     note(w, n);
     for (size_t p = 0; p < n; p++, x += dim) {
@@ -57,7 +57,7 @@ static int gaussian(void *user, unsigned worker, size_t n, size_t dim, const dou
     return 0;
 }
 
-/* Without a highest point. */
+/* A density without a maximum. */
 static int funnel(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
     (void)worker;
@@ -70,7 +70,7 @@ static int funnel(void *user, unsigned worker, size_t n, size_t dim, const doubl
 }
 
 typedef struct run {
-    watch w;
+    counted w;
     gess_model model;
     gess_options options;
     gess__team *team;
@@ -118,7 +118,7 @@ static void assert_same(const gess__approx *a, const gess__approx *b)
     assert_true(a->nu == b->nu);
 }
 
-/* T is the density itself, with any number of threads, every evaluation is counted, and T is put to use. */
+/* T is the density itself for any number of threads, every evaluation is counted, and sampling uses T. */
 static void of_a_quadratic(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void of_a_quadratic(void **state)
     assert_true(u->by_laplace);
     assert_memory_equal(r->s->ensemble.frozen.approx->chol, t->chol, (size_t)DIM * DIM * sizeof *t->chol);
     assert_true(r->s->ensemble.tally.evals == atomic_load(&r->w.asked));
-    assert_true(u->laplace_evals < 10 * DIM * DIM); /* once */
+    assert_true(u->laplace_evals < 10 * DIM * DIM); /* one search only */
     release(r);
     release(other);
 }
@@ -175,15 +175,15 @@ static void move(run *r)
     gess__archive_free(&a);
 }
 
-/* Stopped at any evaluation of the climb, here and in a process that reads the checkpoint: nothing is lost, nothing is
- * counted twice, and however short the time between two stops, it comes to an end. */
+/* The search is stopped at any evaluation, here and in a process that reads the checkpoint: nothing is lost, nothing is
+ * counted twice, and the search ends however short the time between two stops is. */
 static void stopped(void **state)
 {
     (void)state;
     run *whole = start(gaussian, 2);
     assert_int_equal(stage(whole), GESS_OK);
-    unsigned long long climbed = learning_of(whole)->state.laplace_evals,
-                       before = atomic_load(&whole->w.asked) - climbed;
+    unsigned long long searched = learning_of(whole)->state.laplace_evals,
+                       before = atomic_load(&whole->w.asked) - searched;
     for (int moves = 0; moves < 2; moves++) {
         run *r = start(gaussian, 2);
         int stops = 0, status = GESS_ERR_STOPPED;
@@ -208,14 +208,14 @@ static void stopped(void **state)
     release(whole);
 }
 
-/* A checkpoint holds it. */
+/* A checkpoint contains the Laplace approximation. */
 static void saved(void **state)
 {
     (void)state;
     run *r = start(gaussian, 1), *again = start(gaussian, 1);
     assert_int_equal(stage(r), GESS_OK);
     assert_int_equal(stage(again), GESS_OK);
-    again->options.max_warmup_evals = 100; /* as a run that could not afford it */
+    again->options.max_warmup_evals = 100; /* too few evaluations for a search */
     move(again);
     assert_same(gess__laplace_t(learning_of(r)), gess__laplace_t(learning_of(again)));
     assert_int_equal(stage(r), GESS_OK);
@@ -226,7 +226,7 @@ static void saved(void **state)
     release(again);
 }
 
-/* Where there is no summit, or the climb meets an error, warm-up goes on without. */
+/* If there is no maximum or the search meets an error, warm-up continues without the Laplace approximation. */
 static void without(void **state)
 {
     (void)state;
@@ -244,14 +244,14 @@ static void without(void **state)
     gess__record record = {0};
     assert_int_equal(gess__sampler_advance(r->s, 1, &record, &err), GESS_OK);
     for (size_t i = 0; i < CHAINS * DIM; i++) furthest = fmax(furthest, fabs(r->s->ensemble.chains.x[i]));
-    r->w.fails_beyond = furthest; /* no chain is there, and the summit is not within */
+    r->w.fails_beyond = furthest; /* no chain is beyond, but the maximum is */
     assert_int_equal(gess__laplace_search(learning_of(r), &record, &err), GESS_OK);
     assert_int_equal(err.text[0], 0);
     assert_false(learning_of(r)->state.laplace_found);
     release(r);
 }
 
-/* Not where it would take too large a share of warm-up. */
+/* There is no search if it would take too large a share of warm-up. */
 static void too_dear(void **state)
 {
     (void)state;

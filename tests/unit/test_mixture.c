@@ -1,5 +1,5 @@
-/* The mixture of t: its density against a plain computation, its fit against samples whose answer is known, against
- * an independent maximiser, and on input that has no answer. */
+/* The mixture of t: its density against a plain computation; its fit to samples with known answers, against an
+ * independent maximiser, and on degenerate input. */
 #include "approx/mixture_fit.h"
 
 #include "base/linalg.h"
@@ -74,7 +74,7 @@ static gess__mixture *make(size_t dim)
     return mixture;
 }
 
-/* The single t, and the mixture from it. `half`: so many points are of the first half. */
+/* Fits the single t, then the mixture. `half`: the number of points in the first half. */
 static fitted fit(size_t dim, size_t n, size_t half, const double *points)
 {
     fitted f = {.mixture = make(dim)};
@@ -160,13 +160,13 @@ static gess__mixture *strange(size_t dim, size_t count)
 /* log T, in long double, by forward substitution. */
 static long double plain_log_t(const gess__mixture *m, const double *x)
 {
-    enum { MOST = 8 };
+    enum { MAX_DIM = 8 };
     long double terms[GESS__MAX_COMPONENTS], largest = -HUGE_VALL, sum = 0.0L, pi = acosl(-1.0L);
     size_t dim = m->dim;
-    assert_in_range(dim, 1, MOST);
+    assert_in_range(dim, 1, MAX_DIM);
     for (size_t j = 0; j < m->count; j++) {
         const gess__approx *t = m->component[j];
-        long double z[MOST], delta = 0.0L, log_det = 0.0L, d = (long double)dim, nu = t->nu;
+        long double z[MAX_DIM], delta = 0.0L, log_det = 0.0L, d = (long double)dim, nu = t->nu;
         for (size_t i = 0; i < dim; i++) {
             z[i] = (long double)x[i] - t->mu[i];
             for (size_t k = 0; k < i; k++) z[i] -= t->chol[i + k * dim] * z[k];
@@ -224,7 +224,8 @@ static void density_of_any_batch(void **state)
         for (size_t b = 0; b < 6; b++) {
             for (size_t k = 0; k < N; k += batches[b]) {
                 size_t some = N - k < batches[b] ? N - k : batches[b];
-                double *exact = malloc(gess__mixture_scratch(dim, some) * sizeof *exact); /* no room to spare */
+                double *exact =
+                    malloc(gess__mixture_scratch(dim, some) * sizeof *exact); /* exactly the scratch needed */
                 gess__mixture_log_ts(m, some, points + k * dim, part + k, exact);
                 free(exact);
             }
@@ -286,7 +287,7 @@ static void never_falls(void **state)
     }
 }
 
-/* The log of the density that the modes were sampled from. */
+/* The log density that the samples with modes come from. */
 static double true_log(double scale, const double *x)
 {
     double sum = 0.0;
@@ -309,18 +310,18 @@ static void finds_eight_modes(void **state)
         assert_int_equal(f.mixture->count, MODES);
         unsigned seen = 0;
         for (size_t j = 0; j < MODES; j++) {
-            double least = HUGE_VAL;
+            double smallest = HUGE_VAL;
             int nearest = 0;
             for (int k = 0; k < MODES; k++) {
                 double square = 0.0;
                 for (int i = 0; i < MODES; i++)
                     square += pow(f.mixture->component[j]->mu[i] - scale * modes[k][i], 2.0);
-                if (square < least) nearest = k;
-                least = fmin(least, square);
+                if (square < smallest) nearest = k;
+                smallest = fmin(smallest, square);
             }
             seen |= 1u << nearest;
-            /* two of the modes are 2.6 standard deviations apart where they are near */
-            assert_true(sqrt(least) < (far ? 0.25 : 0.5));
+            /* the two closest modes are 2.6 standard deviations apart */
+            assert_true(sqrt(smallest) < (far ? 0.25 : 0.5));
             assert_true(fabs(exp(f.mixture->log_weight[j]) - 0.125) < (far ? 0.02 : 0.04));
         }
         assert_int_equal(seen, 255);
@@ -336,14 +337,14 @@ static void finds_eight_modes(void **state)
     }
 }
 
-/* Curved and skewed samples: fresh draws are likelier under the mixture, by what was promised. */
+/* Curved and skewed samples: fresh draws are likelier under the mixture, by the reported gain. */
 static void beats_one_t_where_there_is_something_to_win(void **state)
 {
     (void)state;
     const struct {
         shape kind;
         size_t dim, n;
-        double least;
+        double min_gain;
     } cases[] = {{BANANA, 2, 2000, 0.3}, {BANANA, 8, 6000, 0.3}, {SKEWED, 4, 6000, 0.3}, {TWO, 31, 6000, 1.0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         size_t dim = cases[i].dim, n = cases[i].n;
@@ -355,8 +356,9 @@ static void beats_one_t_where_there_is_something_to_win(void **state)
         print_message("case %zu: %zu components, gain %.3f promised, %.3f on fresh draws\n", i, f.mixture->count,
                       f.report.gain, gain);
         assert_true(f.mixture->count > 1);
-        assert_true(f.report.gain > cases[i].least && gain > f.report.gain - 0.1);
-        double beside = mean_log(f.mixture, 5000, fresh) - f.report.score; /* of fits to half the draws */
+        assert_true(f.report.gain > cases[i].min_gain && gain > f.report.gain - 0.1);
+        double beside =
+            mean_log(f.mixture, 5000, fresh) - f.report.score; /* the score is that of fits to half the draws */
         assert_true(beside > -0.1 && beside < 0.1 + 0.25 * (double)dim * (double)dim / (double)n * 4.0);
         assert_sound(&f, n, points);
         gess__mixture_free(one);
@@ -386,7 +388,7 @@ static void leaves_one_t_alone(void **state)
         }
 }
 
-/* The same bits again, from a fitter with another history. */
+/* A fitter that was used before gives the same bits. */
 static void is_a_function_of_its_input(void **state)
 {
     (void)state;
@@ -413,7 +415,7 @@ static void is_a_function_of_its_input(void **state)
     free(others);
 }
 
-/* The prior, and what the fit says, do not depend on the units. */
+/* The prior and the report of the fit do not depend on the units. */
 static void does_not_depend_on_units(void **state)
 {
     (void)state;
@@ -431,7 +433,7 @@ static void does_not_depend_on_units(void **state)
     free(scaled);
 }
 
-/* ---- input without an answer ---- */
+/* ---- degenerate input ---- */
 
 static void never_fails(void **state)
 {
@@ -489,8 +491,8 @@ static void never_fails_from_a_bad_start(void **state)
 
 /* ---- against an independent maximiser: two components, no prior ---- */
 
-/* EM to the end, from k-means, for points that are taken as white. */
-static double climb(size_t dim, size_t n, const double *points, gess__mixture *out)
+/* Runs EM to convergence from k-means, without whitening the points. */
+static double run_em(size_t dim, size_t n, const double *points, gess__mixture *out)
 {
     gess__mixture_fitter *f = NULL;
     gess_error err = {0};
@@ -527,7 +529,7 @@ static double minus_log_likelihood(const likelihood *l, const double *p)
     return sum;
 }
 
-/* Nelder and Mead (1965), in 7 dimensions. Returns the least value; the place goes to p. */
+/* Nelder and Mead (1965), in 7 dimensions. Returns the smallest value and its place in p. */
 static double nelder_mead(const likelihood *l, double step, double p[7])
 {
     enum { P = 7 };
@@ -551,7 +553,7 @@ static double nelder_mead(const likelihood *l, double step, double p[7])
         if (values[high] - values[low] < 1e-10) return values[low];
         for (int v = 0; v <= P; v++)
             for (int i = 0; i < P && v != high; i++) middle[i] += simplex[v][i] / P;
-        /* reflection, where it is the best expansion too, otherwise contraction, otherwise shrinkage */
+        /* reflection, then expansion if it is the best; otherwise contraction, otherwise shrinkage */
         const double reaches[] = {-1.0, 2.0, 0.5};
         bool done = false;
         for (int t = 0; t < 3 && !(done && t == 2); t++) {
@@ -586,10 +588,10 @@ static void reaches_the_maximum_in_one_dimension(void **state)
     }
     likelihood l = {N, points};
     gess__mixture *m = make(1);
-    double ours = climb(1, N, points, m), best = HUGE_VAL;
+    double ours = run_em(1, N, points, m), best = HUGE_VAL;
     assert_int_equal(m->count, 2);
     for (int start = 0; start < 2; start++) {
-        double p[7] = {0.7, 0.0, 0.0, 1.4, -0.5, 4.0, 1.4}; /* near the truth, and not so near */
+        double p[7] = {0.7, 0.0, 0.0, 1.4, -0.5, 4.0, 1.4}; /* start near the truth */
         for (int i = 0; i < 7 && start == 1; i++) p[i] += 0.4 * (i % 2 == 0 ? 1.0 : -1.0);
         for (int again = 0; again < 6; again++) best = fmin(best, nelder_mead(&l, again % 2 == 0 ? 0.3 : 0.05, p));
     }
@@ -598,19 +600,19 @@ static void reaches_the_maximum_in_one_dimension(void **state)
     gess__mixture_free(m);
 }
 
-/* In two dimensions: every derivative of the plain log-likelihood vanishes where EM ends. */
+/* In two dimensions: all derivatives of the log-likelihood vanish at the result of EM. */
 static void is_stationary_in_two_dimensions(void **state)
 {
     (void)state;
     enum { N = 900 };
     double *points = sample(TWO, 2, N, 12), ours, away = 0.0;
-    for (size_t k = 0; k < N; k++) { /* heavy tails of one, the Gaussian of the other */
+    for (size_t k = 0; k < N; k++) { /* one component with heavy tails, one Gaussian */
         gess__key key = {.seed = 32, .iteration = k, .purpose = GESS__FOR_TEST};
         double radius = sqrt(gess__gamma(key, 2.0) / 2.0), *x = points + 2 * k;
         if (x[0] + x[1] < 3.0) x[0] /= radius, x[1] /= radius;
     }
     gess__mixture *m = make(2);
-    ours = climb(2, N, points, m);
+    ours = run_em(2, N, points, m);
     assert_int_equal(m->count, 2);
     for (size_t j = 0; j < 2; j++) {
         gess__approx *t = m->component[j];

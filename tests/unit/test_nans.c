@@ -1,5 +1,5 @@
-/* The first points at which a density was NaN: ten of them, by iteration, chain and angle, in whatever order
- * they are met. */
+/* The list of the first ten points at which a density was NaN, ordered by iteration, chain and angle, for any order of
+ * arrival. */
 #include "kernel/kernel.h"
 
 #include <setjmp.h>
@@ -12,7 +12,7 @@
 
 enum { DIM = 2, MANY = 60 };
 
-/* Number k of the right order: iterations of 12 points, 3 chains of 4 angles each. */
+/* Point k in the right order: an iteration has 12 points, 4 angles of each of 3 chains. */
 static void note(gess__nans *nans, uint64_t k)
 {
     double point[DIM] = {(double)k, -(double)k};

@@ -1,5 +1,5 @@
-/* Angles evaluated in advance on other ranks: who is lent to whom, and helpers that answer, fail, refuse, are late or
- * do not answer at all. The update is always the one without help. */
+/* Remote speculation: the assignment of helper ranks to owners, and helpers that answer, fail, refuse, are late or do
+ * not answer at all. The update is always the same as without helpers. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- who is lent to whom ---- */
+/* ---- the assignment of helper ranks ---- */
 
-enum { RANKS = 12, MOST = 5 };
+enum { RANKS = 12, MAX_SHARE = 5 };
 
 static uint64_t state = 1;
 
@@ -26,11 +26,11 @@ static unsigned draw(unsigned below)
     return (unsigned)(state >> 33) % below;
 }
 
-/* The assignments as the owners know them agree with the loads, and nothing is left to be done. */
+/* Checks that the owners' assignments agree with the loads, and that no assignment is left to make. */
 static void check_loads(const gess__rank_load *p, unsigned assignments[RANKS][RANKS])
 {
     int unassigned = 0, wanting = 0;
-    double least = INFINITY, greatest = 0.0;
+    double smallest = INFINITY, largest = 0.0;
     for (int owner = 0; owner < RANKS; owner++) {
         unsigned has = 0;
         for (int helper = 0; helper < RANKS; helper++) {
@@ -43,13 +43,13 @@ static void check_loads(const gess__rank_load *p, unsigned assignments[RANKS][RA
         unassigned |= p[owner].idle > 0 && p[owner].owner == 0;
         if (p[owner].tasks == 0) continue;
         double share = (double)has / p[owner].tasks;
-        wanting |= share < MOST;
-        if (share < least) least = share;
-        if (share > greatest) greatest = share;
+        wanting |= share < MAX_SHARE;
+        if (share < smallest) smallest = share;
+        if (share > largest) largest = share;
     }
     assert_false(unassigned && wanting);
-    /* helpers have one thread or two: nobody is worse off than another by more than that allows */
-    if (least < MOST) assert_true(greatest - least <= 4.0);
+    /* helpers have one thread or two, so loads may differ by no more than that */
+    if (smallest < MAX_SHARE) assert_true(largest - smallest <= 4.0);
 }
 
 static void everyone_has_a_share(void **unused)
@@ -63,14 +63,14 @@ static void everyone_has_a_share(void **unused)
         int who = (int)draw(RANKS), steps = 0;
         loads[who].tasks = draw(3) == 0 ? 1 + draw(2) : 0;
         loads[who].idle = loads[who].tasks == 0 && who > 0 ? 1 + (unsigned)who % 2 : 0;
-        size_t most = time % 100 == 99 ? 0 : MOST;
-        while (gess__assign_next(loads, RANKS, most, &assignment)) {
+        size_t max = time % 100 == 99 ? 0 : MAX_SHARE;
+        while (gess__assign_next(loads, RANKS, max, &assignment)) {
             assignments[assignment.owner][assignment.helper] = assignment.threads;
             assert_true(++steps < 10 * RANKS);
             changes++;
         }
-        if (most > 0) check_loads(loads, assignments);
-        for (int i = 0; i < RANKS && most == 0; i++) assert_int_equal(loads[i].owner, 0);
+        if (max > 0) check_loads(loads, assignments);
+        for (int i = 0; i < RANKS && max == 0; i++) assert_int_equal(loads[i].owner, 0);
     }
     assert_true(changes > 5000);
 }
@@ -81,9 +81,9 @@ static void nobody_idle(void **unused)
     gess__assignment assignment;
     (void)unused;
     for (int i = 0; i < RANKS; i++) loads[i].tasks = 1;
-    assert_false(gess__assign_next(loads, RANKS, MOST, &assignment));
+    assert_false(gess__assign_next(loads, RANKS, MAX_SHARE, &assignment));
     for (int i = 0; i < RANKS; i++) loads[i] = (gess__rank_load){.idle = i > 0 ? 1 : 0};
-    assert_false(gess__assign_next(loads, RANKS, MOST, &assignment)); /* nobody to help */
+    assert_false(gess__assign_next(loads, RANKS, MAX_SHARE, &assignment)); /* no rank needs help */
 }
 
 /* ---- an update with a helper ---- */
@@ -166,8 +166,7 @@ static void *run_updates(void *argument)
 
 enum way { ANSWERS, FAILS, REFUSES, LATE, SILENT, OTHER_MAP, WAYS };
 
-/* What the helper does with what has come; it has two threads, and what it begins is done when it is looked at again.
- */
+/* Runs the helper on the messages that have come. It has two threads; what it begins is done at the next call. */
 static void be_helpful(gess_comm *comm, gess__requests *f, enum way way, const update *s, gess__update *scratch)
 {
     gess__message m;
@@ -195,7 +194,7 @@ static void with_helper(enum way way, const update *plain)
     update s;
     gess__update scratch = {0};
     gess__loopback *net = NULL;
-    gess__speculation *ahead = NULL;
+    gess__speculation *speculation = NULL;
     gess__helpers helpers = {0};
     gess__requests requests = {0};
     pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -206,14 +205,14 @@ static void with_helper(enum way way, const update *plain)
     open_update(&s);
     assert_int_equal(gess__loopback_new(&net, 2, 0.0, 0.0, NULL), GESS_OK);
     assert_int_equal(gess__update_init(&scratch, s.kernel, &s.target, LANES, &err), GESS_OK);
-    assert_int_equal(gess__speculation_new(&ahead, 1, DEPTH, LANES, DIM, &lock, &offered, &err), GESS_OK);
+    assert_int_equal(gess__speculation_new(&speculation, 1, DEPTH, LANES, DIM, &lock, &offered, &err), GESS_OK);
     assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, &offered, &err), GESS_OK);
     assert_int_equal(gess__requests_open(&requests, 2, DIM, &err), GESS_OK);
-    gess__speculation_label(ahead, 0, (gess__frozen_label){0, 7});
-    gess__helpers_attach(&helpers, ahead, &lock);
+    gess__speculation_label(speculation, 0, (gess__frozen_label){0, 7});
+    gess__helpers_attach(&helpers, speculation, &lock);
     helpers.sec_per_eval = EACH;
     gess__helpers_assign(&helpers, 1, 2);
-    gess__speculation_begin(ahead, &s.u, 0, DEPTH);
+    gess__speculation_begin(speculation, &s.u, 0, DEPTH);
     double start = gess__seconds();
     assert_int_equal(pthread_create(&thread, NULL, run_updates, &s), 0);
     while (!atomic_load(&s.done)) {
@@ -231,18 +230,18 @@ static void with_helper(enum way way, const update *plain)
     assert_memory_equal(s.chains.x, plain->chains.x, LANES * DIM * sizeof(double));
     assert_int_equal(s.u.tally.evals, plain->u.tally.evals);
     assert_true(sent);
-    /* somebody who owes a value is asked for nothing else: with one that is silent, two points in all */
+    /* a helper with an outstanding value is asked for nothing else: a silent one gets two points in total */
     if (way == SILENT) assert_int_equal(helpers.count, 2);
-    if (way == SILENT) assert_int_equal(gess__speculation_unused(ahead), 2);
-    if (way == REFUSES || way == OTHER_MAP) assert_int_equal(gess__speculation_unused(ahead), helpers.count);
-    if (way == ANSWERS) assert_true(helpers.ids > gess__speculation_unused(ahead)); /* some values were used */
+    if (way == SILENT) assert_int_equal(gess__speculation_unused(speculation), 2);
+    if (way == REFUSES || way == OTHER_MAP) assert_int_equal(gess__speculation_unused(speculation), helpers.count);
+    if (way == ANSWERS) assert_true(helpers.ids > gess__speculation_unused(speculation)); /* some values were used */
     print_message("way %d: %.0f ms, %d points evaluated, %llu used, %llu in vain\n", (int)way, 1e3 * seconds,
                   atomic_load(&s.asked), (unsigned long long)s.u.tally.evals,
-                  (unsigned long long)gess__speculation_unused(ahead));
+                  (unsigned long long)gess__speculation_unused(speculation));
     gess__helpers_detach(&helpers);
     gess__helpers_free(&helpers);
     gess__requests_free(&requests);
-    gess__speculation_free(ahead);
+    gess__speculation_free(speculation);
     gess__update_free(&scratch);
     gess__loopback_free(net);
     close_update(&s);

@@ -30,7 +30,7 @@ static void count_points(counter *c, unsigned worker, size_t n)
     }
 }
 
-/* A bent and heavy-tailed density; every point depends on itself only. */
+/* A curved and heavy-tailed density. */
 static int bent(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     if (user != NULL) count_points(user, worker, n);
@@ -75,7 +75,7 @@ static int fails_beyond_2(void *user, unsigned worker, size_t n, size_t dim, con
     return 0;
 }
 
-/* Promises a density at the start that it never keeps afterwards. */
+/* A density that is finite at the starts and nowhere else. */
 static int lying(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     (void)dim;
@@ -86,7 +86,7 @@ static int lying(void *user, unsigned worker, size_t n, size_t dim, const double
     return 0;
 }
 
-/* Inside its support at exactly one point of the first coordinate for each chain: its start. */
+/* A density whose support has only one value of the first coordinate per chain: its start. */
 static int only_start(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     static double starts[6];
@@ -118,7 +118,7 @@ static gess_model model_of(gess_logp_fn *logp, size_t dim, void *user)
 
 typedef struct collection {
     size_t chains, dim;
-    uint64_t draws; /* per chain, that there is room for */
+    uint64_t draws; /* capacity, per chain */
     double *rows;   /* chains × draws × (1 + dim) */
     uint64_t *have; /* draws so far, per chain */
     int disorder;   /* a draw came twice, out of order or too many */
@@ -196,7 +196,7 @@ static collection run_all(const gess_model *model, const gess_options *o, gess_s
 
 static const char *const kernels[] = {"gess", "ess"}, *const schedules[] = {"two-group", "fixed"};
 
-/* Every chain moves at every iteration: one that stayed where it is would be invariant, too. */
+/* Every chain moves at every iteration. (A chain that never moved would be invariant, too.) */
 static void chains_move(void **state)
 {
     (void)state;
@@ -216,7 +216,7 @@ static void chains_move(void **state)
     }
 }
 
-/* Blocks of more than 64 chains, which are worked on in pieces of 64. */
+/* Blocks of more than 64 chains, which kernels process in chunks of 64. */
 static void large_blocks(void **state)
 {
     (void)state;
@@ -372,7 +372,7 @@ static void thinning(void **state)
         }
 }
 
-/* Warm-up iterations are iterations like the others, only not kept. */
+/* Warm-up iterations are like the others, but their draws are not kept. */
 static void warmup(void **state)
 {
     (void)state;
@@ -382,7 +382,7 @@ static void warmup(void **state)
         o.schedule = late.schedule = schedules[k];
         gess_stats s;
         collection all = run_all(&model, &o, &s), some = run_all(&model, &late, NULL);
-        assert_int_equal(s.evals_sampling, s.evals - 9); /* but for the starts */
+        assert_int_equal(s.evals_sampling, s.evals - 9); /* without those of the starts */
         for (size_t c = 0; c < 9; c++)
             assert_memory_equal(some.rows + c * 18 * 3, all.rows + (c * 30 + 12) * 3, 18 * 3 * sizeof(double));
         free_collection(&all);
@@ -406,7 +406,7 @@ static void nothing_to_draw(void **state)
     free_collection(&c);
 }
 
-/* Two groups of unequal size, down to the fewest chains; more than a buffer of draws. */
+/* Two groups of unequal size, down to the smallest number of chains, with more draws than a buffer holds. */
 static void odd_numbers(void **state)
 {
     (void)state;
@@ -442,12 +442,13 @@ static void reuse_counts(void **state)
     collection five = run_all(&model, &o, NULL);
     o.reuse = 1000000; /* never refitted */
     collection all = run_all(&model, &o, NULL);
-    /* The first group's first turn is fitted to the same starts: alike for one iteration, or five. */
+    /* the fit of the first group's first turn is to the same starts, so one iteration is the same as the first of five
+     */
     assert_memory_equal(one.rows, five.rows, 3 * sizeof(double));
     assert_memory_not_equal(one.rows + 3, five.rows + 3, 3 * sizeof(double));
     assert_memory_equal(five.rows, all.rows, 15 * sizeof(double));
     assert_memory_not_equal(five.rows + 15, all.rows + 15, 3 * sizeof(double));
-    /* the second group is fitted to where the first one ended its turn */
+    /* the second group's fit is to the states at the end of the first group's turn */
     assert_memory_not_equal(one.rows + 5 * 40 * 3, five.rows + 5 * 40 * 3, 3 * sizeof(double));
     free_collection(&one);
     free_collection(&five);
@@ -531,7 +532,7 @@ static void end_with(gess_logp_fn *logp, const char *kernel, const char *schedul
         assert_int_equal(err.status, GESS_ERR_MODEL);
         if (strstr(err.text, piece) == NULL || strstr(err.text, other) == NULL)
             fail_msg("'%s' should hold '%s' and '%s'", err.text, piece, other);
-        /* the same chain and iteration are blamed whatever the threads */
+        /* the message names the same chain and iteration for any number of threads */
         if (o.threads == 2) strcpy(first, err.text);
         if (o.threads > 2) assert_string_equal(err.text, first);
         gess_run_free(run);
@@ -577,7 +578,7 @@ static void nans_counted(void **state)
     }
 }
 
-/* Every bracket shrinks to nothing: bounded work, counted, the state kept. */
+/* Every bracket shrinks to nothing: work is bounded, failures are counted, and states are kept. */
 static void lies_counted(void **state)
 {
     (void)state;
@@ -615,7 +616,7 @@ static void single_points(void **state)
         o.schedule = schedules[k % 2];
         collection c = run_all(&model, &o, &s);
         assert_true(s.evals <= 6 + 6 * 23 * 1000);
-        /* no start but its own is reachable: every chain stays, whether by rounding or by failure */
+        /* a chain can reach no point but its start, so it stays there, by rounding or by failure */
         for (size_t chain = 0; chain < 6; chain++)
             for (size_t i = 0; i < 20; i++)
                 assert_true(c.rows[(chain * 20 + i) * 2] == 0.0 &&
@@ -717,14 +718,14 @@ static void directory(void **state)
                 assert_true(d.values[(j * 9 + chain) * 25 + i] == c.rows[(chain * 25 + i) * 3 + j]);
     gess__draws_free(&d);
 
-    /* a run is not written over unless asked */
+    /* a run is overwritten only if asked */
     assert_int_equal(gess_run_new(&run, &model, &o, place, &err), GESS_ERR_USAGE);
     assert_non_null(strstr(err.text, "--overwrite"));
     gess_run_free(run);
     o.overwrite = 1;
     assert_int_equal(gess_run_new(&run, &model, &o, place, &err), GESS_OK);
     gess_run_free(run);
-    /* and what is not a run never */
+    /* a directory that is not a run is never overwritten */
     snprintf(path, sizeof path, "%s/inner", parent);
     assert_int_equal(gess_run_new(&run, &model, &o, path, &err), GESS_ERR_USAGE);
     assert_non_null(strstr(err.text, "not a run directory"));

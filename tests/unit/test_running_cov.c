@@ -1,4 +1,4 @@
-/* What kernels learn of their own past: covariances kept up to date, metrics, windows of warm-up, step sizes. */
+/* What kernels learn from a chain's history: running covariances, metrics, warm-up windows, step sizes. */
 #include "kernel/running_cov.h"
 
 #include "base/rng.h"
@@ -75,7 +75,7 @@ static void history_is_that_of_two_passes(void **state)
     }
 }
 
-/* The same point again and again, as a chain that refuses everything: no covariance, no NaN. */
+/* The same point again and again, as from a chain that rejects everything: no covariance, no NaN. */
 static void a_chain_that_stays(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void windows(void **state)
         assert_false(gess__window_holds(19, i));
         assert_false(gess__window_holds(0, i));
     }
-    /* whatever the length, every window ends, and the last with the last iteration of all windows */
+    /* for any length every window ends, the last one with the last iteration that belongs to a window */
     for (uint64_t n = 20; n < 3000; n += 7) {
         uint64_t last = 0, held = 0;
         for (uint64_t i = 0; i < n; i++) {
@@ -150,7 +150,7 @@ static void windows(void **state)
     }
 }
 
-/* Where acceptance falls with the step, the average comes to where it is 0.8. */
+/* If acceptance falls with the step, the average converges to the step with acceptance 0.8. */
 static void steps(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void learn(gess__stepper *s, int times)
     for (int k = 0; k < times; k++) gess__stepper_learn(s, 16, 1.0 / (1.0 + exp(s->log_step + 3.0)));
 }
 
-/* Adaptation that is cut off soon after a window was closed: the step of the window before. */
+/* If adaptation ends soon after a window was closed, the step is that of the window before. */
 static void steps_cut_off(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void steps_cut_off(void **state)
         double average = first.log_average;
         gess__stepper_end(&first);
         if (more < 20)
-            assert_true(first.log_step == fmin(average, -log(2.0))); /* no step is known for a first metric */
+            assert_true(first.log_step == fmin(average, -log(2.0))); /* there is no earlier step for the first metric */
         else
             assert_true(first.log_step == average);
         learn(&s, 50);

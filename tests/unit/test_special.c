@@ -187,9 +187,9 @@ static void roots_at_ends(void **state)
 static void sorted(void **state)
 {
     (void)state;
-    enum { MOST = 3000 };
-    static double x[MOST];
-    for (size_t n = 0; n < MOST; n = n < 80 ? n + 1 : n * 3 / 2)
+    enum { MAX_TERMS = 3000 };
+    static double x[MAX_TERMS];
+    for (size_t n = 0; n < MAX_TERMS; n = n < 80 ? n + 1 : n * 3 / 2)
         for (int kind = 0; kind < 6; kind++) {
             double sum = 0.0, after = 0.0;
             for (size_t i = 0; i < n; i++) {

@@ -1,5 +1,5 @@
-/* Angles evaluated in advance: kernels predict the very points that they propose later, and runs are bit for bit those
- * without, whatever the density says at points that they do not use. */
+/* Speculation: kernels predict exactly the points that they propose later, and runs have the same bits as without
+ * speculation, whatever the density returns at points that are not used. */
 #include "execute/speculation.h"
 
 #include "run/run.h"
@@ -28,7 +28,7 @@ static int flat(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-/* An approximation that is not round, off the centre. */
+/* An approximation that is neither round nor centred at 0. */
 static void shape(gess__approx *t, double shift)
 {
     t->nu = 5.0;
@@ -39,11 +39,11 @@ static void shape(gess__approx *t, double shift)
     gess__approx_ready(t);
 }
 
-/* Runs one update of every lane, refusing everything but what `ends` says, and compares every round's points with what
- * was foreseen before it. Returns the number of points compared. */
-static size_t foresee_update(const gess__kernel *kernel, gess__update *u)
+/* Runs one update of every lane, accepting only at the rounds in `ends`, and compares the points of every round with
+ * those predicted before it. Returns the number of points compared. */
+static size_t predict_update(const gess__kernel *kernel, gess__update *u)
 {
-    static double foreseen[DEPTH + 1][DEPTH + 1][LANES][WIDE]; /* made in round, for round, of lane */
+    static double predicted[DEPTH + 1][DEPTH + 1][LANES][WIDE]; /* indices: predicted in round, for round, lane */
     size_t compared = 0;
     gess_error err = {0};
     u->round = 0;
@@ -53,9 +53,9 @@ static size_t foresee_update(const gess__kernel *kernel, gess__update *u)
             size_t lane = u->lane[p];
             assert_true(p == 0 || lane > u->lane[p - 1]);
             for (size_t made = 0; made < u->round; made++, compared++)
-                assert_memory_equal(foreseen[made][u->round][lane], u->points + p * WIDE, WIDE * sizeof(double));
-            for (size_t ahead = 1; u->round + ahead <= DEPTH; ahead++)
-                assert_true(kernel->predict(u, p, ahead, foreseen[u->round][u->round + ahead][lane]));
+                assert_memory_equal(predicted[made][u->round][lane], u->points + p * WIDE, WIDE * sizeof(double));
+            for (size_t rejections = 1; u->round + rejections <= DEPTH; rejections++)
+                assert_true(kernel->predict(u, p, rejections, predicted[u->round][u->round + rejections][lane]));
             u->values[p] = u->round == 3 * lane + 1 ? 1e300 : -INFINITY;
         }
         assert_int_equal(kernel->consume(u, &err), GESS_OK);
@@ -107,9 +107,9 @@ static void kernels_foresee(void **state)
             u.seed = 11;
             u.rebind = 1;
             u.iteration = 6;
-            /* lanes 0 to 3 end after 2, 5, 8 and 11 angles, the last never */
-            assert_int_equal(foresee_update(kernel, &u), 1 + 10 + 28 + 55 + 78);
-            if (!mixed) { /* no further than an update goes */
+            /* lanes 0 to 3 end after 2, 5, 8 and 11 angles, the last one never */
+            assert_int_equal(predict_update(kernel, &u), 1 + 10 + 28 + 55 + 78);
+            if (!mixed) { /* nothing is predicted beyond the last angle of an update */
                 double point[WIDE];
                 kernel->begin(&u);
                 kernel->propose(&u);
@@ -132,16 +132,16 @@ static void kernels_foresee(void **state)
 
 enum { KEYS = 1 << 16 };
 
-/* A density that first takes note of every point that it is asked for, and later answers nonsense, errors included, at
- * any other. */
-typedef struct watched {
+/* A density that first records every point it is asked for, and later returns nonsense, including errors, at any other
+ * point. */
+typedef struct recorder {
     gess_model model;
     const gess_model *inner; /* NULL: the one below */
     int noting;
     uint64_t keys[KEYS];
     atomic_ullong points, foreign;
-    atomic_int mixed; /* a point that is not used came together with others */
-} watched;
+    atomic_int mixed; /* one call had both used and unused points */
+} recorder;
 
 static uint64_t hash(size_t dim, const double *x)
 {
@@ -155,8 +155,8 @@ static uint64_t hash(size_t dim, const double *x)
     return h | 1;
 }
 
-/* Whether a point is noted; notes it. */
-static int known(watched *w, uint64_t key)
+/* Whether a point is recorded; records it while `noting`. */
+static int known(recorder *w, uint64_t key)
 {
     size_t at = (size_t)(key >> 20) % KEYS;
     for (; w->keys[at] != 0; at = (at + 1) % KEYS)
@@ -176,7 +176,7 @@ static double shell(const double *x)
 
 static int ask(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
-    watched *w = user;
+    recorder *w = user;
     atomic_fetch_add(&w->points, n);
     if (w->inner != NULL) w->inner->logp(w->inner->user, worker, n, dim, x, logp);
     for (size_t i = 0; i < n; i++) {
@@ -227,7 +227,7 @@ static void add_draws(void *user, size_t first_chain, size_t chains, uint64_t fi
             }
 }
 
-static void go(watched *w, const gess_options *o, result *r)
+static void go(recorder *w, const gess_options *o, result *r)
 {
     gess_run *run = NULL;
     gess_error err = {0};
@@ -255,9 +255,9 @@ static void assert_same(const result *a, const result *b)
     assert_memory_equal(a->points, b->points, sizeof a->points);
 }
 
-static watched *watch(const gess_model *inner)
+static recorder *new_recorder(const gess_model *inner)
 {
-    watched *w = calloc(1, sizeof *w);
+    recorder *w = calloc(1, sizeof *w);
     assert_non_null(w);
     w->inner = inner;
     if (inner != NULL) {
@@ -279,11 +279,11 @@ static const struct how {
 } hows[] = {{1, 0, "16"}, {2, 1, "1"},  {2, 0, "16"}, {2, 0, "auto"}, {8, 0, "off"},
             {8, 0, "1"},  {8, 3, "16"}, {8, 1, "16"}, {8, 0, "auto"}, {8, 2, "auto"}};
 
-/* Every way of running gives what one thread gives without anything in advance. */
+/* Every way of running gives the draws of one thread without speculation. */
 static uint64_t compare(const gess_model *inner, const char *kernel, const char *schedule, uint64_t chains,
                         uint64_t warmup, size_t components)
 {
-    watched *w = watch(inner);
+    recorder *w = new_recorder(inner);
     result plain, other;
     gess_options o;
     uint64_t unused = 0;
@@ -326,7 +326,7 @@ static void same_bits(void **state)
     for (size_t i = 0; i < 6; i++) {
         const char *schedule = schedules[i % 3];
         uint64_t unused = compare(NULL, kernels[i / 3], schedule, 4 + i / 3, i % 3 == 2 ? 0 : 15, 1);
-        assert_true(unused > 100); /* it was at work */
+        assert_true(unused > 100); /* speculation took place */
     }
 }
 
@@ -340,7 +340,7 @@ static void same_bits_of_mixtures(void **state)
     gess_model_close(inner);
 }
 
-/* An error at a point that is used ends the run, with the words of a run without help. */
+/* An error at a used point ends the run with the same message as without speculation. */
 static int failing(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     (void)user, (void)worker, (void)dim;
@@ -384,7 +384,7 @@ static void bad_values(void **state)
     (void)state;
     static const char *const bad[] = {"", "0", "128", "-1", "on", "2x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        watched *w = watch(NULL);
+        recorder *w = new_recorder(NULL);
         gess_options o;
         gess_run *run = NULL;
         gess_error err = {0};

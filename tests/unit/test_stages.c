@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-enum { DIM = 2, CHAINS = 10, MOST = 4000 };
+enum { DIM = 2, CHAINS = 10, MAX_ITERATIONS = 4000 };
 
-/* A correlated Gaussian, far wider than the starts where `user` says so. */
+/* A correlated Gaussian, far wider than the starts if `user` says so. */
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
     double scale = user == NULL ? 1.0 : *(const double *)user;
@@ -51,7 +51,7 @@ static history make(const gess_options *o, const gess_model *model)
     assert_int_equal(gess__team_new(&h.team, 2, &err), GESS_OK);
     if (gess__sampler_new(&h.s, model, o, 0, CHAINS, h.team, &err) != GESS_OK) fail_msg("%s", err.text);
     h.e = &h.s->ensemble;
-    h.x = calloc(MOST * CHAINS * DIM, sizeof *h.x);
+    h.x = calloc(MAX_ITERATIONS * CHAINS * DIM, sizeof *h.x);
     return h;
 }
 
@@ -90,7 +90,7 @@ static void windows(void **state)
         uint64_t before = gess__ensemble_done(h.e), evals = h.e->tally.evals, updates = h.e->tally.updates;
         uint64_t part = h.s->adaptation.warmup.moved ? 16 : 4;
         slow += stage > 0 && part == 16;
-        h.s->adaptation.warmup.over = 0; /* go on, whatever it says */
+        h.s->adaptation.warmup.over = 0; /* go on even if warm-up is over */
         assert_int_equal(gess__sampler_warm_up(h.s, &record, &err), GESS_OK);
         const gess__window *w = &h.s->adaptation.window;
         uint64_t done = gess__ensemble_done(h.e), length = done - before;
@@ -112,12 +112,12 @@ static void windows(void **state)
                 assert_true(value == w->values[i * CHAINS + c]);
             }
         }
-        double each = (double)(h.e->tally.evals - evals) / (double)(h.e->tally.updates - updates);
-        assert_true(h.s->adaptation.warmup.evals_per_update == each);
+        double evals_per_update = (double)(h.e->tally.evals - evals) / (double)(h.e->tally.updates - updates);
+        assert_true(h.s->adaptation.warmup.evals_per_update == evals_per_update);
         if (w->stride > largest_stride) largest_stride = w->stride;
     }
     assert_true(largest_stride >= 2);           /* the window was thinned at least once */
-    assert_true(slow > 0 && slow < STAGES - 1); /* both kinds of growth were seen */
+    assert_true(slow > 0 && slow < STAGES - 1); /* both kinds of growth occurred */
     assert_int_equal(gess__sampler_learning(h.s)->state.fits, STAGES);
     /* the last fit is close to the truth: precision [[1, -1/2], [-1/2, 1]], covariance 4/3, 2/3 */
     const gess__approx *t = h.e->frozen.approx;
@@ -127,7 +127,7 @@ static void windows(void **state)
     release(&h);
 }
 
-/* An ensemble that still travels forgets its old draws; one that has arrived does not. */
+/* An ensemble that is still moving drops its old draws; one that has converged keeps them. */
 static void moving(void **state)
 {
     (void)state;
@@ -151,7 +151,7 @@ static void moving(void **state)
     assert_true(h.s->adaptation.warmup.over && h.s->adaptation.warmup.settled);
     assert_int_equal(h.s->adaptation.warmup.calm, 2);
     assert_int_equal(h.s->adaptation.warmup.iterations, gess__ensemble_done(h.e));
-    /* the scale has been found */
+    /* the scale is right */
     assert_true(gess__approx_trace(h.e->frozen.approx) > 0.3 * scale * scale);
     release(&h);
 }
@@ -177,7 +177,7 @@ static void fixed_lengths(void **state)
         }
 }
 
-/* A warm-up that would go on is ended by its evaluations, not much over them. */
+/* The limit on evaluations ends a warm-up that would go on, with little excess. */
 static void most_evaluations(void **state)
 {
     (void)state;
@@ -199,8 +199,7 @@ static void most_evaluations(void **state)
     }
 }
 
-/* Without groups and with a T that never changes there is nothing to fit: warm-up ends as soon as the
- * mean log density is steady. */
+/* With a fixed T there is nothing to fit: warm-up ends as soon as the mean log density is steady. */
 static void others_end_themselves(void **state)
 {
     (void)state;

@@ -43,12 +43,12 @@ enum { DIM = 3 };
 
 enum { MAX_KEPT = 100 };
 
-/* What the density does: its support is x1 > low; below it it is `outside`. */
+/* A density with support x1 > low; its value is `outside` below. */
 typedef struct density {
     double low, outside;
     int code; /* returned */
     uint64_t calls;
-    size_t inside; /* points of the support that were asked for, and the first of them */
+    size_t inside; /* evaluated points of the support, and the first of them */
     double points[MAX_KEPT][DIM];
 } density;
 
@@ -91,7 +91,7 @@ static gess_options options_of(uint64_t chains, const char *init)
     return o;
 }
 
-/* Makes a run and no iteration of it: the points of the support asked for are the chains' starts. */
+/* Opens a run without any iteration: the evaluated points of the support are the chains' starts. */
 static gess_stats start(const gess_model *model, uint64_t chains, const char *init)
 {
     gess_run *run;
@@ -109,7 +109,7 @@ static gess_stats start(const gess_model *model, uint64_t chains, const char *in
     return stats;
 }
 
-/* The run must be refused with this status and a message that holds both pieces. */
+/* The run must be refused with this status and a message that contains both pieces. */
 static void refuse(const gess_model *model, uint64_t chains, const char *init, int status, const char *piece,
                    const char *other)
 {
@@ -169,16 +169,16 @@ static void redraws(void **state)
         density d = {.low = 0.5, .outside = outside[k]};
         gess_model model = model_of(&d);
         gess_stats stats = start(&model, 60, NULL);
-        uint64_t calls = 0, most = 0;
+        uint64_t calls = 0, largest = 0;
         for (size_t c = 0; c < 60; c++) {
             double expected[DIM];
             uint64_t attempt = 0;
             for (normals_of(c, 0, expected); !(expected[0] > 0.5); normals_of(c, ++attempt, expected)) calls++;
             calls++;
-            if (attempt > most) most = attempt;
+            if (attempt > largest) largest = attempt;
             assert_memory_equal(d.points[c], expected, sizeof expected);
         }
-        assert_true(most > 1); /* some chains needed several */
+        assert_true(largest > 1); /* some chains needed several draws */
         assert_int_equal(stats.evals, calls);
         assert_int_equal(stats.nans, k == 0 ? 0 : calls - 60);
     }

@@ -13,11 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 1000 };
+enum { MAX_ITEMS = 1000 };
 
 typedef struct job {
     unsigned size;
-    atomic_int done[MOST];
+    atomic_int done[MAX_ITEMS];
     atomic_int busy[8]; /* a worker runs one item at a time */
     atomic_int bad;     /* worker number out of range, or taken twice at once */
     atomic_int workers_seen;
@@ -56,7 +56,7 @@ static void every_item_once(void **state)
 {
     (void)state;
     static const unsigned sizes[] = {1, 2, 8};
-    static const size_t items[] = {0, 1, 2, 3, 7, 8, 9, 100, MOST};
+    static const size_t items[] = {0, 1, 2, 3, 7, 8, 9, 100, MAX_ITEMS};
     static job j;
     for (size_t s = 0; s < 3; s++) {
         gess__team *team = new_team(sizes[s]);
@@ -70,7 +70,7 @@ static void every_item_once(void **state)
             assert_int_equal(gess__team_run(team, n, work, &j, &err), GESS_OK);
             assert_int_equal(err.status, 77); /* untouched */
             assert_int_equal(j.bad, 0);
-            for (size_t i = 0; i < MOST; i++) assert_int_equal(j.done[i], i < n);
+            for (size_t i = 0; i < MAX_ITEMS; i++) assert_int_equal(j.done[i], i < n);
         }
         gess__team_free(team);
     }
@@ -90,25 +90,25 @@ static void smallest_error(void **state)
             memset(&j, 0, sizeof j);
             j.size = sizes[s];
             j.owner = pthread_self();
-            j.first_bad = (round * 37) % MOST;
+            j.first_bad = (round * 37) % MAX_ITEMS;
             j.every = 1 + round % 5;
-            int status = gess__team_run(team, MOST, work, &j, &err);
+            int status = gess__team_run(team, MAX_ITEMS, work, &j, &err);
             snprintf(expected, sizeof expected, "item %zu", j.first_bad);
             assert_string_equal(err.text, expected);
             assert_int_equal(status, j.first_bad % 2 == 0 ? GESS_ERR_MODEL : GESS_ERR_FILE);
             assert_int_equal(err.status, status);
             for (size_t i = 0; i <= j.first_bad; i++) assert_int_equal(j.done[i], 1);
-            for (size_t i = 0; i < MOST; i++) assert_true(j.done[i] <= 1);
+            for (size_t i = 0; i < MAX_ITEMS; i++) assert_true(j.done[i] <= 1);
             /* no further items were taken: at most those in progress ran after it */
             size_t after = 0;
-            for (size_t i = j.first_bad + 1; i < MOST; i++) after += (size_t)j.done[i];
+            for (size_t i = j.first_bad + 1; i < MAX_ITEMS; i++) after += (size_t)j.done[i];
             if (sizes[s] == 1) assert_int_equal(after, 0);
             /* the team can run another round */
             memset(&j, 0, sizeof j);
             j.size = sizes[s];
             j.owner = pthread_self();
             assert_int_equal(gess__team_run(team, 10, work, &j, NULL), GESS_OK);
-            for (size_t i = 0; i < MOST; i++) assert_int_equal(j.done[i], i < 10);
+            for (size_t i = 0; i < MAX_ITEMS; i++) assert_int_equal(j.done[i], i < 10);
         }
         memset(&j, 0, sizeof j);
         j.size = sizes[s];
@@ -160,7 +160,7 @@ static void many_rounds(void **state)
     enum { ROUNDS = 5000 };
     for (int round = 0; round < ROUNDS; round++) assert_int_equal(gess__team_run(team, 5, work, &j, NULL), GESS_OK);
     assert_int_equal(j.bad, 0);
-    for (size_t i = 0; i < MOST; i++) assert_int_equal(j.done[i], i < 5 ? ROUNDS : 0);
+    for (size_t i = 0; i < MAX_ITEMS; i++) assert_int_equal(j.done[i], i < 5 ? ROUNDS : 0);
     gess__team_free(team);
 }
 
@@ -220,7 +220,7 @@ static void nobody_waits_for_the_absent(void **state)
                 assert_int_equal(o.same, 0);
             }
             assert_int_equal(gess__team_run(team, 100, work, &j, NULL), GESS_OK);
-            for (size_t k = 0; k < MOST; k++) assert_int_equal(j.done[k], k < 100);
+            for (size_t k = 0; k < MAX_ITEMS; k++) assert_int_equal(j.done[k], k < 100);
             assert_int_equal(j.bad, 0);
             if (i == 0) assert_int_equal(j.workers_seen & 2, 0);
         }

@@ -139,10 +139,10 @@ static void triangular_solves(void **state)
 static void dots(void **state)
 {
     (void)state;
-    enum { MOST = 300 };
-    double *a = random_doubles(11, 0, MOST), *b = random_doubles(12, 0, MOST),
-           *shifted = random_doubles(13, 0, MOST + 9);
-    for (size_t n = 0; n <= MOST; n++) {
+    enum { MAX_LENGTH = 300 };
+    double *a = random_doubles(11, 0, MAX_LENGTH), *b = random_doubles(12, 0, MAX_LENGTH),
+           *shifted = random_doubles(13, 0, MAX_LENGTH + 9);
+    for (size_t n = 0; n <= MAX_LENGTH; n++) {
         long double sum = 0.0L, size = 0.0L;
         for (size_t i = 0; i < n; i++) {
             sum += (long double)a[i] * b[i];
@@ -243,13 +243,13 @@ static void rows_of_matrices(void **state)
 {
     (void)state;
     static const size_t terms[] = {0, 1, 3, 8, 31};
-    enum { MOST = 21, TERMS = 31, W = GESS__LANES };
-    double *matrix = random_doubles(40, 0, MOST * TERMS), *x = random_doubles(41, 0, TERMS * W);
-    double *start = random_doubles(42, 0, (MOST + 1) * W), plain[(MOST + 1) * W], out[(MOST + 1) * W];
-    for (size_t count = 1; count <= MOST; count++)
+    enum { MAX_ROWS = 21, TERMS = 31, W = GESS__LANES };
+    double *matrix = random_doubles(40, 0, MAX_ROWS * TERMS), *x = random_doubles(41, 0, TERMS * W);
+    double *start = random_doubles(42, 0, (MAX_ROWS + 1) * W), plain[(MAX_ROWS + 1) * W], out[(MAX_ROWS + 1) * W];
+    for (size_t count = 1; count <= MAX_ROWS; count++)
         for (size_t t = 0; t < sizeof terms / sizeof *terms; t++)
             for (int by_column = 0; by_column < 2; by_column++) {
-                gess__matrix_rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MOST : 1};
+                gess__matrix_rows rows = {matrix, by_column ? 1 : TERMS, by_column ? MAX_ROWS : 1};
                 memcpy(plain, start, sizeof plain);
                 for (size_t b = 0; b < count; b++)
                     for (size_t k = 0; k < terms[t]; k++)

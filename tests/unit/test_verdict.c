@@ -1,5 +1,5 @@
-/* Summaries and verdicts of draws that are made up: what must be found, what must not, and that it does not
- * matter how columns come in. */
+/* Summaries and verdicts of synthetic draws: which findings must be there and which must not, and that the order in
+ * which columns arrive does not matter. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ static const gess__finding *find(const gess__verdict *v, const char *code)
     return NULL;
 }
 
-/* The verdict is a failure, with this finding among the failures, which names `what`. */
+/* Checks that the verdict is a failure, and that this finding is among the failures and names `what`. */
 static void assert_fails(const char *code, const char *what)
 {
     gess__verdict v;
@@ -89,7 +89,7 @@ static void good_draws_pass(void **unused)
     for (uint64_t seed = 1; seed <= 30; seed++) {
         gess__verdict v;
         fill(seed);
-        if (seed > 20) /* no mean, no variance: still no chain is stuck or elsewhere */
+        if (seed > 20) /* no mean and no variance exist, and still no chain is stuck or elsewhere */
             for (size_t i = 0; i < CHAINS * DRAWS; i++) values[CHAINS * DRAWS + i] = normal() / normal();
         if (seed > 25) /* ties */
             for (size_t i = 0; i < CHAINS * DRAWS; i++)
@@ -159,7 +159,7 @@ static void too_few(void **unused)
 
 /* ---- summaries ---- */
 
-/* Every byte of the figures, but where both are NaN. */
+/* Compares every byte of the figures, unless both are NaN. */
 static void assert_same(const gess__summary *a, const gess__summary *b)
 {
     assert_int_equal(a->count, b->count);
@@ -207,7 +207,7 @@ static void from_a_file(void **unused)
     free(rows);
 }
 
-/* Ensembles that each agree within themselves and not with each other. */
+/* The chains of each ensemble agree; the ensembles do not. */
 static void ensembles_are_compared(void **unused)
 {
     (void)unused;
@@ -229,7 +229,7 @@ static void ensembles_are_compared(void **unused)
     gess__summary_free(&s);
 }
 
-/* Chains that all make the same excursions: the error of their mean is that of one of them. */
+/* All chains make the same excursions, so the error of their mean is that of one chain. */
 static void series_sees_interaction(void **unused)
 {
     (void)unused;

@@ -102,10 +102,10 @@ static int measure(size_t dim, size_t count, int trials, gess__bench_result *res
     }
     gess__blas_end();
     if (status == GESS_OK) {
-        double d = (double)dim, k = (double)count, each = 2.0 * k * d * (d + 1.0) + d * d * d / 3.0;
+        double d = (double)dim, k = (double)count, per_iteration = 2.0 * k * d * (d + 1.0) + d * d * d / 3.0;
         gess__bench_add(result, gess__bench_median((size_t)trials, fits), gess__bench_median((size_t)trials, blas), 3.0,
                         0, "%zu points, D = %zu: %u iterations, %.4g operations", count, dim, report.iterations,
-                        each * (report.iterations + 1));
+                        per_iteration * (report.iterations + 1));
     }
     problem_free(&p);
     return status;

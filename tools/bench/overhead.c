@@ -207,7 +207,7 @@ static int measure_dimension(size_t dim, gess__bench_result *result, gess_error 
     int status = gess__warmed_open(&f, name, NULL, 1, CHAINS, 0, err);
     if (status == GESS_OK) status = measure_rounds(&f, ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK)
-        gess__bench_add(result, t.outside, t.pieces, 1.5, 0, "gaussian, D = %zu: outside, %.0f ns an update", dim,
+        gess__bench_add(result, t.outside, t.pieces, 1.5, 0, "gaussian, D = %zu: outside, %.0f ns per update", dim,
                         1e9 * t.outside / (double)updates);
     gess__warmed_close(&f);
     return status;
@@ -239,7 +239,7 @@ static int measure_model(const char *model, const char *schedule, int quick, ges
     if (status == GESS_OK) status = measure_rounds(&f, quick ? 3 : ROUNDS, PIECE, &t, &updates, err);
     if (status == GESS_OK) {
         double outside = f.warmup_seconds - f.warmup_inside;
-        gess__bench_add(result, t.outside, t.pieces, plain ? 1.5 : NAN, 0, "%.24s, %s: outside, %.0f ns an update",
+        gess__bench_add(result, t.outside, t.pieces, plain ? 1.5 : NAN, 0, "%.24s, %s: outside, %.0f ns per update",
                         model, schedule, 1e9 * t.outside / (double)updates);
         gess__bench_add(result, t.whole, t.bare, plain ? goal_of(model) : NAN, 0,
                         "%.24s, %s: whole run over a bare loop", model, schedule);

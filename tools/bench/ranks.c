@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIM = 10, CHAINS_A_RANK = 4, MAX_RANKS = 128 };
+enum { DIM = 10, CHAINS_PER_RANK = 4, MAX_RANKS = 128 };
 #define NAP 0.002 /* seconds per evaluation */
 
 static int sleep_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
@@ -47,7 +47,7 @@ static void *run_rank(void *argument)
     gess_options_init(&o);
     o.schedule = "fixed";
     o.warmup = 0;
-    o.chains = CHAINS_A_RANK * r->ranks;
+    o.chains = CHAINS_PER_RANK * r->ranks;
     o.draws = r->draws;
     o.threads = 1;
     o.speculate = "off";
@@ -95,21 +95,21 @@ static int table(const gess__bench_options *o, json_t **json, gess_error *err)
     static const size_t sizes[] = {2, 8, 32, 128};
     static const double latencies[] = {0.0, 0.001, 0.004, 0.01};
     uint64_t draws = o->quick ? 20 : 200;
-    size_t most = o->quick ? 2 : 4;
-    const double turn = NAP * CHAINS_A_RANK / 2; /* two blocks per rank, one evaluation per update */
+    size_t rows_and_columns = o->quick ? 2 : 4;
+    const double turn = NAP * CHAINS_PER_RANK / 2; /* two blocks per rank, one evaluation per update */
     int status = GESS_OK;
     json_t *rows = json_array();
     gess__bench_say(o,
-                    "Ranks that are simulated, evaluations of %g ms, %llu draws of %d chains a rank\n"
+                    "Simulated ranks, evaluations of %g ms, %llu draws of %d chains per rank\n"
                     "  %6s %9s %9s %9s %9s %9s %9s\n",
-                    1e3 * NAP, (unsigned long long)draws, CHAINS_A_RANK, "ranks", "latency", "seconds", "of ideal",
+                    1e3 * NAP, (unsigned long long)draws, CHAINS_PER_RANK, "ranks", "latency", "seconds", "of ideal",
                     "model", "bytes to", "from");
-    for (size_t i = 0; i < most && status == GESS_OK; i++)
-        for (size_t k = 0; k < most && status == GESS_OK; k++) {
+    for (size_t i = 0; i < rows_and_columns && status == GESS_OK; i++)
+        for (size_t k = 0; k < rows_and_columns && status == GESS_OK; k++) {
             double n = (double)sizes[i], latency = latencies[k], seconds = 0.0, to = 0.0, from = 0.0;
             status = time_ranks(sizes[i], latency, draws, &seconds, &to, &from, err);
             if (status != GESS_OK) break;
-            double ideal = NAP * CHAINS_A_RANK * (double)draws / seconds;
+            double ideal = NAP * CHAINS_PER_RANK * (double)draws / seconds;
             double task =
                 turn * floor(fmax(GESS__REMOTE_TASK_SECONDS, GESS__REMOTE_TASK_SECONDS_PER_WORKER * n) / turn);
             double model = (1.0 + (n - 1.0) * fmin(1.0, 2.0 * task / (task + 2.0 * latency))) / n;

@@ -50,7 +50,7 @@ static int check_equal(const gess__warmed *one, const gess__warmed *two, gess_er
 }
 
 typedef struct times {
-    double one[TRIALS], two[TRIALS], alone[TRIALS], both[TRIALS];
+    double one[TRIALS], two[TRIALS], one_loop[TRIALS], both[TRIALS];
 } times;
 
 static int alternate(gess__warmed *one, gess__warmed *two, double piece, times *t, gess_error *err)
@@ -61,9 +61,9 @@ static int alternate(gess__warmed *one, gess__warmed *two, double piece, times *
     GESS_TRY(gess__warmed_pace(one, piece, &iterations, err));
     GESS_TRY(gess__warmed_run(two, gess__ensemble_done(one->ensemble) - gess__ensemble_done(two->ensemble), &lap, err));
     GESS_TRY(gess__warmed_verify(one, err));
-    while (t->alone[0] < 0.5 * piece) {
+    while (t->one_loop[0] < 0.5 * piece) {
         l.calls *= 2;
-        GESS_TRY(time_loops(&l, one->team, &t->alone[0], err));
+        GESS_TRY(time_loops(&l, one->team, &t->one_loop[0], err));
     }
     for (int i = 0; i < TRIALS; i++) {
         GESS_TRY(gess__warmed_run(one, iterations, &lap, err));
@@ -71,14 +71,15 @@ static int alternate(gess__warmed *one, gess__warmed *two, double piece, times *
         GESS_TRY(gess__warmed_run(two, iterations, &lap, err));
         t->two[i] = lap.seconds;
         GESS_TRY(check_equal(one, two, err));
-        GESS_TRY(time_loops(&l, one->team, &t->alone[i], err));
+        GESS_TRY(time_loops(&l, one->team, &t->one_loop[i], err));
         GESS_TRY(time_loops(&l, two->team, &t->both[i], err));
     }
     return GESS_OK;
 }
 
-/* each: seconds that an evaluation is made to take; 0: as it is. */
-static int measure(const char *model, double each, double goal, int quick, gess__bench_result *result, gess_error *err)
+/* sec_per_eval: time that an evaluation is made to take; 0: unchanged. */
+static int measure(const char *model, double sec_per_eval, double goal, int quick, gess__bench_result *result,
+                   gess_error *err)
 {
     gess__warmed one, two = {0};
     times t = {0};
@@ -86,15 +87,15 @@ static int measure(const char *model, double each, double goal, int quick, gess_
     uint64_t warmup = quick ? 5000 : 200000;
     int status = gess__warmed_open(&one, model, "pooled", 1, CHAINS, warmup, err);
     if (status == GESS_OK) status = gess__warmed_open(&two, model, "pooled", 2, CHAINS, warmup, err);
-    if (status == GESS_OK && each > 0.0) status = gess__timed_calibrate(&one.timed, each, err);
+    if (status == GESS_OK && sec_per_eval > 0.0) status = gess__timed_calibrate(&one.timed, sec_per_eval, err);
     two.timed.repeats = one.timed.repeats;
     if (status == GESS_OK) status = alternate(&one, &two, quick ? 0.01 : 0.4, &t, err);
     if (status == GESS_OK) {
-        if (each > 0.0) snprintf(as, sizeof as, " made to take %.0f us", 1e6 * each);
+        if (sec_per_eval > 0.0) snprintf(as, sizeof as, " made to take %.0f us", 1e6 * sec_per_eval);
         gess__bench_add(result, gess__bench_median(TRIALS, t.two), gess__bench_median(TRIALS, t.one), goal, 1,
                         "%s%s: two threads against one", model, as);
-        gess__bench_add(result, gess__bench_median(TRIALS, t.both), 2.0 * gess__bench_median(TRIALS, t.alone), NAN, 1,
-                        "  the machine: two bare loops at once against two in turn");
+        gess__bench_add(result, gess__bench_median(TRIALS, t.both), 2.0 * gess__bench_median(TRIALS, t.one_loop), NAN,
+                        1, "  the machine: two bare loops at once against two in turn");
     }
     gess__warmed_close(&one);
     gess__warmed_close(&two);
@@ -105,12 +106,12 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
 {
     static const struct {
         const char *model;
-        double each, goal;
+        double sec_per_eval, goal;
     } rows[] = {{"funnel", 0.0, 1.7},          {"ionosphere", 0.0, 1.9},     {"german-credit", 5e-6, 1.9},
                 {"breast-cancer", 5e-6, 1.9},  {"snp", 5e-6, 1.9},           {"stochastic-volatility", 5e-6, 1.9},
                 {"wishart:dim=50", 5e-6, 1.9}, {"german-credit", 20e-6, 1.9}};
     for (size_t i = 0; i < (options->quick ? 1 : sizeof rows / sizeof *rows); i++)
-        GESS_TRY(measure(rows[i].model, rows[i].each, rows[i].goal, options->quick, result, err));
+        GESS_TRY(measure(rows[i].model, rows[i].sec_per_eval, rows[i].goal, options->quick, result, err));
     return GESS_OK;
 }
 

@@ -130,8 +130,8 @@ static int run_sampler(gess__sampler *sampler, const sleeper *s, const scene *c,
     uint64_t done = gess__ensemble_done(e), evals = e->tally.evals, updates = e->tally.updates;
     if (*iterations == 0) { /* a few, to measure the evaluations per update */
         GESS_TRY(gess__sampler_advance(sampler, done + 20, &none, err));
-        double each = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
-        *iterations = (uint64_t)((double)c->evals / each) + 1;
+        double per_update = (double)(e->tally.evals - evals) / (double)(e->tally.updates - updates);
+        *iterations = (uint64_t)((double)c->evals / per_update) + 1;
         return GESS_OK;
     }
     double before = inside(s), start = gess__seconds();
@@ -179,14 +179,14 @@ static int verify(const scene *c, const outcome *plain, const outcome *o, gess_e
 static int add_row(json_t *rows, const gess__bench_options *options, const scene *c, double ratio, double reference,
                    const outcome *o)
 {
-    double each = (double)o->evals / (double)o->updates;
+    double per_update = (double)o->evals / (double)o->updates;
     gess__bench_say(options, "  %-7s %6.3f  %s %-5g %9.2f %10.2f %8.0f %9.2f %11.3f  %s\n", c->name, ratio,
                     c->goal > 0.9 ? ">=" : "<=", c->goal, o->seconds, reference, (double)o->evals / (double)c->chains,
-                    each, (double)o->unused / (double)o->evals, c->what);
+                    per_update, (double)o->unused / (double)o->evals, c->what);
     return json_array_append_new(rows, json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:I, s:I, s:f, s:I}", "name", c->name,
                                                  "what", c->what, "ratio", ratio, "goal", c->goal, "seconds",
                                                  o->seconds, "reference", reference, "chains", (json_int_t)c->chains,
-                                                 "evals", (json_int_t)o->evals, "evals_per_update", each,
+                                                 "evals", (json_int_t)o->evals, "evals_per_update", per_update,
                                                  "evals_speculative", (json_int_t)o->unused));
 }
 
@@ -213,19 +213,19 @@ static int table(const gess__bench_options *options, json_t **json, gess_error *
     if (options->evals > 0) frozen = others = options->evals;
     const scene scenes[] = {
         {"frozen", "busy share: 64 chains, pooled", "pooled", 64, 1, 0.0, 30, frozen, 0.95},
-        {"groups", "in advance against not: 64 chains, two-group", "two-group", 64, 1, 0.08, 10, others, 0.6},
-        {"few", "in advance against not: 4 chains, constant times", "fixed", 4, 0, 0.05, 0, others, 0.3},
+        {"groups", "with speculation against without: 64 chains, two-group", "two-group", 64, 1, 0.08, 10, others, 0.6},
+        {"few", "with speculation against without: 4 chains, constant times", "fixed", 4, 0, 0.05, 0, others, 0.3},
     };
     *json = json_array();
     gess__bench_say(options,
                     "utilisation: a density that sleeps 10 ms, 64 threads\n  %-7s %6s  %-8s %9s %10s %8s %9s %11s\n",
-                    "", "ratio", "goal", "seconds", "reference", "evals", "an update", "unused");
+                    "", "ratio", "goal", "seconds", "reference", "evals", "per update", "unused");
     for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++) GESS_TRY(measure(*json, options, &scenes[i], err));
     return GESS_OK;
 }
 
 const gess__bench gess__bench_utilisation = {
     .name = "utilisation",
-    .help = "slow densities: busy share, and what evaluating angles in advance gains",
+    .help = "slow densities: busy share, and the gain from speculation",
     .table = table,
 };

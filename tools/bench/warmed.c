@@ -67,8 +67,8 @@ int gess__warmed_run(gess__warmed *f, uint64_t iterations, gess__lap *lap, gess_
     lap->updates = e->tally.updates - updates;
     lap->evals = e->tally.evals - evals;
     /* a proposal beyond the bounds is counted, but the density is not evaluated */
-    uint64_t asked = f->timed.points - points, least = e->target.bounds.trivial ? lap->evals : 0;
-    if (gess__team_size(f->team) == 1 && (asked > lap->evals || asked < least))
+    uint64_t asked = f->timed.points - points, min = e->target.bounds.trivial ? lap->evals : 0;
+    if (gess__team_size(f->team) == 1 && (asked > lap->evals || asked < min))
         return gess__fail(err, GESS_ERR_INTERNAL, "bench: %s was asked for %llu points, but %llu were counted",
                           f->inner->name, (unsigned long long)asked, (unsigned long long)lap->evals);
     return GESS_OK;

@@ -150,15 +150,15 @@ static const char *when(double settled, char text[48])
 
 static void judge_time(json_t *page, const figures *ten, const figures *hundred, const figures *last)
 {
-    double most = ten->seconds / last->seconds, step = ten->seconds / hundred->seconds;
+    double factor = ten->seconds / last->seconds, step = ten->seconds / hundred->seconds;
     gess__page_claim(page,
-                     most >= 2.0  ? GESS__HOLDS
-                     : most > 1.1 ? GESS__IN_PART
-                                  : GESS__FAILS,
+                     factor >= 2.0  ? GESS__HOLDS
+                     : factor > 1.1 ? GESS__IN_PART
+                                    : GESS__FAILS,
                      "Reusing the approximation for more iterations can dramatically reduce the time required.",
                      "%.1f s with a fit every 10 iterations, %.1f s with one every %llu: a factor of %.2f (bound for "
                      "“dramatic”: 2). Fits take %.0f %% of the time at 10.",
-                     ten->seconds, last->seconds, (unsigned long long)last->reuse, most,
+                     ten->seconds, last->seconds, (unsigned long long)last->reuse, factor,
                      100.0 * ten->fitting / ten->seconds);
     gess__page_claim(page,
                      step >= 2.0  ? GESS__HOLDS
