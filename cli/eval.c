@@ -77,12 +77,12 @@ int command_eval(int argc, char **argv, gess_error *err)
          .doc = "Prints the log density of MODEL at given points: CSV in, CSV out, 17 digits."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess__table table = {0};
     int status = gess_model_open(&model, a.model, a.data, err);
     if (status == GESS_OK) status = gess__table_read(&table, a.points != NULL ? a.points : "/dev/stdin", err);
     if (status == GESS_OK) status = evaluate(model, &table, &a, err);
     gess__table_free(&table);
-    gess_model_close(model);
+    gess_model_free(model);
     return status;
 }

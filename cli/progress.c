@@ -64,11 +64,11 @@ static void fit_terminal(char *line)
     }
 }
 
-void show_progress(void *user, const gess_stats *s, uint64_t planned)
+int show_progress(void *user, const gess_stats *s, uint64_t planned)
 {
     struct progress *p = user;
     double wait = p->terminal ? 0.1 : 10.0, passed = s->seconds - p->last;
-    if (s->iterations == 0 || passed < wait) return;
+    if (s->iterations == 0 || passed < wait) return 0;
     double updates = (double)(s->updates - p->previous.updates), evals = (double)(s->evals - p->previous.evals);
     if (updates > 0.0) p->evals_per_update = evals / updates;
     double rate = evals / passed;
@@ -88,4 +88,5 @@ void show_progress(void *user, const gess_stats *s, uint64_t planned)
     fflush(stderr);
     p->last = s->seconds;
     p->previous = *s;
+    return 0;
 }

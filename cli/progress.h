@@ -14,6 +14,6 @@ struct progress {
 };
 
 /* A gess_progress_fn; `user` is a struct progress. */
-void show_progress(void *user, const gess_stats *stats, uint64_t planned);
+int show_progress(void *user, const gess_stats *stats, uint64_t planned);
 
 #endif

@@ -61,7 +61,7 @@ static int resume(const struct arguments *a, gess_options *options, const char *
                   gess_error *err)
 {
     gess_options stored = *options;
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess_run *run = NULL;
     /* a time limit counts for one session */
     options->max_time = 0.0;
@@ -87,7 +87,7 @@ static int resume(const struct arguments *a, gess_options *options, const char *
         status = run_and_report(run, options, a->quiet, err);
     }
     gess_run_free(run);
-    gess_model_close(model);
+    gess_model_free(model);
     return status;
 }
 
@@ -98,7 +98,7 @@ static int read_and_resume(void *data, gess_error *err)
     gess_options options;
     const char *model = NULL;
     json_t *keep = NULL;
-    gess_options_init(&options);
+    gess__options_init(&options);
     GESS_TRY(gess__directory_path(a->directory, "config.json", path, sizeof path, err));
     if (access(path, F_OK) != 0)
         return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);

@@ -123,7 +123,7 @@ static int start(void *data, gess_error *err)
 {
     struct arguments *a = data;
     char directory[4096];
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess_run *run = NULL;
     if (a->model == NULL) a->model = a->config_model;
     default_directory(a, directory, sizeof directory);
@@ -132,7 +132,7 @@ static int start(void *data, gess_error *err)
         status = gess_run_new(&run, model, &a->options, a->directory != NULL ? a->directory : directory, err);
     if (status == GESS_OK) status = run_and_report(run, &a->options, a->quiet, err);
     gess_run_free(run);
-    gess_model_close(model);
+    gess_model_free(model);
     return status;
 }
 
@@ -150,7 +150,7 @@ int command_sample(int argc, char **argv, gess_error *err)
                         .help_filter = filter};
     struct arguments a = {0};
     json_t *keep = NULL;
-    gess_options_init(&a.options);
+    gess__options_init(&a.options);
     int status = take_config(argc, argv, &a, &keep, err);
     if (status == GESS_OK) status = parse_arguments(&argp, argc, argv, &a);
     a.options.comm = launch_comm();

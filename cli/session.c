@@ -82,7 +82,7 @@ static int write_summary(const gess_run *run, const gess_options *options, int q
     gess_stats stats;
     gess__summary summary = {0};
     const gess__summary_settings settings = {.ensembles = run->ensembles, .threads = (unsigned)options->threads};
-    gess_run_stats(run, &stats);
+    gess_run_stats(run, &stats, sizeof stats, NULL);
     int status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
     if (status == GESS_OK) status = gess__summarise_file(&summary, path, &settings, err);
     if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
@@ -109,7 +109,7 @@ int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_e
     }
     if (run->options.max_time == 0.0) run->options.max_time = launch_time_left();
     if (!quiet) {
-        gess_run_on_progress(run, show_progress, &progress);
+        gess_run_on_progress(run, show_progress, &progress, NULL);
         run->monitor.wanted = 1;
     }
     catch_signals(run);
@@ -118,7 +118,7 @@ int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_e
     if (progress.terminal && progress.last > 0.0) fputc('\n', stderr);
     if (status == GESS_ERR_STOPPED) {
         gess_stats stats;
-        gess_run_stats(run, &stats);
+        gess_run_stats(run, &stats, sizeof stats, NULL);
         if (stats.draws > 0) GESS_TRY(write_summary(run, options, quiet, err));
         return gess__fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
                           run->out_of_time ? "the time limit --max-time is over: stopped" : "stopped",

@@ -24,8 +24,8 @@ typedef struct sums {
     double count, first[DIM], second[DIM];
 } sums;
 
-static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                       size_t columns, const double *rows)
+static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                      size_t columns, const double *rows)
 {
     (void)first_chain, (void)first_draw;
     sums *s = user;
@@ -36,6 +36,7 @@ static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t f
             s->second[i] += value * value;
         }
     s->count += (double)(chains * draws);
+    return 0;
 }
 
 int main(void)
@@ -55,7 +56,7 @@ int main(void)
     gess_error err;
     gess_run *run = NULL;
     int status = gess_run_new(&run, &model, &options, NULL, &err); /* NULL: no files */
-    if (status == GESS_OK) gess_run_on_draw(run, take_draws, &s);
+    if (status == GESS_OK) gess_run_on_draw(run, take_draws, &s, NULL);
     if (status == GESS_OK) status = gess_run_go(run, &err);
     gess_run_free(run);
     if (status != GESS_OK) {

@@ -45,11 +45,12 @@ static int logp(void *user, unsigned, std::size_t n, std::size_t, const double *
     }
 }
 
-static void take_draws(void *user, std::size_t, std::size_t chains, std::uint64_t, std::uint64_t draws,
+static int take_draws(void *user, std::size_t, std::size_t chains, std::uint64_t, std::uint64_t draws,
                        std::size_t columns, const double *rows)
 {
     auto &kept = *static_cast<std::vector<double> *>(user);
     for (std::size_t row = 0; row < chains * draws; row++) kept.push_back(rows[row * columns + 1]);
+    return 0;
 }
 
 static void check(int status, const gess_error &err)
@@ -80,7 +81,7 @@ try {
     int status = gess_run_new(&made, &model, &options, nullptr, &err);
     std::unique_ptr<gess_run, decltype(&gess_run_free)> run(made, gess_run_free);
     check(status, err);
-    gess_run_on_draw(run.get(), take_draws, &kept);
+    gess_run_on_draw(run.get(), take_draws, &kept, NULL);
     check(gess_run_go(run.get(), &err), err);
 
     double mean = 0.0, square = 0.0;

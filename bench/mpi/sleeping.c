@@ -61,11 +61,11 @@ static long rank(void)
 }
 
 GESS_API extern const unsigned gess_plugin_abi;
-GESS_API int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size);
-GESS_API void gess_plugin_close(gess_model *model);
+GESS_API int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size);
+GESS_API void gess_plugin_close(gess_density *density);
 const unsigned gess_plugin_abi = GESS_ABI;
 
-int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size)
 {
     (void)data, (void)message, (void)size;
     const char *time = getenv("SLEEPING_SECONDS"), *slow = getenv("SLEEPING_SLOW"), *bad = getenv("SLEEPING_FAULT");
@@ -79,13 +79,13 @@ int gess_plugin_open(const char *data, gess_model *model, char *message, size_t 
         memcpy(fault, kind, sizeof fault);
         fault_call = call;
     }
-    model->dim = DIM;
-    model->name = "sleeping";
-    model->logp = logp;
+    density->dim = DIM;
+    density->name = "sleeping";
+    density->logp = logp;
     return 0;
 }
 
-void gess_plugin_close(gess_model *model)
+void gess_plugin_close(gess_density *density)
 {
-    (void)model;
+    (void)density;
 }

@@ -26,14 +26,15 @@ typedef struct sums {
     double count, first[DIM];
 } sums;
 
-static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                       size_t columns, const double *rows)
+static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                      size_t columns, const double *rows)
 {
     (void)first_chain, (void)first_draw;
     sums *s = user;
     for (size_t row = 0; row < chains * draws; row++)
         for (size_t k = 0; k < DIM; k++) s->first[k] += rows[row * columns + 1 + k];
     s->count += (double)(chains * draws);
+    return 0;
 }
 
 static int sample(gess_comm *comm, sums *s, gess_stats *stats, gess_error *err)
@@ -51,7 +52,7 @@ static int sample(gess_comm *comm, sums *s, gess_stats *stats, gess_error *err)
 
     gess_run *run = NULL;
     int status = gess_run_new(&run, &model, &options, NULL, err);
-    if (status == GESS_OK) gess_run_on_draw(run, take_draws, s);
+    if (status == GESS_OK) gess_run_on_draw(run, take_draws, s, NULL);
     if (status == GESS_OK) status = gess_run_go(run, err); /* returns on all ranks, with one status */
     if (status == GESS_OK) gess_run_stats(run, stats);     /* and the same statistics */
     gess_run_free(run);

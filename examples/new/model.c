@@ -124,12 +124,12 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 /* ---- what gess looks for ---- */
 
 GESS_API extern const unsigned gess_plugin_abi;
-GESS_API int gess_plugin_open(const char *path, gess_model *model, char *message, size_t size);
-GESS_API void gess_plugin_close(gess_model *model);
+GESS_API int gess_plugin_open(const char *path, gess_density *density, char *message, size_t size);
+GESS_API void gess_plugin_close(gess_density *density);
 
 const unsigned gess_plugin_abi = GESS_ABI;
 
-int gess_plugin_open(const char *path, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *path, gess_density *density, char *message, size_t size)
 {
     if (path == NULL) {
         snprintf(message, size, "it needs a data file; give it with --data FILE");
@@ -137,19 +137,19 @@ int gess_plugin_open(const char *path, gess_model *model, char *message, size_t 
     }
     struct data *data = read_data(path, message, size);
     if (data == NULL) return 1;
-    model->name = "@NAME@";
-    model->dim = DIM;
-    model->names = names;
-    model->lower = lower;
-    model->logp = logp;
-    model->derived = DERIVED;
-    model->derived_names = derived_names;
-    model->derive = derive;
-    model->user = data;
+    density->name = "@NAME@";
+    density->dim = DIM;
+    density->names = names;
+    density->lower = lower;
+    density->logp = logp;
+    density->derived = DERIVED;
+    density->derived_names = derived_names;
+    density->derive = derive;
+    density->user = data;
     return 0;
 }
 
-void gess_plugin_close(gess_model *model)
+void gess_plugin_close(gess_density *density)
 {
-    free_data(model->user);
+    free_data(density->user);
 }

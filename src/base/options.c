@@ -2,8 +2,8 @@
  * ranges. The command, config.json and the manual use this table. */
 #include "base/options.h"
 
-#include "base/assert.h"
 #include "base/csv.h"
+#include "base/mem.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -25,13 +25,7 @@ static const gess__option table[] = {
 #define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},
 #define GESS_TEXT(field, option, value, argument, words) {ROW(TEXT, field, option, argument, words), .text = value},
 #define GESS_FLAG(field, option, words) {ROW(FLAG, field, option, NULL, words)},
-#include <gess/options.def>
-#undef GESS_COUNT
-#undef GESS_COUNT_OR_AUTO
-#undef GESS_REAL
-#undef GESS_TIME
-#undef GESS_TEXT
-#undef GESS_FLAG
+#include "base/options_rows.h"
 };
 
 const gess__option *gess__option_row(size_t i)
@@ -39,7 +33,21 @@ const gess__option *gess__option_row(size_t i)
     return i < sizeof table / sizeof *table ? &table[i] : NULL;
 }
 
-void gess_options_init(gess_options *options)
+static const gess__option *find_row(const char *name)
+{
+    while (*name == '-') name++;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, name) == 0) return &table[i];
+    return NULL;
+}
+
+static int no_such_option(const char *name, gess_error *err)
+{
+    while (*name == '-') name++;
+    return gess__fail(err, GESS_ERR_USAGE, "--%s: no such option; `gess sample --help` lists them", name);
+}
+
+void gess__options_init(gess_options *options)
 {
     memset(options, 0, sizeof *options);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -182,25 +190,116 @@ static int set_time(const gess__option *row, const char *value, double *field, g
     return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a time; write it as 90s, 5m, 2h or 1d", row->name, value);
 }
 
+/* Copies the text; NULL unsets the option, which gives it its default back. */
+static int set_text(gess_options *options, const gess__option *row, const char *value, gess_error *err)
+{
+    char **owned = &options->owned[row - table], *copy = NULL;
+    if (value != NULL) GESS_TRY(gess__copy_text(&copy, value, err));
+    free(*owned);
+    *owned = copy;
+    *(const char **)(void *)((char *)options + row->offset) = copy != NULL ? copy : row->text;
+    return GESS_OK;
+}
+
 int gess_options_set(gess_options *options, const char *name, const char *value, gess_error *err)
 {
-    GESS_ASSERT(options != NULL && name != NULL);
-    while (*name == '-') name++;
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        if (strcmp(table[i].name, name) != 0) continue;
-        void *field = (char *)options + table[i].offset;
-        if (value == NULL && table[i].type != GESS__OPTION_FLAG && table[i].type != GESS__OPTION_TEXT)
-            return gess__fail(err, GESS_ERR_USAGE, "--%s needs a value", name);
-        switch (table[i].type) {
-        case GESS__OPTION_COUNT:
-        case GESS__OPTION_COUNT_OR_AUTO: return set_count(&table[i], value, field, err);
-        case GESS__OPTION_REAL: return set_real(&table[i], value, field, err);
-        case GESS__OPTION_TIME: return set_time(&table[i], value, field, err);
-        case GESS__OPTION_TEXT: *(const char **)field = value; return GESS_OK;
-        case GESS__OPTION_FLAG: *(int *)field = value == NULL || strcmp(value, "0") != 0; return GESS_OK;
-        }
+    GESS_REQUIRE(options, err);
+    GESS_REQUIRE(name, err);
+    const gess__option *row = find_row(name);
+    if (row == NULL) return no_such_option(name, err);
+    void *field = (char *)options + row->offset;
+    if (value == NULL && row->type != GESS__OPTION_FLAG && row->type != GESS__OPTION_TEXT)
+        return gess__fail(err, GESS_ERR_USAGE, "--%s needs a value", row->name);
+    switch (row->type) {
+    case GESS__OPTION_COUNT:
+    case GESS__OPTION_COUNT_OR_AUTO: return set_count(row, value, field, err);
+    case GESS__OPTION_REAL: return set_real(row, value, field, err);
+    case GESS__OPTION_TIME: return set_time(row, value, field, err);
+    case GESS__OPTION_TEXT: return set_text(options, row, value, err);
+    case GESS__OPTION_FLAG: *(int *)field = value == NULL || strcmp(value, "0") != 0; return GESS_OK;
     }
-    return gess__fail(err, GESS_ERR_USAGE, "--%s: no such option; `gess sample --help` lists them", name);
+    return GESS_OK;
+}
+
+int gess_options_get(const gess_options *options, const char *name, char *value, size_t size, gess_error *err)
+{
+    GESS_REQUIRE(options, err);
+    GESS_REQUIRE(name, err);
+    GESS_REQUIRE(value, err);
+    const gess__option *row = find_row(name);
+    if (row == NULL) return no_such_option(name, err);
+    char text[64];
+    const char *shown = text;
+    if (row->type == GESS__OPTION_TEXT) {
+        shown = *(const char *const *)(const void *)((const char *)options + row->offset);
+        if (shown == NULL) shown = "";
+    } else {
+        gess__option_show(options, row, text, sizeof text);
+    }
+    if (strlen(shown) >= size)
+        return gess__fail(err, GESS_ERR_USAGE, "--%s: its value needs %zu bytes, and there are %zu", row->name,
+                          strlen(shown) + 1, size);
+    strcpy(value, shown);
+    return GESS_OK;
+}
+
+/* ---- handles ---- */
+
+void gess__options_clear(gess_options *options)
+{
+    for (size_t i = 0; i < GESS__OPTION_ROWS; i++) free(options->owned[i]);
+    memset(options->owned, 0, sizeof options->owned);
+}
+
+int gess__options_copy(gess_options *to, const gess_options *from, gess_error *err)
+{
+    *to = *from;
+    memset(to->owned, 0, sizeof to->owned);
+    for (size_t i = 0; i < GESS__OPTION_ROWS; i++) {
+        if (table[i].type != GESS__OPTION_TEXT) continue;
+        const char *text = *(const char *const *)(const void *)((const char *)from + table[i].offset);
+        if (text == NULL || text == table[i].text) continue;
+        int status = set_text(to, &table[i], text, err);
+        if (status == GESS_OK) continue;
+        gess__options_clear(to);
+        return status;
+    }
+    return GESS_OK;
+}
+
+int gess_options_new(gess_options **options, gess_error *err)
+{
+    GESS_REQUIRE(options, err);
+    GESS_ALLOC(options, 1, err);
+    gess__options_init(*options);
+    return GESS_OK;
+}
+
+int gess_options_copy(gess_options **copy, const gess_options *options, gess_error *err)
+{
+    GESS_REQUIRE(copy, err);
+    *copy = NULL;
+    GESS_REQUIRE(options, err);
+    GESS_ALLOC(copy, 1, err);
+    int status = gess__options_copy(*copy, options, err);
+    if (status == GESS_OK) return GESS_OK;
+    free(*copy);
+    *copy = NULL;
+    return status;
+}
+
+void gess_options_free(gess_options *options)
+{
+    if (options == NULL) return;
+    gess__options_clear(options);
+    free(options);
+}
+
+int gess_options_set_comm(gess_options *options, gess_comm *comm, gess_error *err)
+{
+    GESS_REQUIRE(options, err);
+    options->comm = comm;
+    return GESS_OK;
 }
 
 void gess__option_show(const gess_options *options, const gess__option *option, char *text, size_t size)
@@ -229,7 +328,7 @@ void gess__option_help(const gess__option *option, char *text, size_t size)
 {
     gess_options defaults;
     char value[64];
-    gess_options_init(&defaults);
+    gess__options_init(&defaults);
     gess__option_show(&defaults, option, value, sizeof value);
     if (option->type == GESS__OPTION_REAL) snprintf(value, sizeof value, "%g", option->real);
     if (option->type == GESS__OPTION_FLAG || option->type == GESS__OPTION_TIME || value[0] == '\0')

@@ -4,6 +4,42 @@
 
 #include "base/status.h"
 
+/* The value of a count that is left to gess. */
+#define GESS_AUTO UINT64_MAX
+
+enum {
+#define GESS_ROW(name) GESS__OPTION_ROW_##name,
+#define GESS_COUNT(name, flag, value, low, high, unit, help) GESS_ROW(name)
+#define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) GESS_ROW(name)
+#define GESS_REAL(name, flag, value, low, high, unit, help) GESS_ROW(name)
+#define GESS_TIME(name, flag, unit, help) GESS_ROW(name)
+#define GESS_TEXT(name, flag, value, unit, help) GESS_ROW(name)
+#define GESS_FLAG(name, flag, help) GESS_ROW(name)
+#include "base/options_rows.h"
+#undef GESS_ROW
+    GESS__OPTION_ROWS
+};
+
+/* The public handle: one field per row of <gess/options.def>. */
+struct gess_options {
+#define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
+#define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) uint64_t name;
+#define GESS_REAL(name, flag, value, low, high, unit, help) double name;
+#define GESS_TIME(name, flag, unit, help) double name;
+#define GESS_TEXT(name, flag, value, unit, help) const char *name;
+#define GESS_FLAG(name, flag, help) int name;
+#include "base/options_rows.h"
+    gess_comm *comm;                /* borrowed; NULL: this process alone */
+    char *owned[GESS__OPTION_ROWS]; /* texts that were set by name; other texts are borrowed */
+};
+
+/* Sets all options to their defaults, in memory of the caller's; gess__options_clear() frees the texts. */
+void gess__options_init(gess_options *options);
+void gess__options_clear(gess_options *options);
+
+/* Copies options with their texts into memory of the caller's; nothing to clear after a failure. */
+int gess__options_copy(gess_options *to, const gess_options *from, gess_error *err);
+
 enum gess__option_type {
     GESS__OPTION_COUNT,
     GESS__OPTION_COUNT_OR_AUTO,
@@ -30,7 +66,7 @@ const gess__option *gess__option_row(size_t i);
 /* Writes a value as text that gess_options_set() takes; "" for an absent text. */
 void gess__option_show(const gess_options *options, const gess__option *option, char *text, size_t size);
 
-/* Checks every field against its row, because programs may set the fields of the struct directly. */
+/* Checks every field against its row, because code of this library may set the fields directly. */
 int gess__options_check(const gess_options *options, gess_error *err);
 
 /* The help of a row with its default, for --help and the manual. */

@@ -13,6 +13,9 @@ int(gess__fail)(gess_error *err, int status, const char *format, ...)
         vsnprintf(err->text, sizeof err->text, format, args);
         va_end(args);
         err->status = status;
+        err->density_text[0] = '\0';
+        err->chain = 0;
+        err->dim = 0;
     }
     return status;
 }
@@ -30,6 +33,16 @@ int gess__blame(gess_error *err, int status, const char *format, ...)
         err->status = status;
     }
     return status;
+}
+
+const char *gess_version(void)
+{
+    return GESS_VERSION_TEXT;
+}
+
+int gess_version_number(void)
+{
+    return GESS_VERSION_NUMBER;
 }
 
 const char *gess_status_text(int status)

@@ -3,6 +3,7 @@
 #ifndef GESS_EXECUTE_ENSEMBLE_H
 #define GESS_EXECUTE_ENSEMBLE_H
 
+#include "base/options.h"
 #include "execute/remote.h"
 #include "execute/stretch.h"
 #include "frozen/frozen.h"

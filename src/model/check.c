@@ -1,4 +1,4 @@
-/* Checks the description of a model before any of its functions is called: version, dimension, names, bounds. */
+/* Checks the description of a model before any of its functions is called: dimension, names, bounds. */
 #include "base/mem.h"
 #include "model/model.h"
 
@@ -150,10 +150,6 @@ static int check_derived(const gess_model *model, gess_error *err)
 
 int gess__model_check(const gess_model *model, gess_error *err)
 {
-    if (model->abi != GESS_ABI)
-        return gess__fail(err, GESS_ERR_MODEL,
-                          "the model was built for interface version %u, this gess has %u; rebuild it", model->abi,
-                          GESS_ABI);
     if (model->dim < 1) return gess__fail(err, GESS_ERR_MODEL, "the model has no parameters: dim is 0");
     if (model->dim > MAX_DIM)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,

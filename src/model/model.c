@@ -251,17 +251,16 @@ static int open_any(gess__model *m, const char *specification, char *text, const
     return open_builtin(m, specification, text, err);
 }
 
-int gess_model_open(const gess_model **model, const char *specification, const char *data, gess_error *err)
+int gess_model_open(gess_model **model, const char *specification, const char *data, gess_error *err)
 {
+    GESS_REQUIRE(model, err);
     *model = NULL;
+    GESS_REQUIRE(specification, err);
     gess__model *m = NULL;
     char *text = NULL;
     GESS_ALLOC(&m, 1, err);
     int status = gess__copy_text(&text, specification, err);
-    if (status == GESS_OK) {
-        m->model = (gess_model)GESS_MODEL_INIT;
-        status = open_any(m, specification, text, data, err);
-    }
+    if (status == GESS_OK) status = open_any(m, specification, text, data, err);
     free(text);
     if (status == GESS_OK) { /* the specification opens the model again; it goes into config.json */
         char *name = NULL;
@@ -271,14 +270,14 @@ int gess_model_open(const gess_model **model, const char *specification, const c
     if (status == GESS_OK)
         *model = &m->model;
     else
-        gess_model_close(&m->model);
+        gess_model_free(&m->model);
     return status;
 }
 
-void gess_model_close(const gess_model *model)
+void gess_model_free(gess_model *model)
 {
     if (model == NULL) return;
-    gess__model *m = (gess__model *)(uintptr_t)model;
+    gess__model *m = (gess__model *)model;
     if (m->close != NULL) m->close(m);
     for (size_t i = 0; i < m->memory_count; i++) free(m->memory[i]);
     free(m);

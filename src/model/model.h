@@ -1,16 +1,39 @@
 /* A density inside the library: a gess_model with the memory behind it, loaders of models, and the table of built-ins.
  *
  * A built-in target is one file in model/builtin/ and one row in builtin/models.def. Its `open` reads its parameters,
- * fills in `m->model` and allocates from m->memory, which gess_model_close() frees. */
+ * fills in `m->model` and allocates from m->memory, which gess_model_free() frees. */
 #ifndef GESS_MODEL_MODEL_H
 #define GESS_MODEL_MODEL_H
 
 #include "base/status.h"
 
-enum { GESS__MODEL_MEMORY = 16 };
+/* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
+ * is absent. */
+struct gess_model {
+    const char *name;
+    size_t dim;
+    gess_logp_fn *logp;
+    gess_gradient_fn *gradient;
+    gess_start_fn *start;
+    const char *const *names;
+    void *user;
+    const double *lower, *upper;
+    const unsigned char *periodic;
+    size_t derived;
+    const char *const *derived_names;
+    gess_derive_fn *derive;
+    gess_message_fn *message;
+    gess_logp_fn *start_logp, *log_prior;
+    size_t observations;
+    gess_pointwise_fn *pointwise;
+    size_t simulated;
+    gess_simulate_fn *simulate;
+};
+
+enum { GESS__MODEL_MEMORY = 32 };
 
 typedef struct gess__model {
-    gess_model model; /* first: gess_model_close() gets this address */
+    gess_model model; /* first: gess_model_free() gets this address */
     void *memory[GESS__MODEL_MEMORY];
     size_t memory_count;
     void (*close)(struct gess__model *m); /* set by the loader; NULL: nothing to close */
@@ -20,7 +43,10 @@ typedef struct gess__model {
 /* plugin.c: opens a model in a shared object, by an explicit path. */
 int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_error *err);
 
-/* check.c: checks the description of a model: version, dimension, functions, names, bounds. Calls none of its
+/* density.c: copies a density, with its texts and arrays, into a model. */
+int gess__model_copy_density(gess__model *m, const gess_density *density, gess_error *err);
+
+/* check.c: checks the description of a model: dimension, functions, names, bounds. Calls none of its
  * functions. */
 int gess__model_check(const gess_model *model, gess_error *err);
 

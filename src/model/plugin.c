@@ -17,7 +17,7 @@
 typedef struct plugin {
     gess_plugin_open_fn *open;
     gess_plugin_close_fn *close; /* or NULL */
-    gess_model opened;           /* as `open` left it, for `close`; m->model may change */
+    gess_density opened;         /* as `open` left it, for `close` */
 } plugin;
 
 /* The result of dlsym(), with its type. */
@@ -111,7 +111,7 @@ int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_e
     GESS_TRY(check_data(path, data, err));
 
     char message[600] = "";
-    p->opened = (gess_model)GESS_MODEL_INIT;
+    p->opened.size = sizeof p->opened;
     int code = p->open(data, &p->opened, message, sizeof message);
     message[sizeof message - 1] = '\0';
     if (code != 0 && message[0] == '\0')
@@ -120,7 +120,7 @@ int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_e
     if (code != 0) return gess__fail(err, GESS_ERR_MODEL, "the model %.300s did not open: %s", path, message);
     m->loaded = p;
     m->close = close_plugin;
-    m->model = p->opened;
-    int status = gess__model_check(&m->model, err);
+    int status = gess__model_copy_density(m, &p->opened, err);
+    if (status == GESS_OK) status = gess__model_check(&m->model, err);
     return status == GESS_OK ? GESS_OK : gess__blame(err, status, "%.400s", path);
 }

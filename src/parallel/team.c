@@ -94,11 +94,16 @@ static unsigned usable_cores(void)
     return online > 0 ? (unsigned)online : 1;
 }
 
+unsigned gess__team_threads(unsigned threads)
+{
+    return threads > 0 ? threads : usable_cores();
+}
+
 int gess__team_new(gess__team **out, unsigned threads, gess_error *err)
 {
     GESS_ALLOC(out, 1, err);
     gess__team *team = *out;
-    team->size = threads > 0 ? threads : usable_cores();
+    team->size = gess__team_threads(threads);
     pthread_mutex_init(&team->lock, NULL);
     pthread_cond_init(&team->wake, NULL);
     pthread_cond_init(&team->idle, NULL);

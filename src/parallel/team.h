@@ -13,6 +13,9 @@ typedef struct gess__team gess__team;
  * smallest, with its message. Items below a failed one are always run, so the report does not depend on timing. */
 typedef int gess__work_fn(void *data, unsigned worker, size_t item, gess_error *err);
 
+/* The size of a team that is asked for this many threads; 0: one per core. */
+unsigned gess__team_threads(unsigned threads);
+
 /* threads = 0: one per core that this process may use. */
 int gess__team_new(gess__team **team, unsigned threads, gess_error *err);
 void gess__team_free(gess__team *team);

@@ -134,3 +134,24 @@ void gess__config_version(const char *directory, char *version, size_t size)
     snprintf(version, size, "%s", text != NULL ? text : "?");
     json_decref(config);
 }
+
+int gess_options_read(gess_options **options, const char *path, char *model, size_t size, gess_error *err)
+{
+    const char *name = NULL;
+    json_t *keep = NULL;
+    GESS_REQUIRE(options, err);
+    *options = NULL;
+    GESS_REQUIRE(path, err);
+    GESS_REQUIRE(model, err);
+    GESS_TRY(gess_options_new(options, err));
+    int status = gess__config_read(path, *options, &name, &keep, err);
+    if (status == GESS_OK && strlen(name) >= size)
+        status = gess__fail(err, GESS_ERR_USAGE, "gess_options_read: the model needs %zu bytes, and there are %zu",
+                            strlen(name) + 1, size);
+    if (status == GESS_OK) strcpy(model, name);
+    json_decref(keep);
+    if (status == GESS_OK) return GESS_OK;
+    gess_options_free(*options);
+    *options = NULL;
+    return status;
+}

@@ -12,11 +12,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-
-const char *gess_version(void)
-{
-    return GESS_VERSION_TEXT;
-}
+#include <string.h>
 
 /* starts[]: the first chain of every group of chains that advance in step and so have equally many draws. */
 static size_t find_groups(const gess_run *run, size_t *starts)
@@ -164,44 +160,61 @@ static int make_resumed(void *data, gess_error *err)
 }
 
 /* Calls `make_it` on rank 0 with the comm thread running. On a helper rank it only checks the model and the options. */
-static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
-                 sampler_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
+static int begin_run(gess_run *run, making *m, int (*make_it)(void *data, gess_error *err), gess_error *err)
 {
-    GESS_ALLOC(out, 1, err);
-    gess_run *run = *out;
-    making m = {.run = run, .make = make, .directory = directory};
-    gess_comm *comm = options->comm;
-    run->model = model;
-    run->options = *options;
-    run->lock = -1;
+    gess_comm *comm = run->options.comm;
     if (comm != NULL && comm->abi != GESS__COMM_ABI)
         return gess__fail(err, GESS_ERR_USAGE, "libgess and libgess_mpi are of different versions");
-    if (comm != NULL && gess__run_is_helper(run)) {
+    if (gess__run_is_helper(run)) {
         comm->runs++;
-        int status = make_it(&m, err);
+        int status = make_it(m, err);
         if (status != GESS_OK) gess__helper_rank_failed(comm, status, err);
         return status;
     }
     GESS_TRY(gess__coordinator_of(comm, &run->ranks, err));
     if (run->ranks != NULL) gess__coordinator_next_run(run->ranks);
-    int status = gess__with_comm_thread(run->ranks, make_it, &m, err);
+    int status = gess__with_comm_thread(run->ranks, make_it, m, err);
     /* the helper ranks wait in gess_run_go() */
     if (status != GESS_OK && run->ranks != NULL) end_for_helpers(run, status, err);
     return status;
 }
 
-int gess_run_new(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
-                 gess_error *err)
+static int begin(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+                 sampler_maker *make, int (*make_it)(void *data, gess_error *err), gess_error *err)
 {
-    return begin(out, model, options, directory, gess__sampler_new, make_new, err);
+    gess_run *run = NULL;
+    GESS_ALLOC(&run, 1, err);
+    making m = {.run = run, .make = make, .directory = directory};
+    run->model = model;
+    run->lock = -1;
+    int status = gess__options_copy(&run->options, options, err);
+    if (status == GESS_OK) status = begin_run(run, &m, make_it, err);
+    if (status == GESS_OK)
+        *out = run;
+    else
+        gess_run_free(run);
+    return status;
 }
 
-int gess_run_resume(gess_run **out, const gess_model *model, const gess_options *options, const char *directory,
+int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options, const char *directory,
+                 gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    *run = NULL;
+    GESS_REQUIRE(model, err);
+    GESS_REQUIRE(options, err);
+    return begin(run, model, options, directory, gess__sampler_new, make_new, err);
+}
+
+int gess_run_resume(gess_run **run, const gess_model *model, const gess_options *options, const char *directory,
                     gess_error *err)
 {
-    *out = NULL;
-    if (directory == NULL) return gess__fail(err, GESS_ERR_USAGE, "which run is to be resumed? no directory was given");
-    return begin(out, model, options, directory, gess__sampler_make, make_resumed, err);
+    GESS_REQUIRE(run, err);
+    *run = NULL;
+    GESS_REQUIRE(model, err);
+    GESS_REQUIRE(options, err);
+    GESS_REQUIRE(directory, err);
+    return begin(run, model, options, directory, gess__sampler_make, make_resumed, err);
 }
 
 void gess_run_free(gess_run *run)
@@ -219,22 +232,41 @@ void gess_run_free(gess_run *run)
     gess__team_free(run->team);
     gess__directory_unlock(run);
     free(run->directory);
+    gess__options_clear(&run->options);
     free(run);
 }
 
-void gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user)
+int gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user, gess_error *err)
 {
+    GESS_REQUIRE(run, err);
     run->on_draw = fn;
     run->on_draw_user = user;
+    return GESS_OK;
 }
 
-void gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user)
+int gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user, gess_error *err)
 {
+    GESS_REQUIRE(run, err);
     run->on_progress = fn;
     run->on_progress_user = user;
+    run->monitor.wanted = fn != NULL;
+    return GESS_OK;
 }
 
-void gess_run_stats(const gess_run *run, gess_stats *stats)
+int gess_run_on_log(gess_run *run, gess_log_fn *fn, void *user, gess_error *err)
 {
-    *stats = run->stats;
+    GESS_REQUIRE(run, err);
+    run->on_log = fn;
+    run->on_log_user = user;
+    return GESS_OK;
+}
+
+int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    GESS_REQUIRE(stats, err);
+    gess_stats all = run->stats;
+    all.finished = run->finished;
+    memcpy(stats, &all, size < sizeof all ? size : sizeof all);
+    return GESS_OK;
 }

@@ -10,6 +10,7 @@
 
 void gess_stop(gess_run *run)
 {
+    if (run == NULL) return;
     atomic_store(&run->stop, 1);
     atomic_store(&run->pause, 1);
 }

@@ -12,17 +12,18 @@ enum { MAX_RANK_LINES = 1000 };
 
 void gess__run_log(const gess_run *run, const char *format, ...)
 {
-    char path[4096];
+    char path[4096], line[2048];
+    if (run->directory == NULL && run->on_log == NULL) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (run->on_log != NULL) run->on_log(run->on_log_user, line);
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
     FILE *file = fopen(path, "a");
     if (file == NULL) return;
-    fprintf(file, "%10.3f  ", gess__seconds() - run->started);
-    va_list args;
-    va_start(args, format);
-    vfprintf(file, format, args);
-    va_end(args);
-    fputc('\n', file);
+    fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
     fclose(file);
 }
 

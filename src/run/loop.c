@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cluster/helper_rank.h"
 #include "run/checkpoint.h"
+#include "run/config.h"
 #include "run/finish.h"
 #include "run/log.h"
 #include "run/run.h"
@@ -135,23 +136,51 @@ static int run_session_with_helpers(void *data, gess_error *err)
     return status;
 }
 
-int gess_run_go(gess_run *run, gess_error *err)
+static int go(gess_run *run, gess_error *err)
 {
     if (gess__run_is_helper(run))
         return gess__helper_rank_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
                                        sizeof run->stats, err);
+    GESS_ASSERT(run->ensembles > 0);
     if (run->ranks == NULL) return run_session(run, err);
     return gess__with_comm_thread(run->ranks, run_session_with_helpers, run, err);
 }
 
-int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err)
+int gess_run_go(gess_run *run, gess_error *err)
 {
-    if (run->directory != NULL || run->options.draws == GESS_AUTO || !run->finished)
-        return gess__fail(err, GESS_ERR_INTERNAL, "only a finished run without files can be extended in memory");
-    GESS_ASSERT(draws >= run->stats.draws);
+    gess_error none = {0};
+    GESS_REQUIRE(run, err);
+    if (run->failed != GESS_OK)
+        return gess__fail(err, run->failed, "this run has failed and cannot go on; resume it from its directory");
+    int status = go(run, err != NULL ? err : &none);
+    /* a stop is heeded once; another call continues */
+    atomic_store(&run->stop, 0);
+    atomic_store(&run->pause, 0);
+    run->out_of_time = 0;
+    if (status == GESS_ERR_STOPPED) {
+        run->seconds_before = run->stats.seconds;
+        run->sampling_before = run->stats.seconds_sampling;
+    } else {
+        run->failed = status;
+    }
+    return status;
+}
+
+int gess_run_extend(gess_run *run, uint64_t draws, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    if (run->options.draws == GESS_AUTO)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "a run that samples until its targets are met has no number of draws to "
+                          "raise; make it with --draws");
+    if (draws < run->options.draws)
+        return gess__fail(err, GESS_ERR_USAGE, "the run has %llu draws per chain already, so it cannot have %llu",
+                          (unsigned long long)run->options.draws, (unsigned long long)draws);
     run->options.draws = draws;
+    if (run->finished) {
+        run->seconds_before = run->stats.seconds;
+        run->sampling_before = run->stats.seconds_sampling;
+    }
     run->finished = 0;
-    run->seconds_before = run->stats.seconds;
-    run->sampling_before = run->stats.seconds_sampling;
-    return GESS_OK;
+    return run->directory != NULL && !gess__run_is_helper(run) ? gess__config_write(run, err) : GESS_OK;
 }

@@ -5,8 +5,10 @@
 #ifndef GESS_RUN_RUN_H
 #define GESS_RUN_RUN_H
 
+#include "base/options.h"
 #include "cluster/coordinator.h"
 #include "draws/writer.h"
+#include "model/model.h"
 #include "run/history.h"
 #include "run/progress.h"
 #include "run/stop_rule.h"
@@ -16,7 +18,7 @@
 
 struct gess_run {
     const gess_model *model; /* the caller's */
-    gess_options options;    /* the caller owns the texts */
+    gess_options options;    /* its own copy */
     gess__team *team;
     gess__coordinator *ranks; /* owned by the communicator; NULL: one process only, or a helper rank */
     size_t ensembles;
@@ -31,9 +33,12 @@ struct gess_run {
     void *on_draw_user;
     gess_progress_fn *on_progress;
     void *on_progress_user;
+    gess_log_fn *on_log;
+    void *on_log_user;
     atomic_int stop;  /* the run must end; set from any thread or signal handler */
     atomic_int pause; /* the scheduler must end its stretch soon, so that the loop can save a checkpoint or stop */
     int out_of_time;
+    int failed; /* the status of an error after which it cannot go on; 0: none */
     /* the position of the run, saved in checkpoints */
     int sampling, finished;
     uint64_t checked_draws; /* draws per chain at the last check of the stop rule */
@@ -56,9 +61,5 @@ int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writ
 
 /* Whether this process is a helper rank, which only computes for rank 0. (create.c) */
 int gess__run_is_helper(const gess_run *run);
-
-/* Raises the number of draws of a finished run without files. The next gess_run_go() continues it to `draws` draws per
- * chain and gives the same draws as a longer run would have. (loop.c) */
-int gess__run_extend(gess_run *run, uint64_t draws, gess_error *err);
 
 #endif

@@ -13,9 +13,9 @@ static int pass_on_draws(gess_run *run, const gess__ensemble *e, const gess__seg
     size_t first = e->kept_first + segment->first;
     if (run->stop_rule != NULL) gess__stop_rule_take(run->stop_rule, e->kept_first, segment);
     if (run->monitor.rule != NULL) GESS_TRY(gess__progress_take(run, e, segment, err));
-    if (run->on_draw != NULL)
-        run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw, segment->draws, e->target.columns,
-                     segment->rows);
+    if (run->on_draw != NULL && run->on_draw(run->on_draw_user, first, segment->count, segment->first_draw,
+                                             segment->draws, e->target.columns, segment->rows) != 0)
+        gess_stop(run);
     if (first + segment->count == run->stats.chains) run->stats.draws = segment->first_draw + segment->draws;
     return GESS_OK;
 }
@@ -30,7 +30,7 @@ static int report_progress(gess_run *run, const gess__segment *segment, int all_
     run->stats.updates += segment->updates;
     if (run->sampling) run->stats.evals_sampling += segment->evals;
     if (run->monitor.rule != NULL && run->sampling) GESS_TRY(gess__progress_update(run, err));
-    run->on_progress(run->on_progress_user, &run->stats, run->planned);
+    if (run->on_progress(run->on_progress_user, &run->stats, run->planned) != 0) gess_stop(run);
     return GESS_OK;
 }
 

@@ -15,7 +15,7 @@
 #ifndef GESS_TRANSFORM_BOUNDS_H
 #define GESS_TRANSFORM_BOUNDS_H
 
-#include "base/status.h"
+#include "model/model.h"
 
 /* The rows of the table above. */
 enum gess__coordinate_kind {

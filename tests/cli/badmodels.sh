@@ -43,7 +43,7 @@ static int derive(void *user, unsigned worker, size_t dim, const double *x, size
 const unsigned gess_plugin_abi = GESS_ABI;
 
 /* With data: two columns are needed. */
-int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size)
 {
     static const char *const names[] = {"alpha", "beta"}, *const derived_names[] = {"gamma"};
     FILE *file = data != NULL ? fopen(data, "r") : NULL;
@@ -54,12 +54,12 @@ int gess_plugin_open(const char *data, gess_model *model, char *message, size_t 
         snprintf(message, size, "%s has %d columns, but 2 are needed", data, columns);
         return 1;
     }
-    model->dim = 2;
-    model->logp = logp;
-    model->names = names;
-    model->derived = 1;
-    model->derived_names = derived_names;
-    model->derive = derive;
+    density->dim = 2;
+    density->logp = logp;
+    density->names = names;
+    density->derived = 1;
+    density->derived_names = derived_names;
+    density->derive = derive;
     return 0;
 }
 END

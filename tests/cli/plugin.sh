@@ -56,7 +56,7 @@ const unsigned gess_plugin_abi = ABI;
 #endif
 
 #ifndef NO_OPEN
-int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size)
 {
     static const char *const names[] = {NAMES};
     static const double lower[] = {LOWER}, upper[] = {UPPER};
@@ -64,22 +64,22 @@ int gess_plugin_open(const char *data, gess_model *model, char *message, size_t 
     static const char *const derived_names[] = {SUM};
     (void)data, (void)message, (void)size, (void)periodic;
     fprintf(stderr, "open called\n");
-    model->dim = 2;
-    model->logp = logp;
-    model->names = names;
-    model->lower = lower;
-    model->upper = upper;
-    model->derived = 1;
-    model->derived_names = derived_names;
-    model->derive = derive;
+    density->dim = 2;
+    density->logp = logp;
+    density->names = names;
+    density->lower = lower;
+    density->upper = upper;
+    density->derived = 1;
+    density->derived_names = derived_names;
+    density->derive = derive;
     CHANGE;
     FAIL;
     return 0;
 }
 
-void gess_plugin_close(gess_model *model)
+void gess_plugin_close(gess_density *density)
 {
-    fprintf(stderr, "close called for dim %zu%s\n", model->dim, model->name != NULL ? ", named" : "");
+    fprintf(stderr, "close called for dim %zu%s\n", density->dim, density->name != NULL ? ", named" : "");
 }
 #endif
 END
@@ -131,7 +131,7 @@ echo 1,2 | "$gess" eval ./good.so > out 2> err
 printf 'lp__\n-2.5\n' | cmp - out
 "$gess" sample "$folder/good.so" --draws 5 --chains 20 --quiet -o absolute 2> err
 "$gess" sample ./good.so --data model.c --draws 5 --chains 20 --quiet -o data 2> err
-build named '-DCHANGE=model->name="mine"'
+build named '-DCHANGE=density->name="mine"'
 "$gess" sample ./named.so --draws 5 --chains 20 --quiet -o named 2> err
 printf 'open called\nclose called for dim 2, named\n' | cmp - err
 # allowed, since they are escaped when written
@@ -188,11 +188,11 @@ refused ./fails_at_length.so 'xxxxxx'
 closes=
 
 # ---- the model's description of itself ----
-build dim '-DCHANGE=model->dim=0'
+build dim '-DCHANGE=density->dim=0'
 refused ./dim.so 'no parameters'
-build huge '-DCHANGE=model->dim=(size_t)-1'
+build huge '-DCHANGE=density->dim=(size_t)-1'
 refused ./huge.so 'at most'
-build no_logp '-DCHANGE=model->logp=NULL'
+build no_logp '-DCHANGE=density->logp=NULL'
 refused ./no_logp.so 'no log density'
 build dot '-DNAMES="a","b.1"'
 refused ./dot.so "'b.1': a name may not have a dot"
@@ -212,7 +212,7 @@ build bytes '-DNAMES="a","\xc3\x28"'
 refused ./bytes.so 'name of parameter 2 is not valid UTF-8'
 build overlong '-DNAMES="a","\xc0\xaf"'
 refused ./overlong.so 'not valid UTF-8'
-build bytes_name '-DCHANGE=model->name="\xff"'
+build bytes_name '-DCHANGE=density->name="\xff"'
 refused ./bytes_name.so 'not valid UTF-8'
 build nan_bound -DLOWER=-INFINITY,NAN
 refused ./nan_bound.so "'b': its lower bound is NaN"
@@ -224,9 +224,9 @@ build fixed -DLOWER=1,2 -DUPPER=1,2
 refused ./fixed.so 'nothing is left to sample'
 build circle -DCHANGE=model-\>periodic=periodic
 refused ./circle.so "'b' is periodic, so it needs finite bounds"
-build no_derive '-DCHANGE=model->derive=NULL'
+build no_derive '-DCHANGE=density->derive=NULL'
 refused ./no_derive.so "no function \`derive\`"
-build no_derived_names '-DCHANGE=model->derived_names=NULL'
+build no_derived_names '-DCHANGE=density->derived_names=NULL'
 refused ./no_derived_names.so 'no derived_names'
 build dot_derived '-DSUM="s.1"'
 refused ./dot_derived.so "derived quantity 's.1'"

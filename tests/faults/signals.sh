@@ -108,13 +108,13 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 GESS_API extern const unsigned gess_plugin_abi;
-GESS_API int gess_plugin_open(const char *path, gess_model *model, char *message, size_t size);
+GESS_API int gess_plugin_open(const char *path, gess_density *density, char *message, size_t size);
 const unsigned gess_plugin_abi = GESS_ABI;
-int gess_plugin_open(const char *path, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *path, gess_density *density, char *message, size_t size)
 {
     (void)path, (void)message, (void)size;
-    model->dim = 1;
-    model->logp = logp;
+    density->dim = 1;
+    density->logp = logp;
     return 0;
 }
 END

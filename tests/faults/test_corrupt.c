@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 static char folder[64]; /* in memory if possible: tens of thousands of files are written */
-static const gess_model *model;
+static gess_model *model;
 static const unsigned char changes[] = {0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff};
 enum { CHANGES = sizeof changes };
 
@@ -74,7 +74,7 @@ static bytes whole;                          /* the draws of the finished run */
 static gess_options options_of(uint64_t count)
 {
     gess_options options;
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = 4;
     options.warmup = 10;
     options.draws = count;
@@ -87,14 +87,15 @@ static gess_options options_of(uint64_t count)
 }
 
 /* Keeps the files as they are at the third stretch of draws. */
-static void keep_files(void *user, const gess_stats *stats, uint64_t planned)
+static int keep_files(void *user, const gess_stats *stats, uint64_t planned)
 {
     (void)user, (void)planned;
-    if (stats->draws < 6 || config.at != NULL) return;
+    if (stats->draws < 6 || config.at != NULL) return 0;
     checkpoint = read_bytes("checkpoint");
     old = read_bytes("checkpoint.old");
     config = read_bytes("config.json");
     draws = read_bytes("draws.gess");
+    return 0;
 }
 
 static int prepare(void **state)
@@ -106,7 +107,7 @@ static int prepare(void **state)
     snprintf(folder, sizeof folder, "%s/test_corrupt-XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : ".");
     if (mkdtemp(folder) == NULL || gess_model_open(&model, "mixture", NULL, &err) != GESS_OK) return -1;
     if (gess_run_new(&run, model, &options, folder, &err) != GESS_OK) return -1;
-    gess_run_on_progress(run, keep_files, NULL);
+    gess_run_on_progress(run, keep_files, NULL, NULL);
     if (gess_run_go(run, &err) != GESS_OK || config.at == NULL) return -1;
     gess_run_free(run);
     whole = read_bytes("draws.gess");
@@ -128,7 +129,7 @@ static int clean(void **state)
                                         "lock",       "log.txt",        "summary.json",   "history.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unlink(path_of(names[i]));
     rmdir(folder);
-    gess_model_close(model);
+    gess_model_free(model);
     free(draws.at);
     free(checkpoint.at);
     free(old.at);
@@ -143,11 +144,11 @@ static int go_on(int *same, gess_error *err)
     gess_run *run = NULL;
     gess_options options;
     const char *name = NULL;
-    const gess_model *opened = NULL;
+    gess_model *opened = NULL;
     json_t *keep = NULL;
     *same = 0;
     err->text[0] = '\0';
-    gess_options_init(&options);
+    gess__options_init(&options);
     int status = gess__config_read(path_of("config.json"), &options, &name, &keep, err);
     if (status == GESS_OK) status = gess__config_verify(path_of("config.json"), keep, err);
     if (status == GESS_OK) status = gess_model_open(&opened, name, options.data, err);
@@ -155,7 +156,7 @@ static int go_on(int *same, gess_error *err)
     if (status == GESS_OK) status = gess_run_resume(&run, opened, &options, folder, err);
     if (status == GESS_OK) status = gess_run_go(run, err);
     gess_run_free(run);
-    if (opened != NULL) gess_model_close(opened);
+    if (opened != NULL) gess_model_free(opened);
     json_decref(keep);
     if (status == GESS_OK) {
         bytes now = read_bytes("draws.gess");
@@ -322,7 +323,7 @@ static void test_draws_of_others(void **state)
     gess_error err = {0};
     gess_run *run = NULL;
     gess_options mine = options_of(GESS_AUTO), others = options_of(200);
-    const gess_model *other = NULL;
+    gess_model *other = NULL;
     mine.max_evals = 3000;
     for (int kind = 0; kind < 2; kind++) {
         others.chains = kind == 0 ? 64 : 4;
@@ -330,7 +331,7 @@ static void test_draws_of_others(void **state)
         assert_int_equal(gess_run_new(&run, other, &others, folder, &err), GESS_OK);
         assert_int_equal(gess_run_go(run, &err), GESS_OK);
         gess_run_free(run);
-        gess_model_close(other);
+        gess_model_free(other);
         bytes foreign = read_bytes("draws.gess");
         assert_int_equal(gess_run_new(&run, model, &mine, folder, &err), GESS_OK);
         assert_int_equal(gess_run_go(run, &err), GESS_OK);

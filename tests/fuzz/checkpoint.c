@@ -30,7 +30,7 @@ static void begin(size_t i)
     gess_run *run = NULL;
     gess_error err;
     fuzz_folder(folders[i]);
-    gess_options_init(options);
+    gess__options_init(options);
     options->chains = c->chains;
     options->ensembles = c->ensembles;
     options->warmup = c->warmup;

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gess_options options;
     const char *model = NULL;
     json_t *keep = NULL;
-    gess_options_init(&options);
+    gess__options_init(&options);
     int status = gess__config_read(fuzz_file(data, size), &options, &model, &keep, &err);
     if (status != GESS_OK && err.text[0] == '\0') abort();
     if (status == GESS_OK) {

@@ -329,7 +329,7 @@ static void start_bounded(void *user, size_t dim, const double *normals, double 
 
 gess_model exact_model(const exact_target *target)
 {
-    gess_model model = GESS_MODEL_INIT;
+    gess_model model = {0};
     model.name = target->name;
     model.dim = target->dim;
     model.logp = target->logp;

@@ -241,7 +241,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t max, 
         exact_draw(t, s->seed + 1000 + stage, i, x, scratch);
         exact_statistics(t, x, baseline, before + i);
     }
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = replicates;
     options.kernel = "gess";
     options.schedule = "auto";

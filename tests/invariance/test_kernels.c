@@ -67,7 +67,7 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t max, 
         exact_statistics(t, x, baseline, before + i);
     }
     for (int poor = 0; poor < 2; poor++) {
-        gess_options_init(&options);
+        gess__options_init(&options);
         options.chains = replicates;
         options.kernel = s->kernel->name;
         options.schedule = "fixed";

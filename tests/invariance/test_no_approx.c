@@ -82,7 +82,7 @@ static uint64_t run_kernel(const struct setting *s, size_t replicates, unsigned 
     gess__sampler *sampler = NULL;
     gess__record none = {0};
     double x[MAX_DIM];
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = replicates;
     options.kernel = s->kernel->name;
     options.warmup = adapted ? WARMUP : 0;
@@ -148,7 +148,7 @@ static size_t ladders(size_t replicates, unsigned stage, void *data, size_t max,
     double *before = baseline_of(s, baseline, stage), *cold = doubles(EXACT_STATISTICS * replicates);
     double *hot = doubles(EXACT_STATISTICS * replicates), x[MAX_DIM];
     (void)max;
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = TEMPERATURES;
     options.kernel = s->kernel->name;
     options.schedule = "tempering";

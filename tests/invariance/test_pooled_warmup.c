@@ -35,7 +35,7 @@ int main(void)
         gess_options options;
         gess__sampler *sampler = NULL;
         gess__record none = {0};
-        gess_options_init(&options);
+        gess__options_init(&options);
         options.schedule = "pooled";
         options.chains = CHAINS;
         options.seed = r;

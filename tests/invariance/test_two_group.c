@@ -22,7 +22,7 @@ struct setting {
     gess__team *team;         /* shares the replicates */
     gess__team **single;      /* a team of one thread per worker, for the run of a replicate */
     gess__sampler **samplers; /* one per worker */
-    const gess_model *model;
+    gess_model *model;
     unsigned stage;
     size_t replicates;
     double *after;
@@ -116,7 +116,7 @@ static int judge_target(struct setting *s, double false_alarms)
     char title[100];
     unsigned workers = gess__team_size(s->team);
     s->model = &model;
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = s->chains;
     options.schedule = "two-group";
     options.warmup = 0;

@@ -58,10 +58,10 @@ static const char *const specifications[] = {"funnel",
                                              "student-t:dim=11,nu=0.7"};
 enum { SPECIFICATIONS = sizeof specifications / sizeof *specifications };
 
-static const gess_model *open_model(const char *specification)
+static gess_model *open_model(const char *specification)
 {
     gess_error err = {0};
-    const gess_model *model;
+    gess_model *model;
     if (gess_model_open(&model, specification, NULL, &err) != GESS_OK) fail_msg("%s: %s", specification, err.text);
     return model;
 }
@@ -73,14 +73,14 @@ static double *new_doubles(size_t count)
     return values;
 }
 
-static double logp_at(const gess_model *model, const double *x)
+static double logp_at(gess_model *model, const double *x)
 {
     double value = 0.0;
     assert_int_equal(model->logp(model->user, 0, 1, model->dim, x, &value), 0);
     return value;
 }
 
-static double gradient_at(const gess_model *model, const double *x, double *gradient)
+static double gradient_at(gess_model *model, const double *x, double *gradient)
 {
     double value = 0.0;
     assert_int_equal(model->gradient(model->user, 0, 1, model->dim, x, &value, gradient), 0);
@@ -96,7 +96,7 @@ static void assert_near(double value, double expected, double tolerance, const c
 enum { MAX_DIM = 65 }; /* of the models whose points are kept on the stack */
 
 /* A start from normals, as in the sampler: by the model's rule, or reflected into the bounds at 0. */
-static void start_from(const gess_model *model, const double *normals, double *x)
+static void start_from(gess_model *model, const double *normals, double *x)
 {
     if (model->start != NULL) {
         model->start(model->user, model->dim, normals, x);
@@ -107,7 +107,7 @@ static void start_from(const gess_model *model, const double *normals, double *x
 }
 
 /* Normals times the scale, made starts of the model. */
-static void random_points(const gess_model *model, size_t n, double scale, double *x)
+static void random_points(gess_model *model, size_t n, double scale, double *x)
 {
     size_t dim = model->dim;
     double *normals = new_doubles(dim);
@@ -121,7 +121,7 @@ static void random_points(const gess_model *model, size_t n, double scale, doubl
 }
 
 /* Whether coordinate i must be positive. */
-static bool positive(const gess_model *model, const double *point, size_t i)
+static bool positive(gess_model *model, const double *point, size_t i)
 {
     double *x = new_doubles(model->dim);
     memcpy(x, point, model->dim * sizeof *x);
@@ -134,7 +134,7 @@ static bool positive(const gess_model *model, const double *point, size_t i)
 /* ---- values computed elsewhere ---- */
 
 /* The three points of the experiments' table: no random numbers, positive coordinates |x| + 0.5. */
-static void fixed_points(const gess_model *model, double x[3][64])
+static void fixed_points(gess_model *model, double x[3][64])
 {
     for (size_t i = 0; i < model->dim; i++) {
         double d = (double)i;
@@ -167,7 +167,7 @@ static void three_points(void **state)
         {WISHART_FILE, {19.3623558303254, -81.8971404739617, -441.33268606796}, 0, 0},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
-        const gess_model *model = open_model(rows[r].specification);
+        gess_model *model = open_model(rows[r].specification);
         double x[3][64];
         fixed_points(model, x);
         for (size_t j = 0; j < 3; j++) {
@@ -180,7 +180,7 @@ static void three_points(void **state)
         }
         for (size_t j = 0; j < 3; j++)
             assert_near(logp_at(model, x[j]), rows[r].value[j], 1e-12, rows[r].specification);
-        gess_model_close(model);
+        gess_model_free(model);
     }
 }
 
@@ -193,7 +193,7 @@ static void check_file(const char *specification, const char *file)
     char path[4096], what[160];
     snprintf(path, sizeof path, "%s/known/%s", GESS_TESTS, file);
     if (gess__table_read(&table, path, &err) != GESS_OK) fail_msg("%s", err.text);
-    const gess_model *model = open_model(specification);
+    gess_model *model = open_model(specification);
     size_t dim = model->dim;
     assert_int_equal(table.columns, 2 * dim + 1);
     assert_int_equal(table.rows, 200);
@@ -211,7 +211,7 @@ static void check_file(const char *specification, const char *file)
     }
     free(gradient);
     gess__table_free(&table);
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 static void reference_funnel(void **state)
@@ -257,7 +257,7 @@ static double uniform(size_t point, size_t coordinate, size_t which)
 static void check_values(const gess__table *table, const char *column, const char *specification)
 {
     static const double scales[] = {0.1, 1.0, 3.0, 10.0};
-    const gess_model *model = open_model(specification);
+    gess_model *model = open_model(specification);
     double normals[MAX_DIM], x[MAX_DIM], gradient[MAX_DIM];
     char what[160];
     size_t c = 0, dim = model->dim;
@@ -281,7 +281,7 @@ static void check_values(const gess__table *table, const char *column, const cha
         if (!(fabs(slope - known[1]) <= 1e-10 * (1.0 + size)))
             fail_msg("%s, slope: %.17g, expected %.17g", what, slope, known[1]);
     }
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 static void check_columns(const char *file, size_t count, const char *const rows[][2])
@@ -340,7 +340,7 @@ static void gradients(void **state)
     (void)state;
     enum { POINTS = 10 };
     for (size_t s = 0; s < SPECIFICATIONS; s++) {
-        const gess_model *model = open_model(specifications[s]);
+        gess_model *model = open_model(specifications[s]);
         size_t dim = model->dim;
         double *x = new_doubles(POINTS * dim), *gradient = new_doubles(dim);
         random_points(model, POINTS, 0.7, x);
@@ -367,7 +367,7 @@ static void gradients(void **state)
         }
         free(x);
         free(gradient);
-        gess_model_close(model);
+        gess_model_free(model);
     }
 }
 
@@ -378,7 +378,7 @@ static void batches(void **state)
     enum { POINTS = BATCH_POINTS };
     static const size_t sizes[] = {1, 2, 7, 8, 9, 64, POINTS};
     for (size_t s = 0; s < SPECIFICATIONS; s++) {
-        const gess_model *model = open_model(specifications[s]);
+        gess_model *model = open_model(specifications[s]);
         size_t dim = model->dim;
         double *x = new_doubles(POINTS * dim), *one = new_doubles(POINTS), *many = new_doubles(POINTS);
         double *slope_one = new_doubles(POINTS * dim), *slope_many = new_doubles(POINTS * dim);
@@ -403,7 +403,7 @@ static void batches(void **state)
         free(many);
         free(slope_one);
         free(slope_many);
-        gess_model_close(model);
+        gess_model_free(model);
     }
 }
 
@@ -414,7 +414,7 @@ static void not_finite(void **state)
     (void)state;
     static const double bad[] = {NAN, INFINITY, -INFINITY};
     for (size_t s = 0; s < SPECIFICATIONS; s++) {
-        const gess_model *model = open_model(specifications[s]);
+        gess_model *model = open_model(specifications[s]);
         size_t dim = model->dim;
         double *x = new_doubles(8 * dim), good, out[8];
         random_points(model, 8, 1.0, x);
@@ -431,7 +431,7 @@ static void not_finite(void **state)
                 assert_true(out[0] == good);
             }
         free(x);
-        gess_model_close(model);
+        gess_model_free(model);
     }
 }
 
@@ -452,7 +452,7 @@ static void supports(void **state)
                 {"seeds", 4, 1}};
     static const double bad[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, -1e-300, -1.0};
     for (size_t s = 0; s < sizeof rows / sizeof *rows; s++) {
-        const gess_model *model = open_model(rows[s].specification);
+        gess_model *model = open_model(rows[s].specification);
         double x[8 * MAX_DIM], gradient[8 * MAX_DIM], good[8], out[8];
         size_t dim = model->dim;
         random_points(model, 8, 1.0, x);
@@ -472,7 +472,7 @@ static void supports(void **state)
                 for (size_t k = 0; k < dim; k++) assert_true(isfinite(gradient[4 * dim + k]));
             }
         }
-        gess_model_close(model);
+        gess_model_free(model);
     }
 }
 
@@ -482,7 +482,7 @@ static void supports(void **state)
  * than any power where the ends do not matter. */
 static double integral(const char *specification, double reach, size_t steps)
 {
-    const gess_model *model = open_model(specification);
+    gess_model *model = open_model(specification);
     assert_true(model->dim <= 2);
     double h = 2.0 * reach / (double)steps, sum = 0.0, x[2];
     size_t second = model->dim == 2 ? steps : 0;
@@ -493,7 +493,7 @@ static double integral(const char *specification, double reach, size_t steps)
             sum += exp(logp_at(model, x));
         }
     sum *= model->dim == 2 ? h * h : h;
-    gess_model_close(model);
+    gess_model_free(model);
     return sum;
 }
 
@@ -515,26 +515,26 @@ static void closed_forms(void **state)
 {
     (void)state;
     const double log_2pi = log(2.0 * acos(-1.0)), pi = acos(-1.0);
-    const gess_model *model = open_model("gaussian:dim=3,cor=0.5");
+    gess_model *model = open_model("gaussian:dim=3,cor=0.5");
     /* C⁻¹ = 2 I - (1/2) 11', |C| = 1/2 */
     double x[5] = {1.0, 2.0, -0.5, 0.25, 3.0};
     double square = 1.0 + 4.0 + 0.25, sum = 2.5;
     assert_near(logp_at(model, x), -0.5 * (2.0 * square - 0.5 * sum * sum) - 0.5 * log(0.5) - 1.5 * log_2pi, 1e-14,
                 "gaussian");
-    gess_model_close(model);
+    gess_model_free(model);
 
     model = open_model("banana:dim=3,curvature=0.7");
     double bent = 2.0 - 0.7 * (1.0 - 1.0);
     assert_near(logp_at(model, x), -0.5 * (1.0 + bent * bent + 0.25) - 1.5 * log_2pi, 1e-14, "banana");
-    gess_model_close(model);
+    gess_model_free(model);
 
     model = open_model("student-t:dim=1,nu=1"); /* Cauchy */
     assert_near(logp_at(model, x + 4), -log(pi * 10.0), 1e-14, "Cauchy");
-    gess_model_close(model);
+    gess_model_free(model);
 
     model = open_model("student-t:dim=2,nu=2"); /* 1 / (2π) (1 + |x|²/2)⁻² */
     assert_near(logp_at(model, x), -log(2.0 * pi) - 2.0 * log(1.0 + 5.0 / 2.0), 1e-14, "student-t");
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 /* Dimensions at which nothing may be kept on the stack. */
@@ -543,7 +543,7 @@ static void large(void **state)
     (void)state;
     enum { DIM = 10000 };
     double *x = new_doubles(DIM), *gradient = new_doubles(DIM), square = 0.0, sum = 0.0;
-    const gess_model *model = open_model("gaussian:dim=10000,cor=0.25");
+    gess_model *model = open_model("gaussian:dim=10000,cor=0.25");
     random_points(model, 1, 1.0, x);
     for (size_t i = 0; i < DIM; i++) {
         square += x[i] * x[i];
@@ -554,14 +554,14 @@ static void large(void **state)
                       0.5 * (10000.0 * log(2.0 * acos(-1.0)) + 9999.0 * log(1.0 - c) + log(rest));
     assert_near(gradient_at(model, x, gradient), expected, 1e-12, "gaussian:dim=10000");
     assert_near(gradient[17], -(x[17] - c / rest * sum) / (1.0 - c), 1e-12, "gaussian:dim=10000, gradient");
-    gess_model_close(model);
+    gess_model_free(model);
 
     model = open_model("wishart:dim=300,seed=2");
     /* logp(x) - logp(0) = x · gradient / 2 for any zero-mean Gaussian */
     double *zero = new_doubles(300), dot = 0.0, value = gradient_at(model, x, gradient);
     for (size_t i = 0; i < 300; i++) dot += x[i] * gradient[i];
     assert_near(value - logp_at(model, zero), 0.5 * dot, 1e-11, "wishart:dim=300");
-    gess_model_close(model);
+    gess_model_free(model);
     free(zero);
     free(gradient);
     free(x);
@@ -571,34 +571,34 @@ static void large(void **state)
 static void wishart_seeds(void **state)
 {
     (void)state;
-    const gess_model *one = open_model("wishart:dim=6"), *again = open_model("wishart:dim=6,seed=1");
-    const gess_model *other = open_model("wishart:dim=6,seed=2");
+    gess_model *one = open_model("wishart:dim=6"), *again = open_model("wishart:dim=6,seed=1");
+    gess_model *other = open_model("wishart:dim=6,seed=2");
     double x[6] = {0.1, -0.2, 0.3, -0.4, 0.5, -0.6};
     assert_true(logp_at(one, x) == logp_at(again, x));
     assert_true(logp_at(one, x) != logp_at(other, x));
-    gess_model_close(one);
-    gess_model_close(again);
-    gess_model_close(other);
+    gess_model_free(one);
+    gess_model_free(again);
+    gess_model_free(other);
 }
 
 static void spread_mixtures(void **state)
 {
     (void)state;
-    const gess_model *one = open_model("mixture"), *two = open_model("mixture:spread=2");
-    const gess_model *none = open_model("mixture:spread=0"); /* N(0, I) */
+    gess_model *one = open_model("mixture"), *two = open_model("mixture:spread=2");
+    gess_model *none = open_model("mixture:spread=0"); /* N(0, I) */
     double x[8] = {0.1, -0.2, 0.3, -0.4, 0.5, -0.6, 0.7, -0.8};
     assert_true(logp_at(one, x) == logp_at(two, x));
     assert_near(logp_at(none, x), -0.5 * 2.04 - 4.0 * log(2.0 * acos(-1.0)), 1e-14, "mixture:spread=0");
-    gess_model_close(one);
-    gess_model_close(two);
-    gess_model_close(none);
+    gess_model_free(one);
+    gess_model_free(two);
+    gess_model_free(none);
 }
 
 /* Column 2 of the data is constant: in l2 the density is its prior, exponential with rate 0.1. */
 static void ionosphere_free_scale(void **state)
 {
     (void)state;
-    const gess_model *model = open_model("ionosphere");
+    gess_model *model = open_model("ionosphere");
     double x[34];
     random_points(model, 1, 1.0, x);
     x[1] = 1.0;
@@ -608,14 +608,14 @@ static void ionosphere_free_scale(void **state)
         x[1] = scales[i];
         assert_near(logp_at(model, x), base - 0.1 * (scales[i] - 1.0), 1e-13, "ionosphere, l2");
     }
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 /* Where Π (1 + t) overflows or a volatility is extreme, and where the t becomes a Gaussian. */
 static void extreme_volatilities(void **state)
 {
     (void)state;
-    const gess_model *model = open_model("stochastic-volatility");
+    gess_model *model = open_model("stochastic-volatility");
     double x[3][64], p[64];
     fixed_points(model, x);
     x[0][0] = fabs(x[0][0]) + 0.5;
@@ -649,7 +649,7 @@ static void extreme_volatilities(void **state)
     expected -= 25.5 * log(walk);
     assert_true(fabs(logp_at(model, p) - expected) <= 1e-5); /* an ulp is 2e-6 */
     gess__table_free(&data);
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 int main(void)

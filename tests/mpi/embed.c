@@ -1,5 +1,6 @@
 /* Several runs in sequence on one communicator: one that cannot begin on any rank, one that cannot begin on rank 1
  * only, and one whose density fails in the middle, on any rank. Every time all ranks return with the same status. */
+#include "base/options.h"
 #include <gess/gess_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,12 +23,12 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 
 static int run_once(gess_comm *comm, size_t dim, uint64_t chains, gess_stats *stats, gess_error *err)
 {
-    gess_model model = GESS_MODEL_INIT;
+    gess_model model = {0};
     gess_options options;
     gess_run *run = NULL;
     model.dim = dim;
     model.logp = logp;
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.threads = 1;
     options.chains = chains;
     options.max_warmup_evals = 20000;

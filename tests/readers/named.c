@@ -33,25 +33,25 @@ static int derive(void *user, unsigned worker, size_t dim, const double *x, size
     return 0;
 }
 
-int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size);
-void gess_plugin_close(gess_model *model);
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size);
+void gess_plugin_close(gess_density *density);
 
-int gess_plugin_open(const char *data, gess_model *model, char *message, size_t size)
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size)
 {
     (void)data;
     (void)message;
     (void)size;
-    model->name = "named";
-    model->dim = DIM;
-    model->names = names;
-    model->logp = log_density;
-    model->derived = 2;
-    model->derived_names = derived_names;
-    model->derive = derive;
+    density->name = "named";
+    density->dim = DIM;
+    density->names = names;
+    density->logp = log_density;
+    density->derived = 2;
+    density->derived_names = derived_names;
+    density->derive = derive;
     return 0;
 }
 
-void gess_plugin_close(gess_model *model)
+void gess_plugin_close(gess_density *density)
 {
-    (void)model;
+    (void)density;
 }

@@ -1,6 +1,7 @@
 /* Posteriors with known answers that take minutes: the free ground truth of `ionosphere`, whose second
  * length scale has an exponential posterior of mean and sd 10 exactly, and the means of `snp`, roughly
  * known from another sampler. */
+#include "base/options.h"
 #include "statistical/support.h"
 
 #include <math.h>
@@ -18,7 +19,7 @@ static void ionosphere(void **state)
     kept k;
     gess__posterior_figures f[DIM];
     double rhat, ess;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.max_evals = 4000000;
     sample(&k, "ionosphere", &o);
     judge(&k, f, &rhat, &ess);
@@ -38,7 +39,7 @@ static void snp(void **state)
     kept k;
     gess__posterior_figures f[DIM];
     double rhat, ess, in = 0.0;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.max_evals = 6000000;
     sample(&k, "snp", &o);
     judge(&k, f, &rhat, &ess);

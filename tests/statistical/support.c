@@ -1,4 +1,5 @@
 #include "statistical/support.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -9,8 +10,8 @@
 #include <cmocka.h>
 
 /* Stores rows as they come, with room for all draws of the run. */
-static void keep(void *user, size_t first_chain, size_t chains, uint64_t first, uint64_t draws, size_t columns,
-                 const double *rows)
+static int keep(void *user, size_t first_chain, size_t chains, uint64_t first, uint64_t draws, size_t columns,
+                const double *rows)
 {
     kept *k = user;
     size_t dim = columns - 1;
@@ -27,22 +28,23 @@ static void keep(void *user, size_t first_chain, size_t chains, uint64_t first, 
         for (uint64_t i = 0; i < draws; i++)
             memcpy(k->rows + ((first_chain + c) * k->room + first + i) * dim, rows + (c * draws + i) * columns + 1,
                    dim * sizeof *rows);
+    return 0;
 }
 
 void sample(kept *k, const char *model_name, const gess_options *options)
 {
     gess_error err = {0};
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess_run *run = NULL;
     if (gess_model_open(&model, model_name, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
     if (gess_run_new(&run, model, options, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_stats(run, &k->stats);
+    gess_run_stats(run, &k->stats, sizeof k->stats, NULL);
     *k = (kept){.chains = k->stats.chains, .dim = model->dim};
-    gess_run_on_draw(run, keep, k);
+    gess_run_on_draw(run, keep, k, NULL);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_stats(run, &k->stats);
+    gess_run_stats(run, &k->stats, sizeof k->stats, NULL);
     gess_run_free(run);
-    gess_model_close(model);
+    gess_model_free(model);
     k->draws = k->stats.draws;
     k->values = malloc(k->chains * k->dim * k->draws * sizeof *k->values);
     for (size_t c = 0; c < k->chains; c++)
@@ -77,7 +79,7 @@ void judge(const kept *k, gess__posterior_figures *figures, double *worst_rhat, 
 void wishart_truth(const char *name, double *sd)
 {
     gess_error err = {0};
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     if (gess_model_open(&model, name, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
     size_t n = model->dim;
     double *x = calloc(n * n, sizeof *x), *logp = calloc(n, sizeof *logp), *a = calloc(n * n, sizeof *a);
@@ -105,5 +107,5 @@ void wishart_truth(const char *name, double *sd)
     free(logp);
     free(a);
     free(inverse);
-    gess_model_close(model);
+    gess_model_free(model);
 }

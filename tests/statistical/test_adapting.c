@@ -26,7 +26,7 @@ static void adaptive_walk_converges(void **state)
     kept k;
     double sd[MAX_DIM], worst, min_ess;
     gess__posterior_figures figures[MAX_DIM];
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.kernel = "amh";
     o.chains = 8;
     o.warmup = 10000;
@@ -53,7 +53,7 @@ static void walk_is_tuned(void **state)
         gess_options o;
         kept k;
         double share = 0.0;
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.kernel = "mh";
         o.chains = 20;
         o.warmup = 10000;
@@ -74,12 +74,12 @@ static void tempering_finds_the_modes(void **state)
     kept truth, k;
     double worst, min_ess;
     gess__posterior_figures figures[MAX_DIM], wanted[MAX_DIM];
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.draws = 2000;
     sample(&truth, "mixture", &o); /* test_modes.c shows that it is right */
     judge(&truth, wanted, &worst, &min_ess);
     for (size_t which = 0; which < 2; which++) {
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.kernel = "mh";
         o.schedule = "tempering";
         o.ladder = ladders[which];
@@ -107,13 +107,13 @@ static void tempering_finds_the_modes(void **state)
 static double unevenness(const char *ladder, double *cold, double *hot)
 {
     gess_error err = {0};
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess__sampler *s = NULL;
     gess__team *team = NULL;
     gess__record none = {0};
     gess_options o;
     if (gess_model_open(&model, "student-t:dim=5,nu=10", NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.kernel = "mh";
     o.schedule = "tempering";
     o.ladder = ladder;
@@ -138,7 +138,7 @@ static double unevenness(const char *ladder, double *cold, double *hot)
     print_message("%s: between %.4f and %.4f of the exchanges refused\n", ladder, smallest, largest);
     gess__sampler_free(s);
     gess__team_free(team);
-    gess_model_close(model);
+    gess_model_free(model);
     return largest - smallest;
 }
 

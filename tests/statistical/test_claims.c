@@ -4,6 +4,7 @@
  *     in the tails, and generalized elliptical slice sampling with the same scale does not;
  *   - section 6.1: two groups converge on the Gaussian mixture;
  *   - section 6.2: two groups of 100 converge on a 50-dimensional Wishart Gaussian. */
+#include "base/options.h"
 #include "statistical/support.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static uint64_t stay_with(const char *kernel, const char *approx)
 {
     gess_options o;
     kept k;
-    gess_options_init(&o);
+    gess__options_init(&o);
     char path[] = "/tmp/gess-approx-XXXXXX";
     FILE *file = fdopen(mkstemp(path), "w");
     fputs(approx, file);
@@ -80,7 +81,7 @@ static void two_group_converges_on_mixture(void **state)
     kept k;
     gess__posterior_figures f[8];
     double rhat, ess;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "two-group";
     o.chains = 200;
     o.warmup = 500;
@@ -102,7 +103,7 @@ static void two_group_converges_on_wishart(void **state)
     kept k;
     gess__posterior_figures f[DIM];
     double rhat, ess, worst = 0.0;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "two-group";
     o.chains = 200;
     o.warmup = 3000;

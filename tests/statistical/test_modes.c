@@ -1,5 +1,6 @@
 /* Eight Gaussians with centres in [-10, 10]^8, far apart: with starts spread over the region every mode must be found
  * and have its weight, 1/8. */
+#include "base/options.h"
 #include "base/rng.h"
 #include "statistical/support.h"
 
@@ -76,7 +77,7 @@ static void weights(void **state)
     close(file);
     write_starts(path);
     read_centres(centres);
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.chains = STARTS;
     o.draws = DRAWS;
     o.init = path;

@@ -1,4 +1,5 @@
 /* What adaptation must achieve with the default schedule and settings, on fixed seeds. */
+#include "base/options.h"
 #include "statistical/support.h"
 
 #include <math.h>
@@ -19,7 +20,7 @@ static void wishart_50(void **state)
     kept k;
     gess__posterior_figures f[DIM];
     double truth[DIM], rhat, ess, worst = 0.0;
-    gess_options_init(&o);
+    gess__options_init(&o);
     sample(&k, "wishart:dim=50", &o);
     judge(&k, f, &rhat, &ess);
     wishart_truth("wishart:dim=50", truth);
@@ -40,7 +41,7 @@ static void efficiency(const char *model, double min_efficiency)
     kept k;
     gess__posterior_figures f[MAX_FIGURES];
     double rhat, ess;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.draws = 3000;
     sample(&k, model, &o);
     judge(&k, f, &rhat, &ess);
@@ -94,7 +95,7 @@ static void wishart_100(void **state)
     gess__posterior_figures f[DIM];
     double truth[DIM], rhat, ess, worst = 0.0;
     wishart_truth("wishart:dim=100", truth);
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.chains = 40;
     o.max_evals = 2000000;
     sample(&k, "wishart:dim=100", &o);

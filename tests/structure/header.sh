@@ -4,7 +4,7 @@
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-printf '#include <gess/gess.h>\nint main(void) { gess_options o; gess_options_init(&o); return 0; }\n' > "$folder/a.c"
+printf '#include <gess/gess.h>\nint main(void) { gess_options o; gess__options_init(&o); return 0; }\n' > "$folder/a.c"
 cp "$folder/a.c" "$folder/a.cc"
 flags="-Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -I $1/include"
 gcc -std=c17 $flags "$folder/a.c"

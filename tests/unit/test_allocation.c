@@ -1,6 +1,7 @@
 /* Nothing is allocated inside the sampling loop, and memory is O(KD + D²).
  *
  * The allocator's functions are replaced in this program by ones that count and pass on. */
+#include "base/options.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -161,19 +162,21 @@ typedef struct counts {
     uint64_t iterations;
 } counts;
 
-static void count_at_progress(void *user, const gess_stats *stats, uint64_t planned)
+static int count_at_progress(void *user, const gess_stats *stats, uint64_t planned)
 {
     (void)planned;
     counts *w = user;
     w->newest = atomic_load(&calls);
     if (stats->iterations <= 10) w->at_ten = w->newest;
     w->iterations = stats->iterations;
+    return 0;
 }
 
-static void ignore(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
-                   const double *rows)
+static int ignore(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t dim,
+                  const double *rows)
 {
     (void)user, (void)first_chain, (void)chains, (void)first_draw, (void)draws, (void)dim, (void)rows;
+    return 0;
 }
 
 static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t chains, uint64_t warmup, uint64_t draws)
@@ -181,7 +184,7 @@ static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t c
     gess_options o;
     gess_run *run;
     gess_error err = {0};
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.kernel = kernel;
     o.schedule = gess__kernel_find(kernel)->needs & GESS__NEEDS_APPROX ? "two-group" : "auto";
     o.chains = chains;
@@ -189,18 +192,18 @@ static gess_run *new_run(const gess_model *model, const char *kernel, uint64_t c
     o.draws = draws;
     o.threads = 2;
     if (gess_run_new(&run, model, &o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_on_draw(run, ignore, NULL);
+    gess_run_on_draw(run, ignore, NULL, NULL);
     return run;
 }
 
 /* There must be no allocation between iteration 10 and the end. */
 static void assert_no_allocation(const char *kernel, size_t dim, uint64_t chains, uint64_t draws)
 {
-    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = dim, .logp = normal, .gradient = normal_gradient};
+    gess_model model = {.name = "normal", .dim = dim, .logp = normal, .gradient = normal_gradient};
     gess_run *run = new_run(&model, kernel, chains, 15, draws);
     gess_error err = {0};
     counts w = {0};
-    gess_run_on_progress(run, count_at_progress, &w);
+    gess_run_on_progress(run, count_at_progress, &w, NULL);
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
     assert_int_equal(w.iterations, 15 + draws);
     assert_true(w.at_ten > 0);
@@ -258,7 +261,7 @@ static void large_projected_fit(void **state)
 /* The peak memory, in bytes, of a run with D = 1000 and 64 chains; all of it is released. */
 static double peak_of(uint64_t warmup)
 {
-    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = 1000, .logp = normal};
+    gess_model model = {.name = "normal", .dim = 1000, .logp = normal};
     long long before = atomic_load(&live);
     atomic_store(&peak, before);
     gess_run *run = new_run(&model, "gess", 64, warmup, 1);
@@ -288,7 +291,7 @@ static void peak_memory(void **state)
 static void draws_cost_nothing(void **state)
 {
     (void)state;
-    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = 2, .logp = normal};
+    gess_model model = {.name = "normal", .dim = 2, .logp = normal};
     long long bytes[2];
     for (size_t i = 0; i < 2; i++) {
         long long before = atomic_load(&live);

@@ -41,7 +41,7 @@ static int gradient(void *user, unsigned worker, size_t n, size_t dim, const dou
 
 static gess_model make(int *outside)
 {
-    gess_model m = GESS_MODEL_INIT;
+    gess_model m = {0};
     m.dim = DIM;
     m.logp = logp;
     m.gradient = gradient;
@@ -249,7 +249,7 @@ static void everything_fixed(void **state)
 {
     (void)state;
     const double one[2] = {1.0, 1.0};
-    gess_model m = GESS_MODEL_INIT;
+    gess_model m = {0};
     gess_error err = {0};
     gess__bounds b;
     m.dim = 2;

@@ -50,8 +50,8 @@ typedef struct rank_run {
     uint64_t sum; /* of the bits of all draws and their places */
 } rank_run;
 
-static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                       size_t columns, const double *rows)
+static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                      size_t columns, const double *rows)
 {
     rank_run *r = user;
     for (size_t c = 0; c < chains; c++)
@@ -60,15 +60,16 @@ static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t f
                 uint64_t place = ((first_draw + i) * 1009 + first_chain + c) * 101 + j;
                 r->sum += gess__bits(rows[(c * draws + i) * columns + j]) * (2 * place + 1);
             }
+    return 0;
 }
 
 static void *run_rank(void *argument)
 {
     rank_run *r = argument;
-    gess_model model = {.abi = GESS_ABI, .name = "normal", .dim = DIM, .logp = normal};
+    gess_model model = {.name = "normal", .dim = DIM, .logp = normal};
     gess_options o;
     gess_run *run = NULL;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = r->schedule;
     o.chains = r->chains > 0 ? r->chains : 24;
     if (r->speculate != NULL) o.speculate = r->speculate;
@@ -78,9 +79,9 @@ static void *run_rank(void *argument)
     o.threads = r->threads;
     o.comm = r->comm;
     r->status = gess_run_new(&run, &model, &o, NULL, &r->error);
-    if (r->status == GESS_OK) gess_run_on_draw(run, take_draws, r);
+    if (r->status == GESS_OK) gess_run_on_draw(run, take_draws, r, NULL);
     if (r->status == GESS_OK) r->status = gess_run_go(run, &r->error);
-    if (run != NULL) gess_run_stats(run, &r->stats);
+    if (run != NULL) gess_run_stats(run, &r->stats, sizeof r->stats, NULL);
     gess_run_free(run);
     return NULL;
 }

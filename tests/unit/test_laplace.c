@@ -86,11 +86,11 @@ static run *start(gess_logp_fn *logp, unsigned threads)
 {
     run *r = calloc(1, sizeof *r);
     gess_error err = {0};
-    r->model = (gess_model)GESS_MODEL_INIT;
+    r->model = (gess_model){0};
     r->model.dim = DIM;
     r->model.logp = logp;
     r->model.user = &r->w;
-    gess_options_init(&r->options);
+    gess__options_init(&r->options);
     r->options.max_warmup_evals = 100000;
     assert_int_equal(gess__team_new(&r->team, threads, &err), GESS_OK);
     if (gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err) != GESS_OK) fail_msg("%s", err.text);

@@ -49,14 +49,15 @@ static void lists(void **state)
 
 enum { CHAINS = 12, DRAWS = 60, COLUMNS = 3 };
 
-static void keep(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
-                 const double *rows)
+static int keep(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                const double *rows)
 {
     double(*kept)[DRAWS][COLUMNS] = user;
     assert_int_equal(columns, COLUMNS);
     for (size_t c = 0; c < chains; c++)
         for (uint64_t i = 0; i < draws; i++)
             memcpy(kept[first_chain + c][first_draw + i], rows + (c * draws + i) * columns, columns * sizeof *rows);
+    return 0;
 }
 
 /* A run that is extended in memory has the draws of a run that was as long from the start. */
@@ -64,34 +65,34 @@ static void extended(void **state)
 {
     (void)state;
     gess_error err = {0};
-    const gess_model *model;
+    gess_model *model;
     static double kept[2][CHAINS][DRAWS][COLUMNS];
     gess_stats stats[2];
     good(gess_model_open(&model, "banana", NULL, &err), &err);
     for (int way = 0; way < 2; way++) {
         gess_options o;
         gess_run *run = NULL;
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.chains = CHAINS;
         o.warmup = 40;
         o.threads = 2;
         o.draws = way == 0 ? DRAWS : 7;
         good(gess_run_new(&run, model, &o, NULL, &err), &err);
-        gess_run_on_draw(run, keep, kept[way]);
-        assert_int_equal(gess__run_extend(run, DRAWS, &err), GESS_ERR_INTERNAL); /* the run has not ended */
+        gess_run_on_draw(run, keep, kept[way], NULL);
+        assert_int_equal(gess_run_extend(run, DRAWS, &err), GESS_ERR_INTERNAL); /* the run has not ended */
         good(gess_run_go(run, &err), &err);
         for (uint64_t draws = 20; way == 1 && draws <= DRAWS; draws += 20) {
-            good(gess__run_extend(run, draws, &err), &err);
+            good(gess_run_extend(run, draws, &err), &err);
             good(gess_run_go(run, &err), &err);
         }
-        gess_run_stats(run, &stats[way]);
+        gess_run_stats(run, &stats[way], sizeof stats[way], NULL);
         gess_run_free(run);
     }
     assert_int_equal(stats[0].evals, stats[1].evals);
     assert_int_equal(stats[0].evals_sampling, stats[1].evals_sampling);
     assert_int_equal(stats[1].draws, DRAWS);
     assert_memory_equal(kept[0], kept[1], sizeof kept[0]);
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 static void plan_runs(void **state)
@@ -168,12 +169,12 @@ static double expect(double m, double s, double centre, int power)
 static void find(const char *specification, gess__truth *truth)
 {
     gess_error err = {0};
-    const gess_model *model;
+    gess_model *model;
     *truth = (gess__truth){0};
     good(gess_model_open(&model, specification, NULL, &err), &err);
     good(gess__truth_find(truth, model, specification, &err), &err);
     assert_true(truth->known);
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 static void truths(void **state)
@@ -210,7 +211,7 @@ static void truths(void **state)
     gess__table_free(&centres);
 
     /* 2-D: the variances are the diagonal of A over its determinant, crosswise; curvatures of logp give A */
-    const gess_model *model;
+    gess_model *model;
     good(gess_model_open(&model, "wishart:dim=2,seed=5", NULL, &err), &err);
     double x[4][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}}, logp[4];
     assert_int_equal(model->logp(model->user, 0, 4, 2, x[0], logp), 0);
@@ -230,7 +231,7 @@ static void truths(void **state)
     assert_int_equal(gess__truth_find(&t, model, "no-such:model=1", &err), GESS_ERR_FILE);
     assert_non_null(strstr(err.text, "bench reference"));
     gess__truth_free(&t);
-    gess_model_close(model);
+    gess_model_free(model);
 }
 
 int main(void)

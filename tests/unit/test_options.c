@@ -104,7 +104,7 @@ static void defaults(void **state)
     (void)state;
     gess_options o;
     memset(&o, 0xff, sizeof o);
-    gess_options_init(&o);
+    gess__options_init(&o);
 #define GESS_COUNT(name, flag, value, low, high, unit, help) assert_true(o.name == (uint64_t)(value));
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) assert_true(o.name == GESS_AUTO);
 #define GESS_REAL(name, flag, value, low, high, unit, help) assert_true(o.name == (value));
@@ -131,7 +131,7 @@ static void set_bad(const char *name, const char *value, const char *piece, cons
 {
     gess_options o, before;
     gess_error err = {0};
-    gess_options_init(&o);
+    gess__options_init(&o);
     memcpy(&before, &o, sizeof o);
     assert_int_equal(gess_options_set(&o, name, value, &err), GESS_ERR_USAGE);
     assert_int_equal(err.status, GESS_ERR_USAGE);
@@ -175,7 +175,7 @@ static void ranges(void **state)
             gess_options o;
             gess_error err = {0};
             char text[32], shown[32];
-            gess_options_init(&o);
+            gess__options_init(&o);
             snprintf(text, sizeof text, "%llu", (unsigned long long)ends[j]);
             if (gess_options_set(&o, row->name, text, &err) != GESS_OK) fail_msg("%s", err.text);
             gess__option_show(&o, row, shown, sizeof shown);
@@ -203,9 +203,9 @@ static void round_trips(void **state)
         gess_options o, again, plain;
         gess_error err = {0};
         char text[64], dashed[64];
-        gess_options_init(&o);
-        gess_options_init(&again);
-        gess_options_init(&plain);
+        gess__options_init(&o);
+        gess__options_init(&again);
+        gess__options_init(&plain);
         const char *value = row->type == GESS__OPTION_TEXT ? "some/path with blanks" : "1";
         snprintf(dashed, sizeof dashed, "--%s", row->name);
         if (gess_options_set(&o, dashed, value, &err) != GESS_OK) fail_msg("%s", err.text);
@@ -242,8 +242,8 @@ static void other_kinds(void **state)
         gess_options o, again;
         gess_error err = {0};
         char text[64], shown[64];
-        gess_options_init(&o);
-        gess_options_init(&again);
+        gess__options_init(&o);
+        gess__options_init(&again);
         if (row->type == GESS__OPTION_COUNT_OR_AUTO)
             snprintf(text, sizeof text, "auto");
         else
@@ -266,7 +266,7 @@ static void flags_and_texts(void **state)
 {
     (void)state;
     gess_options o;
-    gess_options_init(&o);
+    gess__options_init(&o);
     const gess__option *row;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
         char text[8];

@@ -119,7 +119,7 @@ static void open_update(update *s)
 {
     gess_error err = {0};
     *s = (update){.kernel = gess__kernel_find("gess")};
-    s->model = (gess_model)GESS_MODEL_INIT;
+    s->model = (gess_model){0};
     s->model.dim = DIM;
     s->model.logp = shell;
     s->model.user = s;

@@ -1,4 +1,6 @@
 /* The public interface: a run from a density to draws. */
+#include "base/options.h"
+#include "model/model.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +113,7 @@ static void at_one(void *user, size_t dim, const double *normals, double *x)
 
 static gess_model model_of(gess_logp_fn *logp, size_t dim, void *user)
 {
-    return (gess_model){.abi = GESS_ABI, .name = "test", .dim = dim, .logp = logp, .user = user};
+    return (gess_model){.name = "test", .dim = dim, .logp = logp, .user = user};
 }
 
 /* ---- collecting draws ---- */
@@ -124,14 +126,14 @@ typedef struct collection {
     int disorder;   /* a draw came twice, out of order or too many */
 } collection;
 
-static void collect(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
-                    const double *rows)
+static int collect(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                   const double *rows)
 {
     collection *c = user;
     size_t dim = columns - 1;
     if (dim != c->dim || first_chain + chains > c->chains || first_draw + draws > c->draws) {
         c->disorder++;
-        return;
+        return 0;
     }
     for (size_t k = 0; k < chains; k++) {
         size_t chain = first_chain + k;
@@ -140,6 +142,7 @@ static void collect(void *user, size_t first_chain, size_t chains, uint64_t firs
                draws * (1 + dim) * sizeof *rows);
         c->have[chain] += draws;
     }
+    return 0;
 }
 
 static collection new_collection(const gess_options *o, size_t dim)
@@ -166,7 +169,7 @@ static size_t bytes_of(const collection *c)
 static gess_options options_of(uint64_t chains, uint64_t warmup, uint64_t draws)
 {
     gess_options o;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "two-group";
     o.chains = chains;
     o.warmup = warmup;
@@ -182,10 +185,10 @@ static collection run_all(const gess_model *model, const gess_options *o, gess_s
     gess_error err = {0};
     collection c = new_collection(o, model->dim);
     if (gess_run_new(&run, model, o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_on_draw(run, collect, &c);
+    gess_run_on_draw(run, collect, &c, NULL);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
     gess_stats ignored;
-    gess_run_stats(run, stats == NULL ? &ignored : stats);
+    gess_run_stats(run, stats == NULL ? &ignored : stats, sizeof ignored, NULL);
     gess_run_free(run);
     assert_int_equal(c.disorder, 0);
     for (size_t i = 0; i < c.chains; i++) assert_int_equal(c.have[i], o->draws);
@@ -463,7 +466,7 @@ typedef struct stopper {
     int backwards;
 } stopper;
 
-static void stop_late(void *user, const gess_stats *stats, uint64_t planned)
+static int stop_late(void *user, const gess_stats *stats, uint64_t planned)
 {
     stopper *s = user;
     s->calls++;
@@ -471,6 +474,7 @@ static void stop_late(void *user, const gess_stats *stats, uint64_t planned)
     if (stats->iterations < s->last) s->backwards++;
     s->last = stats->iterations;
     if (stats->iterations >= s->at) gess_stop(s->run);
+    return 0;
 }
 
 static void stops(void **state)
@@ -485,13 +489,13 @@ static void stops(void **state)
             stopper s = {.at = at};
             collection c = new_collection(&o, 2);
             assert_int_equal(gess_run_new(&s.run, &model, &o, NULL, &err), GESS_OK);
-            gess_run_on_draw(s.run, collect, &c);
-            gess_run_on_progress(s.run, stop_late, &s);
+            gess_run_on_draw(s.run, collect, &c, NULL);
+            gess_run_on_progress(s.run, stop_late, &s, NULL);
             assert_int_equal(gess_run_go(s.run, &err), GESS_ERR_STOPPED);
             assert_int_equal(err.status, GESS_ERR_STOPPED);
             assert_int_equal(c.disorder, 0);
             gess_stats stats;
-            gess_run_stats(s.run, &stats);
+            gess_run_stats(s.run, &stats, sizeof stats, NULL);
             if (stats.iterations < at || stats.iterations >= 50050)
                 fail_msg("%s: asked to stop at %llu, stopped at %llu", o.schedule, (unsigned long long)at,
                          (unsigned long long)stats.iterations);
@@ -641,9 +645,6 @@ static void refusals(void **state)
     (void)state;
     gess_model good = model_of(bent, 2, NULL), model = good;
     gess_options o = options_of(10, 1, 1), bad = o;
-    model.abi = GESS_ABI + 1;
-    refuse(&model, &o, GESS_ERR_MODEL, "rebuild");
-    model = good;
     model.dim = 0;
     refuse(&model, &o, GESS_ERR_MODEL, "no parameters");
     model = good;
@@ -703,7 +704,7 @@ static void directory(void **state)
     gess_error err = {0};
     collection c = new_collection(&o, 2);
     if (gess_run_new(&run, &model, &o, place, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_on_draw(run, collect, &c);
+    gess_run_on_draw(run, collect, &c, NULL);
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
     gess_run_free(run);
     gess__draws d;

@@ -68,7 +68,7 @@ static void kernels_foresee(void **state)
     (void)state;
     gess_error err = {0};
     size_t able = 0;
-    gess_model model = GESS_MODEL_INIT;
+    gess_model model = {0};
     model.dim = WIDE;
     model.logp = flat;
     gess__target target;
@@ -136,7 +136,7 @@ enum { KEYS = 1 << 16 };
  * point. */
 typedef struct recorder {
     gess_model model;
-    const gess_model *inner; /* NULL: the one below */
+    gess_model *inner; /* NULL: the one below */
     int noting;
     uint64_t keys[KEYS];
     atomic_ullong points, foreign;
@@ -214,8 +214,8 @@ typedef struct result {
     size_t components;
 } result;
 
-static void add_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                      size_t columns, const double *rows)
+static int add_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                     const double *rows)
 {
     result *r = user;
     for (size_t c = 0; c < chains; c++)
@@ -225,6 +225,7 @@ static void add_draws(void *user, size_t first_chain, size_t chains, uint64_t fi
                 memcpy(&bits, &rows[(c * draws + i) * columns + k], sizeof bits);
                 r->sum += bits * (2 * place + 1);
             }
+    return 0;
 }
 
 static void go(recorder *w, const gess_options *o, result *r)
@@ -233,10 +234,10 @@ static void go(recorder *w, const gess_options *o, result *r)
     gess_error err = {0};
     *r = (result){0};
     if (gess_run_new(&run, &w->model, o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
-    gess_run_on_draw(run, add_draws, r);
+    gess_run_on_draw(run, add_draws, r, NULL);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
     const gess__ensemble *e = run->ensemble[0];
-    gess_run_stats(run, &r->stats);
+    gess_run_stats(run, &r->stats, sizeof r->stats, NULL);
     r->tally = e->tally;
     r->nans = e->nans;
     memcpy(r->points, e->nans.points, GESS__NANS_KEPT * e->target.dim * sizeof *r->points);
@@ -264,7 +265,7 @@ static recorder *new_recorder(const gess_model *inner)
         w->model = *inner;
         w->model.gradient = NULL;
     } else {
-        w->model = (gess_model)GESS_MODEL_INIT;
+        w->model = (gess_model){0};
         w->model.dim = 3;
         w->model.start = begin_at;
     }
@@ -287,7 +288,7 @@ static uint64_t compare(const gess_model *inner, const char *kernel, const char 
     result plain, other;
     gess_options o;
     uint64_t unused = 0;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.kernel = kernel;
     o.schedule = schedule;
     o.chains = chains;
@@ -333,11 +334,11 @@ static void same_bits(void **state)
 static void same_bits_of_mixtures(void **state)
 {
     (void)state;
-    const gess_model *inner = NULL;
+    gess_model *inner = NULL;
     gess_error err = {0};
     assert_int_equal(gess_model_open(&inner, "mixture", NULL, &err), GESS_OK);
     assert_true(compare(inner, "gess", "auto", 24, 250, 2) > 0);
-    gess_model_close(inner);
+    gess_model_free(inner);
 }
 
 /* An error at a used point ends the run with the same message as without speculation. */
@@ -359,13 +360,13 @@ static void errors_that_count(void **state)
     static const char *const speculate[] = {"off", "4", "auto"};
     gess_error errors[3] = {{0}};
     for (size_t i = 0; i < 3; i++) {
-        gess_model model = GESS_MODEL_INIT;
+        gess_model model = {0};
         gess_options o;
         gess_run *run = NULL;
         model.dim = 3;
         model.logp = failing;
         model.start = begin_at;
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.schedule = "fixed";
         o.chains = 1;
         o.warmup = 0;
@@ -388,7 +389,7 @@ static void bad_values(void **state)
         gess_options o;
         gess_run *run = NULL;
         gess_error err = {0};
-        gess_options_init(&o);
+        gess__options_init(&o);
         assert_string_equal(o.speculate, "auto");
         o.speculate = bad[i];
         assert_int_equal(gess_run_new(&run, &w->model, &o, NULL, &err), GESS_ERR_USAGE);

@@ -64,7 +64,7 @@ static void release(history *h)
 
 static gess_model make_model(double *scale)
 {
-    gess_model m = GESS_MODEL_INIT;
+    gess_model m = {0};
     m.dim = DIM;
     m.logp = logp;
     m.user = scale;
@@ -80,7 +80,7 @@ static void windows(void **state)
     gess_model m = make_model(NULL);
     gess_options o;
     gess_error err = {0};
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "pooled";
     history h = make(&o, &m);
     gess__record record = {.thin = 1, .sink = remember, .user = &h};
@@ -135,7 +135,7 @@ static void moving(void **state)
     gess_model m = make_model(&scale);
     gess_options o;
     gess_error err = {0};
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "pooled";
     history h = make(&o, &m);
     gess__record none = {0};
@@ -167,7 +167,7 @@ static void fixed_lengths(void **state)
             gess_options o;
             gess_error err = {0};
             gess__record none = {0};
-            gess_options_init(&o);
+            gess__options_init(&o);
             o.schedule = schedules[s];
             o.warmup = lengths[k];
             history h = make(&o, &m);
@@ -188,7 +188,7 @@ static void most_evaluations(void **state)
         gess_options o;
         gess_error err = {0};
         gess__record none = {0};
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.schedule = schedules[s];
         o.max_warmup_evals = 3000;
         history h = make(&o, &m);
@@ -209,7 +209,7 @@ static void others_end_themselves(void **state)
         gess_options o;
         gess_error err = {0};
         gess__record none = {0};
-        gess_options_init(&o);
+        gess__options_init(&o);
         o.schedule = schedules[s];
         history h = make(&o, &m);
         while (!h.s->adaptation.warmup.over) assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
@@ -242,7 +242,7 @@ static void flat_densities(void **state)
             int status = GESS_OK;
             m.logp = flat;
             if (bounded) m.lower = lower, m.upper = upper;
-            gess_options_init(&o);
+            gess__options_init(&o);
             o.schedule = schedules[s];
             o.transform = "none";
             o.max_warmup_evals = 500000;

@@ -1,4 +1,6 @@
 /* Starting points of chains. */
+#include "base/options.h"
+#include "model/model.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -75,13 +77,13 @@ static void shifted(void *user, size_t dim, const double *normals, double *x)
 
 static gess_model model_of(density *d)
 {
-    return (gess_model){.abi = GESS_ABI, .name = "test", .dim = DIM, .logp = logp, .user = d};
+    return (gess_model){.name = "test", .dim = DIM, .logp = logp, .user = d};
 }
 
 static gess_options options_of(uint64_t chains, const char *init)
 {
     gess_options o;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.chains = chains;
     o.init = init;
     o.schedule = "fixed";
@@ -103,7 +105,7 @@ static gess_stats start(const gess_model *model, uint64_t chains, const char *in
     assert_int_equal(d->inside, chains);
     if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
     assert_int_equal(d->inside, chains);
-    gess_run_stats(run, &stats);
+    gess_run_stats(run, &stats, sizeof stats, NULL);
     assert_int_equal(stats.evals, d->calls);
     gess_run_free(run);
     return stats;

@@ -93,7 +93,7 @@ json_t *gess__bench_number(double value);
 /* Wraps a model and counts its calls, points and seconds. */
 typedef struct gess__timed {
     gess_model model;
-    const gess_model *inner;
+    gess_model *inner;
     uint64_t repeats;   /* evaluations of the inner model per evaluation; point by point if there are several */
     double start_scale; /* chains start at standard normals times this; 0: where the inner model says */
     uint32_t *batches;  /* sizes of the first `room` calls; or NULL */

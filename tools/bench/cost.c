@@ -14,6 +14,7 @@
  * make one run of the largest budget, whose beginnings serve as the smaller ones; the first half of a budget is
  * discarded. */
 #include "base/mem.h"
+#include "base/options.h"
 #include "bench/measure.h"
 
 #include <math.h>
@@ -73,7 +74,7 @@ static int run_gess(const ladder *l, step *s, uint64_t seed, gess_error *err)
 {
     gess_options defaults;
     gess__sampled sampled;
-    gess_options_init(&defaults);
+    gess__options_init(&defaults);
     uint64_t total = (uint64_t)s->budget, max_warmup = total / 2;
     if (max_warmup > defaults.max_warmup_evals) max_warmup = defaults.max_warmup_evals;
     gess__plan plan = {.model = l->model,
@@ -191,11 +192,11 @@ static void report(const ladder *l, const char *sampler, json_t *rows)
 
 static int make_ladder(ladder *l, uint64_t max_evals, gess_error *err)
 {
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     GESS_TRY(gess_model_open(&model, l->model, NULL, err));
     l->dim = model->dim;
     int status = gess__truth_find(&l->truth, model, l->model, err);
-    gess_model_close(model);
+    gess_model_free(model);
     double budget = FIRST_BUDGET;
     do {
         step *s = &l->steps[l->count++];

@@ -25,8 +25,8 @@ typedef struct taker {
     int begun;
 } taker;
 
-static void take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
-                 const double *rows)
+static int take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                const double *rows)
 {
     taker *t = user;
     if (!t->begun) memcpy(t->shift, rows + 1, t->dim * sizeof *rows);
@@ -46,6 +46,7 @@ static void take(void *user, size_t first_chain, size_t chains, uint64_t first_d
             for (size_t j = 0; j < t->dim; j++)
                 t->values[(j * t->chains + first_chain + c) * t->capacity + place] = x[j];
         }
+    return 0;
 }
 
 /* Makes room for `draws` draws per chain, of which at most max_held are held; the stride is a power of two. */
@@ -92,7 +93,7 @@ static int finish_sums(const taker *t, uint64_t draws, gess__sampled *out, gess_
 /* `list` owns the texts of the settings. */
 static int make_options(const gess__plan *plan, gess_options *o, gess__bench_list *list, gess_error *err)
 {
-    gess_options_init(o);
+    gess__options_init(o);
     o->seed = plan->seed;
     o->threads = 1;
     o->draws = PILOT;
@@ -122,9 +123,9 @@ static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, 
         if (!(more >= 1.0)) break;
         uint64_t goal = draws + (uint64_t)more;
         GESS_TRY(make_room(t, goal, plan->max_held, err));
-        GESS_TRY(gess__run_extend(run, goal, err));
+        GESS_TRY(gess_run_extend(run, goal, err));
         GESS_TRY(gess_run_go(run, err));
-        gess_run_stats(run, s);
+        gess_run_stats(run, s, sizeof *s, NULL);
     }
     return GESS_OK;
 }
@@ -142,9 +143,9 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
 {
     gess_stats s;
     GESS_TRY(make_room(t, PILOT, plan->max_held > 0 ? PILOT : 0, err));
-    gess_run_on_draw(run, take, t);
+    gess_run_on_draw(run, take, t, NULL);
     GESS_TRY(gess_run_go(run, err));
-    gess_run_stats(run, &s);
+    gess_run_stats(run, &s, sizeof s, NULL);
     out->evals_warmup = s.evals - s.evals_sampling;
     double evals = plan->sampling > 0 ? (double)plan->sampling : (double)plan->total - (double)out->evals_warmup;
     uint64_t discarded = 0;
@@ -169,7 +170,7 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
 
 int gess__sample_gess(const gess__plan *plan, gess__sampled *out, gess_error *err)
 {
-    const gess_model *inner = NULL;
+    gess_model *inner = NULL;
     gess__bench_list list;
     gess__timed timed;
     gess_options o;
@@ -191,7 +192,7 @@ int gess__sample_gess(const gess__plan *plan, gess__sampled *out, gess_error *er
     if (status == GESS_OK) status = run_plan(plan, run, &t, out, err);
     if (status == GESS_OK) out->seconds_outside = o.threads == 1 ? out->seconds - timed.seconds : NAN;
     gess_run_free(run);
-    gess_model_close(inner);
+    gess_model_free(inner);
     free(t.values);
     free(t.sums);
     free(t.shift);

@@ -47,7 +47,7 @@ static double time_calls(const gess_model *m, size_t n, const double *x, double 
 
 static int measure_batches(const char *name, gess__bench_result *result, gess_error *err)
 {
-    const gess_model *m = NULL;
+    gess_model *m = NULL;
     double *x = NULL, *logp = NULL, *single = NULL;
     int status = gess_model_open(&m, name, NULL, err);
     if (status == GESS_OK) status = gess__alloc_bytes(&x, BATCH * m->dim, sizeof *x, "points", err);
@@ -75,7 +75,7 @@ static int measure_batches(const char *name, gess__bench_result *result, gess_er
     free(x);
     free(logp);
     free(single);
-    gess_model_close(m);
+    gess_model_free(m);
     return status;
 }
 

@@ -41,10 +41,10 @@ typedef struct rank_run {
 static void *run_rank(void *argument)
 {
     rank_run *r = argument;
-    gess_model model = {.abi = GESS_ABI, .name = "sleeping", .dim = DIM, .logp = sleep_logp};
+    gess_model model = {.name = "sleeping", .dim = DIM, .logp = sleep_logp};
     gess_options o;
     gess_run *run = NULL;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "fixed";
     o.warmup = 0;
     o.chains = CHAINS_PER_RANK * r->ranks;
@@ -54,7 +54,7 @@ static void *run_rank(void *argument)
     o.comm = r->comm;
     r->status = gess_run_new(&run, &model, &o, NULL, &r->error);
     if (r->status == GESS_OK) r->status = gess_run_go(run, &r->error);
-    if (r->status == GESS_OK) gess_run_stats(run, &r->stats);
+    if (r->status == GESS_OK) gess_run_stats(run, &r->stats, sizeof r->stats, NULL);
     gess_run_free(run);
     return NULL;
 }

@@ -67,14 +67,14 @@ static int run_trial(gess__scaling *t, const char *name, const double *sd, gess_
 int gess__scaling_run(gess__scaling *t, gess_error *err)
 {
     char name[64];
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess__truth truth = {0};
     t->sd_error = t->mean_error = 0.0;
     snprintf(name, sizeof name, "wishart:dim=%zu,seed=1", t->dim);
     int status = gess_model_open(&model, name, NULL, err);
     if (status == GESS_OK) status = gess__truth_find(&truth, model, name, err);
     if (status == GESS_OK) status = run_trial(t, name, truth.sd, err);
-    gess_model_close(model);
+    gess_model_free(model);
     gess__truth_free(&truth);
     return status;
 }

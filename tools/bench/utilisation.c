@@ -9,6 +9,7 @@
  * The time that the density sleeps is a function of the point, so every run has the same times. Verified first in every
  * case: the draws and the number of evaluations are those of one thread without sleep. */
 #include "base/mem.h"
+#include "base/options.h"
 #include "bench/bench.h"
 
 #include <math.h>
@@ -77,7 +78,7 @@ static void start_at(void *user, size_t dim, const double *normals, double *x)
 static void open_sleeper(sleeper *s, double mean, int exponential, double thickness)
 {
     *s = (sleeper){.mean = mean, .exponential = exponential, .thickness = thickness};
-    s->model = (gess_model)GESS_MODEL_INIT;
+    s->model = (gess_model){0};
     s->model.name = "sleeper";
     s->model.dim = DIM;
     s->model.logp = sleep_and_tell;
@@ -156,7 +157,7 @@ static int run_scene(const scene *c, unsigned threads, double mean, const char *
     gess__sampler *sampler = NULL;
     GESS_ALLOC(&s, 1, err);
     open_sleeper(s, mean, c->exponential, c->thickness);
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = c->schedule;
     o.warmup = c->warmup;
     o.speculate = speculate;

@@ -1,6 +1,7 @@
 /* Warms up a sampler on a timed density, runs it in pieces with a clock around each, and verifies counts and log
  * densities. */
 #include "bench/warmed.h"
+#include "base/options.h"
 
 #include "base/mem.h"
 
@@ -24,7 +25,7 @@ int gess__warmed_open(gess__warmed *f, const char *model, const char *schedule, 
 {
     gess_options o;
     *f = (gess__warmed){0};
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = schedule != NULL ? schedule : "fixed";
     o.chains = chains;
     o.threads = threads;
@@ -47,7 +48,7 @@ void gess__warmed_close(gess__warmed *f)
 {
     gess__sampler_free(f->sampler);
     gess__team_free(f->team);
-    gess_model_close(f->inner);
+    gess_model_free(f->inner);
     free(f->points);
     free(f->logp);
     free(f->timed.batches);

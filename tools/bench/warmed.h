@@ -10,7 +10,7 @@
     "funnel,mixture,german-credit,breast-cancer,stochastic-volatility,ionosphere,snp,wishart:dim=50"
 
 typedef struct gess__warmed {
-    const gess_model *inner;
+    gess_model *inner;
     gess__timed timed;
     gess__team *team;
     gess__sampler *sampler;

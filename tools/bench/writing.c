@@ -1,6 +1,7 @@
 /* The cost of a run directory: a run of the cheapest model with its files, against the same run without files; the
  * median of seven. Verified first: the file has the draws of the run without files. The directory is made in the folder
  * for temporary files, and removed again. */
+#include "base/options.h"
 #include "bench/bench.h"
 #include "draws/draws.h"
 
@@ -28,11 +29,12 @@ static void add_block(void *user, size_t first_chain, size_t chains, uint64_t fi
     s->sum += gess__bench_checksum(&segment, s->columns);
 }
 
-static void add_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                      size_t columns, const double *rows)
+static int add_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                     const double *rows)
 {
     (void)columns;
     add_block(user, first_chain, chains, first_draw, draws, rows);
+    return 0;
 }
 
 /* One run, with files if there is a directory. *sum, if not NULL, gets the checksum of the draws. */
@@ -42,14 +44,14 @@ static int time_run(const gess_model *model, unsigned threads, const char *direc
     gess_options o;
     gess_run *run = NULL;
     checksum rows = {.columns = 1 + model->dim + model->derived};
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.warmup = 100;
     o.draws = WRITING_DRAWS;
     o.threads = threads;
     o.overwrite = 1;
     double start = gess__seconds();
     int status = gess_run_new(&run, model, &o, directory, err);
-    if (status == GESS_OK && sum != NULL) gess_run_on_draw(run, add_draws, &rows);
+    if (status == GESS_OK && sum != NULL) gess_run_on_draw(run, add_draws, &rows, NULL);
     if (status == GESS_OK) status = gess_run_go(run, err);
     *seconds = gess__seconds() - start;
     gess_run_free(run);
@@ -86,7 +88,7 @@ static int measure(gess__bench_result *result, const gess_model *model, unsigned
 static int run(const gess__bench_options *options, gess__bench_result *result, gess_error *err)
 {
     (void)options;
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     const char *place = getenv("TMPDIR");
     char directory[4096], path[4200];
     snprintf(directory, sizeof directory, "%s/gess-bench-XXXXXX", place != NULL ? place : "/tmp");
@@ -94,7 +96,7 @@ static int run(const gess__bench_options *options, gess__bench_result *result, g
     int status = gess_model_open(&model, "funnel", NULL, err);
     if (status == GESS_OK) status = measure(result, model, 1, directory, err);
     if (status == GESS_OK) status = measure(result, model, 2, directory, err);
-    gess_model_close(model);
+    gess_model_free(model);
     static const char *const files[] = {"config.json",  "draws.gess", "checkpoint", "checkpoint.old",
                                         "history.json", "lock",       "log.txt",    "summary.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -1,5 +1,6 @@
 /* Figure 5 of the paper, "Comparing Mixing": seven samplers on seven densities, effective samples per second and per
  * evaluation. Beyond the paper: a stricter metric, groups of 50, gess with default settings, emcee and zeus. */
+#include "base/options.h"
 #include "bench/measure.h"
 #include "reproduce/mixing.h"
 #include "reproduce/sample.h"

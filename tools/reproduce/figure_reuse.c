@@ -53,13 +53,13 @@ static int true_trace(const gess_model *model, double *trace, gess_error *err)
 
 static int compute(const json_t *settings, json_t **result, gess_error *err)
 {
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     gess__sampler *s = NULL;
     gess__team *team = NULL;
     gess_options o;
     json_t *fits = json_array();
     double fitting = 0.0, begun = 0.0, trace = 0.0;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.schedule = "two-group";
     o.chains = 2 * gess__json_count(settings, "group");
     o.reuse = gess__json_count(settings, "reuse");
@@ -81,7 +81,7 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
     json_decref(fits);
     gess__sampler_free(s);
     gess__team_free(team);
-    gess_model_close(model);
+    gess_model_free(model);
     return status;
 }
 

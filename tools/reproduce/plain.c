@@ -1,6 +1,7 @@
 /* Runs single updates on a plain Gaussian, records the points that the density was asked for, and computes the ellipses
  * again from the variates of the kernel. */
 #include "reproduce/plain.h"
+#include "base/options.h"
 
 #include "base/vmath.h"
 
@@ -55,14 +56,14 @@ int gess__plain_open(gess__plain *p, size_t dim, const char *kernel, size_t chai
                      const gess__approx *approx, gess_error *err)
 {
     gess_options o;
-    gess_options_init(&o);
+    gess__options_init(&o);
     o.kernel = kernel;
     o.schedule = "fixed";
     o.chains = chains;
     o.seed = seed;
     o.threads = 1;
     o.warmup = 0;
-    p->model = (gess_model)GESS_MODEL_INIT;
+    p->model = (gess_model){0};
     p->model.name = "gaussian";
     p->model.dim = dim;
     p->model.logp = density;

@@ -47,8 +47,8 @@ static void keep(const holder *h, const series *s, size_t chain, uint64_t draw, 
     for (size_t j = 0; j < h->dim; j++) s->values[(j * h->chains + chain) * h->held + place] = x[j];
 }
 
-static void take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
-                 const double *rows)
+static int take(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws, size_t columns,
+                const double *rows)
 {
     holder *h = user;
     for (size_t c = 0; c < chains; c++)
@@ -60,6 +60,7 @@ static void take(void *user, size_t first_chain, size_t chains, uint64_t first_d
             keep(h, &h->all, first_chain + c, draw, row + 1);
             if (h->last.values != h->all.values) keep(h, &h->last, first_chain + c, draw, row + 1);
         }
+    return 0;
 }
 
 static int make_holder(holder *h, size_t dim, size_t chains, uint64_t draws, gess_error *err)
@@ -198,7 +199,7 @@ static double cpu_seconds(void)
 /* `list` owns the texts of the settings. */
 static int make_options(const gess__trial *trial, gess_options *o, gess__bench_list *list, gess_error *err)
 {
-    gess_options_init(o);
+    gess__options_init(o);
     o->seed = trial->seed;
     o->threads = 1;
     o->chains = trial->chains;
@@ -219,11 +220,11 @@ static int run_gess(const gess__trial *trial, gess_run *run, json_t *result, ges
 {
     gess_stats s;
     GESS_TRY(gess_run_go(run, err));
-    gess_run_stats(run, &s);
+    gess_run_stats(run, &s, sizeof s, NULL);
     double begun = cpu_seconds(), timed = (double)(trial->draws - s.draws);
-    GESS_TRY(gess__run_extend(run, trial->draws, err));
+    GESS_TRY(gess_run_extend(run, trial->draws, err));
     GESS_TRY(gess_run_go(run, err));
-    gess_run_stats(run, &s);
+    gess_run_stats(run, &s, sizeof s, NULL);
     double seconds = (cpu_seconds() - begun) * (double)trial->draws / timed;
     json_object_set_new(result, "evals_warmup", json_integer((json_int_t)(s.evals - s.evals_sampling)));
     json_object_set_new(result, "evals_sampling", json_integer((json_int_t)s.evals_sampling));
@@ -243,11 +244,11 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
     int status = gess_run_new(&run, model, &o, NULL, err);
     if (status == GESS_OK) {
         gess_stats s; /* parallel tempering reports only its cold chain */
-        gess_run_stats(run, &s);
+        gess_run_stats(run, &s, sizeof s, NULL);
         status = make_holder(h, model->dim, s.chains, trial->draws, err);
     }
     if (status == GESS_OK) {
-        gess_run_on_draw(run, take, h);
+        gess_run_on_draw(run, take, h, NULL);
         status = run_gess(trial, run, result, err);
     }
     gess_run_free(run);
@@ -301,7 +302,7 @@ static int sample_peer(const gess__trial *trial, const gess_model *model, holder
 
 int gess__trial_run(const gess__trial *trial, json_t **result, gess_error *err)
 {
-    const gess_model *model = NULL;
+    gess_model *model = NULL;
     holder h = {0};
     *result = json_object();
     GESS_TRY(gess_model_open(&model, trial->model, NULL, err));
@@ -313,6 +314,6 @@ int gess__trial_run(const gess__trial *trial, json_t **result, gess_error *err)
         status = GESS_OK;
     }
     free_holder(&h);
-    gess_model_close(model);
+    gess_model_free(model);
     return status;
 }

@@ -2,6 +2,7 @@
 #ifndef GESS_REPRODUCE_SAMPLE_H
 #define GESS_REPRODUCE_SAMPLE_H
 
+#include "base/options.h"
 #include "reproduce/reproduce.h"
 
 /* The settings of a run. */
