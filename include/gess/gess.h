@@ -67,6 +67,15 @@ typedef void gess_start_fn(void *user, size_t dim, const double *normals, double
  * run. Called once for each stored draw. */
 typedef int gess_derive_fn(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out);
 
+/* As gess_logp_fn and gess_gradient_fn, with further numbers for each point (blobs, n × `blobs` of the model,
+ * row-major): log prior and log likelihood apart, say, or whatever else the density computes on its way. They stay with
+ * the point and are stored with its draws, without another evaluation. Those of a point whose density is zero are not
+ * used. */
+typedef int gess_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                          double *blobs);
+typedef int gess_gradient_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                                   double *gradient, double *blobs);
+
 /* A density. Whatever is NULL or 0 is absent. Start from GESS_MODEL_INIT, so that fields added later
  * are absent too. */
 typedef struct gess_model {
@@ -83,11 +92,15 @@ typedef struct gess_model {
     size_t derived;                /* number of derived quantities, stored with each draw */
     const char *const *derived_names;
     gess_derive_fn *derive;
+    size_t blobs;                           /* number of blobs, stored with each draw */
+    const char *const *blob_names;          /* absent: blob1, blob2, … */
+    gess_blobs_fn *logp_blobs;              /* called in place of logp, which may then be absent */
+    gess_gradient_blobs_fn *gradient_blobs; /* in place of gradient; absent: gradient and logp_blobs are both called */
 } gess_model;
 
-#define GESS_MODEL_INIT                                                                  \
-    {                                                                                    \
-        GESS_ABI, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL \
+#define GESS_MODEL_INIT                                                                                       \
+    {                                                                                                         \
+        GESS_ABI, NULL, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, NULL \
     }
 
 /* ---- a density in a shared object ----
@@ -167,8 +180,8 @@ typedef struct gess_stats {
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of
- * consecutive chains and draws. A row has `columns` numbers, the log density, the parameters and the
- * derived quantities: rows[(chain · draws + draw) · columns]. */
+ * consecutive chains and draws. A row has `columns` numbers, the log density, the parameters, the
+ * derived quantities and the blobs: rows[(chain · draws + draw) · columns]. */
 typedef void gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                           size_t columns, const double *rows);
 
