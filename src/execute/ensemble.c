@@ -130,7 +130,7 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     gess__archive_expect(a, e->chains.count);
     gess__archive_expect(a, e->chains.dim);
     gess__archive_expect(a, e->chains.state_size);
-    if (e->chains.blob_count > 0) gess__archive_expect(a, e->chains.blob_count);
+    gess__archive_expect(a, e->chains.blob_count);
     gess__archive_expect(a, e->group);
     gess__chains_archive(&e->chains, 0, e->chains.count, a);
     for (size_t k = 0; e->chains.powers != NULL && k < e->chains.count; k++)
