@@ -27,7 +27,7 @@ static int print_values(const gess_model *model, const gess__table *table, int g
 {
     size_t dim = model->dim;
     int code = gradient ? model->gradient(model->user, 0, table->rows, dim, table->values, logp, gradients)
-                        : model->logp(model->user, 0, table->rows, dim, table->values, logp);
+                        : gess__model_logp(model, 0, table->rows, table->values, logp);
     if (code != 0) return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d", code);
     printf("lp__");
     for (size_t i = 0; i < dim && gradient; i++) {

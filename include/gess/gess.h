@@ -74,9 +74,13 @@ typedef int gess_logp_fn(void *user, unsigned worker, size_t n, size_t dim, cons
 typedef int gess_gradient_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
                              double *gradient);
 
-/* The same with blobs: further numbers for each point (n × blobs, row-major) that are stored with the draw. */
+/* The same with blobs: further numbers for each point (n × blobs, row-major), such as log prior and log likelihood
+ * apart. They stay with the point and are stored with its draws, without another evaluation. Those of a point whose
+ * density is zero are not used. */
 typedef int gess_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
                           double *blobs);
+typedef int gess_gradient_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
+                                   double *gradient, double *blobs);
 
 /* Writes a starting point made of `dim` independent standard normals; it must depend on nothing else. */
 typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
@@ -116,6 +120,7 @@ typedef struct gess_density {
     size_t blobs;                  /* number of blobs */
     const char *const *blob_names; /* absent: blob1, blob2, … */
     gess_blobs_fn *logp_blobs;     /* called instead of logp, which may be absent then */
+    gess_gradient_blobs_fn *gradient_blobs; /* instead of gradient; absent: gradient and logp_blobs are both called */
     gess_message_fn *message;
     gess_logp_fn *start_logp; /* log density of the starting distribution */
     gess_logp_fn *log_prior;  /* the prior's part of the log density */

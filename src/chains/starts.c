@@ -44,10 +44,12 @@ static void draw_start(const placing *p, size_t chain, uint64_t attempt)
 /* Puts a chain at the point p->x of the user's space; *inside: whether the point is in the support. */
 static int place(const placing *p, size_t chain, int *inside, gess_error *err)
 {
-    double *y = p->chains->x + chain * p->target->dim, value;
+    gess__chains *c = p->chains;
+    double *y = c->x + chain * p->target->dim, *blobs = c->blobs != NULL ? c->blobs + chain * c->blob_count : NULL,
+           value;
     *inside = gess__bounds_in(&p->target->bounds, p->x, y);
     if (!*inside) return GESS_OK;
-    GESS_TRY(gess__target_evaluate(p->target, 0, 1, y, &value, NULL, p->scratch, err));
+    GESS_TRY(gess__target_evaluate(p->target, 0, 1, y, &value, NULL, blobs, p->scratch, err));
     p->tally->evals++;
     if (value == INFINITY) {
         char point[600];
@@ -58,7 +60,7 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
     }
     if (isnan(value)) p->tally->nans++;
     *inside = value > -INFINITY;
-    p->chains->value[chain] = value;
+    c->value[chain] = value;
     return GESS_OK;
 }
 
@@ -160,7 +162,7 @@ static int start_from_file(const placing *p, const char *path, gess_error *err)
 int gess__starts(const gess__target *target, uint64_t seed, const char *init, gess__chains *chains, gess__tally *tally,
                  gess_error *err)
 {
-    GESS_ASSERT(chains->x != NULL && chains->dim == target->dim);
+    GESS_ASSERT(chains->x != NULL && chains->dim == target->dim && chains->blob_count == target->model->blobs);
     placing p = {.target = target, .seed = seed, .chains = chains, .tally = tally};
     int status = gess__alloc_bytes(&p.x, 2 * target->model->dim, sizeof *p.x, "starts", err);
     if (status == GESS_OK)

@@ -12,6 +12,7 @@ int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
     GESS_ASSERT(c->count > 0 && c->dim > 0);
     GESS_ALLOC(&c->x, c->count * c->dim, err);
     GESS_ALLOC(&c->value, c->count, err);
+    if (c->blob_count > 0) GESS_ALLOC(&c->blobs, c->count * c->blob_count, err);
     GESS_ALLOC(&c->kernel_state, c->count * c->state_size, err);
     GESS_ALLOC(&c->deltas, c->count, err);
     GESS_ALLOC(&c->log_ts, c->count, err);
@@ -23,6 +24,7 @@ void gess__chains_free(gess__chains *c)
 {
     free(c->x);
     free(c->value);
+    free(c->blobs);
     free(c->kernel_state);
     free(c->deltas);
     free(c->log_ts);
@@ -34,6 +36,8 @@ void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__arc
     GESS_ASSERT(first + count <= c->count);
     gess__archive_bytes(a, c->x + first * c->dim, count * c->dim * sizeof *c->x);
     gess__archive_bytes(a, c->value + first, count * sizeof *c->value);
+    if (c->blobs != NULL)
+        gess__archive_bytes(a, c->blobs + first * c->blob_count, count * c->blob_count * sizeof *c->blobs);
     gess__archive_bytes(a, c->kernel_state + first * c->state_size, count * c->state_size * sizeof *c->kernel_state);
     gess__archive_bytes(a, c->deltas + first, count * sizeof *c->deltas);
     gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);

@@ -1,5 +1,6 @@
-/* The state of every chain: its point in the sampling space (transform/target.h), the log density there, the numbers
- * that the kernel keeps for it, sums of δ and log T since warm-up, and its power under tempering. */
+/* The state of every chain: its point in the sampling space (transform/target.h), the log density there and the blobs
+ * that came with it, the numbers that the kernel keeps for it, sums of δ and log T since warm-up, and its power under
+ * tempering. */
 #ifndef GESS_CHAINS_STATE_H
 #define GESS_CHAINS_STATE_H
 
@@ -11,8 +12,10 @@
 typedef struct gess__chains {
     size_t count, dim;
     size_t state_size;    /* doubles per chain that the kernel keeps */
+    size_t blob_count;    /* blobs per chain; 0: none */
     double *x;            /* count × dim: the points */
     double *value;        /* count: log density in the sampling space */
+    double *blobs;        /* count × blob_count, or NULL: the model's further numbers for the points */
     double *kernel_state; /* count × state_size: what the kernel keeps between updates, zero at first */
     double *deltas;       /* count, or NULL: δ under T, summed over updates since warm-up */
     double *log_ts;       /* count, or NULL: log T without its constants, likewise */
@@ -20,7 +23,7 @@ typedef struct gess__chains {
     uint32_t first;       /* number of chain 0, for random keys */
 } gess__chains;
 
-/* Allocates the arrays for chains->count chains of chains->dim and ->state_size; powers if `tempered`. */
+/* Allocates the arrays for chains->count chains of chains->dim, ->state_size and ->blob_count; powers if `tempered`. */
 int gess__chains_new(gess__chains *chains, int tempered, gess_error *err);
 void gess__chains_free(gess__chains *chains);
 

@@ -153,7 +153,7 @@ static int share(gess__coordinator *c, size_t count, gess__ensemble **ensemble, 
     c->announced = c->farewell_sent = 0;
     memset(c->loads, 0, (size_t)c->comm->size * sizeof *c->loads);
     c->assigned = 0;
-    return gess__helpers_open(&c->helpers, c->comm, first->target.dim, &c->wake, err);
+    return gess__helpers_open(&c->helpers, c->comm, first->target.dim, first->chains.blob_count, &c->wake, err);
 }
 
 int gess__coordinator_gather(gess__coordinator *c, size_t count, gess__ensemble **ensemble, const gess_options *options,

@@ -50,14 +50,15 @@ static void run_slot(gess__helper_rank *r, gess__slot *s, unsigned worker)
     take_counts(s, u);
 }
 
-/* Evaluates a predicted point; without the lock meanwhile. */
-static int evaluate(gess__helper_rank *r, uint64_t ensemble, unsigned worker, const double *point, double *value)
+/* Evaluates a predicted point, with its blobs if there are any; without the lock meanwhile. */
+static int evaluate(gess__helper_rank *r, uint64_t ensemble, unsigned worker, const double *point, double *value,
+                    double *blobs)
 {
     gess__update *u = &r->ensemble[ensemble]->updates[worker];
     *value = NAN;
     r->speculating++;
     pthread_mutex_unlock(&r->lock);
-    int status = gess__target_evaluate(u->target, worker, 1, point, value, NULL, u->mapped, NULL);
+    int status = gess__target_evaluate(u->target, worker, 1, point, value, NULL, blobs, u->mapped, NULL);
     pthread_mutex_lock(&r->lock);
     r->speculating--;
     pthread_cond_signal(&r->wake);
@@ -71,7 +72,7 @@ static int speculate(gess__helper_rank *r, unsigned worker)
     gess__request *q = gess__requests_next(&r->requests);
     if (q != NULL) {
         q->state = GESS__REQUEST_BEGUN;
-        q->status = evaluate(r, q->label.ensemble, worker, q->point, &q->value);
+        q->status = evaluate(r, q->label.ensemble, worker, q->point, &q->value, q->blobs);
         q->state = GESS__REQUEST_DONE;
         return 1;
     }
@@ -79,8 +80,9 @@ static int speculate(gess__helper_rank *r, unsigned worker)
     double value, *point = r->speculation != NULL ? r->points + worker * r->requests.dim : NULL;
     if (point == NULL || r->ending || r->held || !gess__speculation_take(r->speculation, worker, point, &taken))
         return 0;
-    int status = evaluate(r, taken.label.ensemble, worker, point, &value);
-    gess__speculation_give(r->speculation, &taken, status, value);
+    double *blobs = r->ensemble[taken.label.ensemble]->updates[worker].blobs;
+    int status = evaluate(r, taken.label.ensemble, worker, point, &value, blobs);
+    gess__speculation_give(r->speculation, &taken, status, value, blobs);
     return 1;
 }
 
@@ -124,8 +126,8 @@ static int make_speculation(gess__helper_rank *r, const gess__ensemble *e, gess_
 {
     unsigned threads = gess__team_size(r->team), all = threads * (unsigned)r->comm->size;
     GESS_TRY(gess__scheduler_make_speculation(&r->speculation, e, all, &r->lock, &r->work, err));
-    GESS_TRY(gess__helpers_open(&r->helpers, r->comm, e->target.dim, &r->wake, err));
-    GESS_TRY(gess__requests_open(&r->requests, threads, e->target.dim, err));
+    GESS_TRY(gess__helpers_open(&r->helpers, r->comm, e->target.dim, e->chains.blob_count, &r->wake, err));
+    GESS_TRY(gess__requests_open(&r->requests, threads, e->target.dim, e->chains.blob_count, err));
     GESS_ALLOC(&r->points, threads * e->target.dim, err);
     gess__helpers_attach(&r->helpers, r->speculation, NULL);
     return GESS_OK;
@@ -142,6 +144,7 @@ int gess__helper_make_slots(gess__helper_rank *r, const gess__ensemble *e, gess_
         c->count = (size_t)r->setup.block;
         c->dim = e->target.dim;
         c->state_size = e->chains.state_size;
+        c->blob_count = e->chains.blob_count;
         GESS_TRY(gess__chains_new(c, r->setup.tempered, err));
         GESS_ALLOC(&r->slot[i].nans.points, GESS__NANS_KEPT * c->dim, err);
     }

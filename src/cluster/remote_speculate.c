@@ -89,22 +89,25 @@ typedef struct gess__remote_point {
 
 enum { CAME, FAILED, REFUSED };
 
-/* The message that comes back. */
+/* The message that comes back; if the value CAME, its blobs follow. */
 typedef struct answer {
     uint64_t run, id, kind;
     double value;
 } answer;
 
-int gess__helpers_open(gess__helpers *h, gess_comm *comm, size_t dim, pthread_cond_t *wake, gess_error *err)
+int gess__helpers_open(gess__helpers *h, gess_comm *comm, size_t dim, size_t blobs, pthread_cond_t *wake,
+                       gess_error *err)
 {
     gess__helpers_free(h);
     h->comm = comm;
     h->wake = wake;
     h->dim = dim;
+    h->blob_count = blobs;
     GESS_ALLOC(&h->of, (size_t)comm->size, err);
     GESS_ALLOC(&h->away, MAX_AWAY, err);
     h->room = MAX_AWAY;
     GESS_ALLOC(&h->point, dim, err);
+    if (blobs > 0) GESS_ALLOC(&h->blobs, blobs, err);
     return GESS_OK;
 }
 
@@ -113,6 +116,7 @@ void gess__helpers_free(gess__helpers *h)
     free(h->of);
     free(h->away);
     free(h->point);
+    free(h->blobs);
     gess__archive_free(&h->out);
     *h = (gess__helpers){0};
 }
@@ -212,18 +216,21 @@ static void put_down(gess__helpers *h, const gess__predicted_point *taken, const
     if (got->kind == REFUSED)
         gess__speculation_return(h->speculation, taken);
     else
-        gess__speculation_give_remote(h->speculation, taken, got->kind == CAME ? GESS_OK : GESS_ERR_MODEL, got->value);
+        gess__speculation_give_remote(h->speculation, taken, got->kind == CAME ? GESS_OK : GESS_ERR_MODEL, got->value,
+                                      h->blobs);
     if (h->lock != NULL) pthread_mutex_unlock(h->lock);
 }
 
 int gess__helpers_take(gess__helpers *h, const gess__message *m, gess_error *err)
 {
-    answer got;
+    answer got = {0};
     size_t i = 0;
-    if (m->count != sizeof got)
+    gess__archive a = gess__wire_open(m);
+    GESS_ARCHIVE(&a, &got);
+    if (!a.bad && (h->of == NULL || got.run != h->comm->runs)) return GESS_OK; /* of a run that is over */
+    if (got.kind == CAME && h->blobs != NULL) gess__archive_bytes(&a, h->blobs, h->blob_count * sizeof *h->blobs);
+    if (a.bad || a.at != a.size)
         return gess__fail(err, GESS_ERR_INTERNAL, "an incomplete value came from rank %d", m->from);
-    memcpy(&got, m->bytes, sizeof got);
-    if (h->of == NULL || got.run != h->comm->runs) return GESS_OK; /* of a run that is over */
     while (i < h->count && h->away[i].id != got.id) i++;
     if (i == h->count) return GESS_OK;
     gess__helper *one = &h->of[m->from];
@@ -247,13 +254,18 @@ double gess__remote_poll_seconds(double sec_per_eval)
     return sec_per_eval / 16.0;
 }
 
-int gess__requests_open(gess__requests *r, size_t threads, size_t dim, gess_error *err)
+int gess__requests_open(gess__requests *r, size_t threads, size_t dim, size_t blobs, gess_error *err)
 {
     GESS_ALLOC(&r->of, threads, err);
     GESS_ALLOC(&r->points, threads * dim, err);
+    if (blobs > 0) GESS_ALLOC(&r->blobs, threads * blobs, err);
     r->count = threads;
     r->dim = dim;
-    for (size_t i = 0; i < threads; i++) r->of[i].point = r->points + i * dim;
+    r->blob_count = blobs;
+    for (size_t i = 0; i < threads; i++) {
+        r->of[i].point = r->points + i * dim;
+        if (blobs > 0) r->of[i].blobs = r->blobs + i * blobs;
+    }
     return GESS_OK;
 }
 
@@ -261,13 +273,29 @@ void gess__requests_free(gess__requests *r)
 {
     free(r->of);
     free(r->points);
+    free(r->blobs);
+    gess__archive_free(&r->out);
     *r = (gess__requests){0};
 }
 
-static int send_answer(gess_comm *comm, int to, uint64_t id, uint64_t kind, double value, gess_error *err)
+static int refuse_point(gess_comm *comm, int to, uint64_t id, gess_error *err)
 {
-    const answer back = {.run = comm->runs, .id = id, .kind = kind, .value = value};
+    const answer back = {.run = comm->runs, .id = id, .kind = REFUSED};
     return comm->send(comm, to, GESS__WIRE_VALUE, &back, sizeof back, err);
+}
+
+static int send_value(gess__requests *r, gess_comm *comm, const gess__request *one, gess_error *err)
+{
+    answer back = {.run = comm->runs, .id = one->id, .kind = one->status == GESS_OK ? CAME : FAILED};
+    back.value = one->value;
+    if (back.kind != CAME || one->blobs == NULL)
+        return comm->send(comm, one->from, GESS__WIRE_VALUE, &back, sizeof back, err);
+    gess__archive *a = &r->out;
+    a->size = 0;
+    GESS_ARCHIVE(a, &back);
+    gess__archive_bytes(a, one->blobs, r->blob_count * sizeof *one->blobs);
+    if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for a value");
+    return comm->send(comm, one->from, GESS__WIRE_VALUE, a->bytes, a->size, err);
 }
 
 int gess__requests_take(gess__requests *r, gess_comm *comm, const gess__message *m, int able,
@@ -287,7 +315,7 @@ int gess__requests_take(gess__requests *r, gess_comm *comm, const gess__message 
     for (size_t i = 0; i < r->count && one == NULL; i++)
         if (r->of[i].state == GESS__REQUEST_NONE) one = &r->of[i];
     if (!able || one == NULL || label.ensemble >= ensembles || generations[label.ensemble] != label.generation)
-        return send_answer(comm, m->from, id, REFUSED, 0.0, err);
+        return refuse_point(comm, m->from, id, err);
     gess__archive_bytes(&a, one->point, r->dim * sizeof *one->point);
     if (a.bad || a.at != a.size)
         return gess__fail(err, GESS_ERR_INTERNAL, "an incomplete point came from rank %d", m->from);
@@ -314,8 +342,7 @@ int gess__requests_send(gess__requests *r, gess_comm *comm, int refuse, int *sen
         if (one->state != GESS__REQUEST_DONE && !refused) continue;
         one->state = GESS__REQUEST_NONE;
         *sent = 1;
-        uint64_t kind = refused ? REFUSED : one->status == GESS_OK ? CAME : FAILED;
-        GESS_TRY(send_answer(comm, one->from, one->id, kind, one->value, err));
+        GESS_TRY(refused ? refuse_point(comm, one->from, one->id, err) : send_value(r, comm, one, err));
     }
     return GESS_OK;
 }

@@ -50,7 +50,7 @@ typedef struct gess__helpers {
     gess__speculation *speculation; /* NULL: nothing is predicted */
     pthread_mutex_t *lock;          /* of the queues, to be taken; NULL: the caller holds it */
     pthread_cond_t *wake;           /* wakes the thread that sends */
-    size_t dim;
+    size_t dim, blob_count;
     gess__helper *of; /* per rank */
     unsigned threads; /* assigned to this rank, of all of them */
     int first;        /* the rank that gets a point first, in turn */
@@ -59,10 +59,12 @@ typedef struct gess__helpers {
     uint64_t ids;
     double sec_per_eval;
     double *point;
+    double *blobs; /* of a value that has come; NULL if there are none */
     gess__archive out;
 } gess__helpers;
 
-int gess__helpers_open(gess__helpers *helpers, gess_comm *comm, size_t dim, pthread_cond_t *wake, gess_error *err);
+int gess__helpers_open(gess__helpers *helpers, gess_comm *comm, size_t dim, size_t blobs, pthread_cond_t *wake,
+                       gess_error *err);
 void gess__helpers_free(gess__helpers *helpers);
 
 void gess__helpers_assign(gess__helpers *helpers, int rank, unsigned threads);
@@ -90,19 +92,22 @@ typedef struct gess__request {
     double *point;
     int status;
     double value;
+    double *blobs; /* NULL if there are none */
 } gess__request;
 
 typedef struct gess__requests {
-    size_t count, dim;   /* one per thread */
+    size_t count; /* one per thread */
+    size_t dim, blob_count;
     double sec_per_eval; /* as the owner has it */
     gess__request *of;
-    double *points;
+    double *points, *blobs;
+    gess__archive out;
 } gess__requests;
 
 /* Seconds between two polls for ranks that take part: a small part of an evaluation. */
 double gess__remote_poll_seconds(double sec_per_eval);
 
-int gess__requests_open(gess__requests *requests, size_t threads, size_t dim, gess_error *err);
+int gess__requests_open(gess__requests *requests, size_t threads, size_t dim, size_t blobs, gess_error *err);
 void gess__requests_free(gess__requests *requests);
 
 /* Takes a point that has come. Refuses it if there is no room, if `able` is 0, or if generations[ensembles] says that

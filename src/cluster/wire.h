@@ -26,7 +26,7 @@ enum {
     GESS__WIRE_LEAVE,     /* 0 → helper: the command is over */
     GESS__WIRE_ASSIGN,    /* 0 → helper: a rank that speculates for it, or no longer does (remote_speculate.h) */
     GESS__WIRE_PREDICTED, /* any → helper: a predicted point to evaluate */
-    GESS__WIRE_VALUE,     /* helper → any: its value */
+    GESS__WIRE_VALUE,     /* helper → any: its value and blobs */
 };
 
 #define GESS__PING_SECONDS 1.0

@@ -62,6 +62,7 @@ static int make_workers(gess__ensemble *e, const gess_model *model, const gess_o
     unsigned workers = gess__team_size(team);
     e->chains.dim = dim;
     e->chains.state_size = e->kernel->state_size(dim);
+    e->chains.blob_count = model->blobs;
     e->block = options->block > 0 ? (size_t)options->block : choose_block(e->chains.count, dim, workers);
     if (e->block > e->chains.count) e->block = e->chains.count;
     GESS_ALLOC(&e->updates, workers, err);
@@ -129,6 +130,7 @@ void gess__ensemble_archive(gess__ensemble *e, gess__archive *a)
     gess__archive_expect(a, e->chains.count);
     gess__archive_expect(a, e->chains.dim);
     gess__archive_expect(a, e->chains.state_size);
+    gess__archive_expect(a, e->chains.blob_count);
     gess__archive_expect(a, e->group);
     gess__chains_archive(&e->chains, 0, e->chains.count, a);
     for (size_t k = 0; e->chains.powers != NULL && k < e->chains.count; k++)

@@ -71,9 +71,9 @@ static int speculate(gess__scheduler *s, unsigned worker, int *gone)
     s->free--;
     pthread_mutex_unlock(&s->lock);
     double value = NAN;
-    int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->mapped, NULL);
+    int status = gess__target_evaluate(u->target, worker, 1, u->points, &value, NULL, u->blobs, u->mapped, NULL);
     pthread_mutex_lock(&s->lock);
-    gess__speculation_give(s->speculation, &taken, status, value);
+    gess__speculation_give(s->speculation, &taken, status, value, u->blobs);
     *gone = worker > 0 && !gess__team_rejoin(e->team, worker);
     if (!*gone) s->free++;
     return 1;

@@ -29,9 +29,10 @@ typedef struct slot {
  * `tail` on without the lock, and the others with it. */
 struct gess__speculation_queue {
     gess__speculation *speculation;
-    size_t room, dim;
+    size_t room, dim, blob_count;
     slot *slots;
     double *points; /* room × dim */
+    double *blobs;  /* room × blob_count: of the values that came; NULL if there are none */
     size_t *from;   /* per proposal: the slot that has its value, or SELF */
     uint64_t head, tail;
     uint64_t begun;   /* every slot before it has been taken */
@@ -52,21 +53,20 @@ struct gess__speculation {
 
 #define SELF SIZE_MAX
 
-static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t room, size_t block, size_t dim,
-                      gess_error *err)
+/* The queue has its room, dim and blob_count. */
+static int open_queue(gess__speculation_queue *q, gess__speculation *speculation, size_t block, gess_error *err)
 {
     q->speculation = speculation;
-    q->room = room;
-    q->dim = dim;
     gess__condition_init(&q->came);
-    GESS_ALLOC(&q->slots, room, err);
-    GESS_ALLOC(&q->points, room * dim, err);
+    GESS_ALLOC(&q->slots, q->room, err);
+    GESS_ALLOC(&q->points, q->room * q->dim, err);
+    if (q->blob_count > 0) GESS_ALLOC(&q->blobs, q->room * q->blob_count, err);
     GESS_ALLOC(&q->from, block, err);
     return GESS_OK;
 }
 
 int gess__speculation_new(gess__speculation **speculation, unsigned workers, size_t depth, size_t block, size_t dim,
-                          pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
+                          size_t blobs, pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err)
 {
     GESS_ALLOC(speculation, 1, err);
     gess__speculation *a = *speculation;
@@ -76,7 +76,13 @@ int gess__speculation_new(gess__speculation **speculation, unsigned workers, siz
     a->lock = lock;
     a->offered = offered;
     GESS_ALLOC(&a->queues, workers, err);
-    for (; a->workers < workers; a->workers++) GESS_TRY(open_queue(&a->queues[a->workers], a, room, block, dim, err));
+    for (; a->workers < workers; a->workers++) {
+        gess__speculation_queue *q = &a->queues[a->workers];
+        q->room = room;
+        q->dim = dim;
+        q->blob_count = blobs;
+        GESS_TRY(open_queue(q, a, block, err));
+    }
     return GESS_OK;
 }
 
@@ -86,6 +92,7 @@ void gess__speculation_free(gess__speculation *a)
     for (unsigned i = 0; i < a->workers; i++) {
         free(a->queues[i].slots);
         free(a->queues[i].points);
+        free(a->queues[i].blobs);
         free(a->queues[i].from);
         pthread_cond_destroy(&a->queues[i].came);
     }
@@ -134,11 +141,14 @@ static int take(gess__speculation *a, unsigned first, double due, double *point,
     return 1;
 }
 
-static void give(const gess__predicted_point *taken, int status, double value)
+static void give(const gess__predicted_point *taken, int status, double value, const double *blobs)
 {
-    slot *s = &taken->queue->slots[taken->slot];
+    const gess__speculation_queue *q = taken->queue;
+    slot *s = &q->slots[taken->slot];
     if (s->ticket != taken->ticket) return;
     s->value = value;
+    if (status == GESS_OK && blobs != NULL)
+        memcpy(q->blobs + taken->slot * q->blob_count, blobs, q->blob_count * sizeof *blobs);
     s->state = status == GESS_OK ? CAME : FAILED;
     pthread_cond_signal(&taken->queue->came);
 }
@@ -148,10 +158,11 @@ int gess__speculation_take(gess__speculation *a, unsigned first, double *point, 
     return take(a, first, 0.0, point, taken);
 }
 
-void gess__speculation_give(gess__speculation *a, const gess__predicted_point *taken, int status, double value)
+void gess__speculation_give(gess__speculation *a, const gess__predicted_point *taken, int status, double value,
+                            const double *blobs)
 {
     a->made++;
-    give(taken, status, value);
+    give(taken, status, value, blobs);
 }
 
 int gess__speculation_take_remote(gess__speculation *a, double due, double *point, gess__predicted_point *taken)
@@ -161,16 +172,17 @@ int gess__speculation_take_remote(gess__speculation *a, double due, double *poin
     return found;
 }
 
-void gess__speculation_give_remote(gess__speculation *a, const gess__predicted_point *taken, int status, double value)
+void gess__speculation_give_remote(gess__speculation *a, const gess__predicted_point *taken, int status, double value,
+                                   const double *blobs)
 {
     (void)a;
-    give(taken, status, value);
+    give(taken, status, value, blobs);
 }
 
 void gess__speculation_return(gess__speculation *a, const gess__predicted_point *taken)
 {
     a->made--;
-    give(taken, GESS_ERR_INTERNAL, 0.0);
+    give(taken, GESS_ERR_INTERNAL, 0.0, NULL);
 }
 
 /* ---- the worker that runs the update ---- */
@@ -280,6 +292,9 @@ static int collect(gess__speculation_queue *q, gess__update *u, gess_error *err)
         wait_for(q, s);
         u->values[p] = s->value;
         if (s->state == CAME) {
+            if (q->blobs != NULL)
+                memcpy(u->blobs + p * q->blob_count, q->blobs + q->from[p] * q->blob_count,
+                       q->blob_count * sizeof *u->blobs);
             q->speculation->used++;
             q->from[p] = SELF;
         }

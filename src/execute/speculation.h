@@ -36,10 +36,10 @@ typedef struct gess__predicted_point {
     gess__frozen_label label;
 } gess__predicted_point;
 
-/* One queue per worker, for blocks of at most `block` chains and at most `depth` predicted angles per lane. Idle
- * workers wait on `offered`. */
+/* One queue per worker, for blocks of at most `block` chains and at most `depth` predicted angles per lane; a point has
+ * `dim` numbers, its value comes with `blobs` more. Idle workers wait on `offered`. */
 int gess__speculation_new(gess__speculation **speculation, unsigned workers, size_t depth, size_t block, size_t dim,
-                          pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err);
+                          size_t blobs, pthread_mutex_t *lock, pthread_cond_t *offered, gess_error *err);
 void gess__speculation_free(gess__speculation *speculation);
 
 /* Labels the points that the worker queues from now on. Call it with the lock held. */
@@ -55,16 +55,16 @@ void gess__speculation_set_sender(gess__speculation *speculation, pthread_cond_t
  * of worker `first` or the next worker after it. Returns 0 if there is none. */
 int gess__speculation_take(gess__speculation *speculation, unsigned first, double *point, gess__predicted_point *taken);
 
-/* Brings back the value of a point, or its error. */
+/* Brings back the value of a point with its blobs (NULL if there are none), or its error. */
 void gess__speculation_give(gess__speculation *speculation, const gess__predicted_point *taken, int status,
-                            double value);
+                            double value, const double *blobs);
 
 /* The same for points that go to another rank; they are counted when they go. `due` is a time of gess__seconds().
  * _return() gives back a point that the other rank refused, uncounted. */
 int gess__speculation_take_remote(gess__speculation *speculation, double due, double *point,
                                   gess__predicted_point *taken);
 void gess__speculation_give_remote(gess__speculation *speculation, const gess__predicted_point *taken, int status,
-                                   double value);
+                                   double value, const double *blobs);
 void gess__speculation_return(gess__speculation *speculation, const gess__predicted_point *taken);
 
 /* Number of speculative evaluations that were not used so far. */

@@ -19,8 +19,8 @@ int gess__scheduler_make_speculation(gess__speculation **speculation, const gess
     size_t depth = e->speculate != GESS_AUTO  ? (size_t)e->speculate
                    : workers <= MAX_DEPTH / 2 ? 2 * ((size_t)workers - 1)
                                               : MAX_DEPTH;
-    return gess__speculation_new(speculation, gess__team_size(e->team), depth, e->block, e->target.dim, lock, offered,
-                                 err);
+    return gess__speculation_new(speculation, gess__team_size(e->team), depth, e->block, e->target.dim,
+                                 e->target.model->blobs, lock, offered, err);
 }
 
 int gess__speculates(const gess__scheduler *s)

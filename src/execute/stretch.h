@@ -29,7 +29,7 @@ typedef struct gess__stretch {
 } gess__stretch;
 
 /* A rectangle of draws in the user's scale: rows[(chain · draws + draw) · columns] holds the log density, the
- * parameters and the derived quantities. */
+ * parameters, the derived quantities and the blobs. */
 typedef struct gess__segment {
     size_t first, count; /* the chains whose draws are kept */
     uint64_t iterations; /* done by each of these chains so far */

@@ -23,9 +23,10 @@ static int record_block(const gess__ensemble *e, const gess__task *t, const gess
                         gess_error *err)
 {
     if (t->keep == 0) return GESS_OK;
-    return gess__target_draws(&e->target, u->worker, t->keep, t->chains->x + t->first * e->target.dim,
-                              t->chains->value + t->first, t->rows + draw * e->target.columns, t->row_stride, u->mapped,
-                              err);
+    const gess__chains *c = t->chains;
+    return gess__target_draws(&e->target, u->worker, t->keep, c->x + t->first * c->dim, c->value + t->first,
+                              c->blobs != NULL ? c->blobs + t->first * c->blob_count : NULL,
+                              t->rows + draw * e->target.columns, t->row_stride, u->mapped, err);
 }
 
 static void collect_block(const gess__task *t, const gess__update *u)
@@ -42,8 +43,8 @@ static void collect_block(const gess__task *t, const gess__update *u)
 static int task_is_possible(const gess__ensemble *e, unsigned worker, const gess__task *t)
 {
     return worker < gess__team_size(e->team) && t->count > 0 && t->count <= e->block && t->keep <= t->count &&
-           t->iterations > 0 && t->chains->dim == e->target.dim && (t->window_stride == 0 || t->values != NULL) &&
-           (t->keep == 0 || gess__task_kept(t) == 0 || t->rows != NULL);
+           t->iterations > 0 && t->chains->dim == e->target.dim && t->chains->blob_count == e->target.model->blobs &&
+           (t->window_stride == 0 || t->values != NULL) && (t->keep == 0 || gess__task_kept(t) == 0 || t->rows != NULL);
 }
 
 int gess__task_run(gess__ensemble *e, const gess__stretch *with, unsigned worker, const gess__task *t, gess_error *err)

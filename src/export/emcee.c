@@ -1,6 +1,6 @@
 /* The exporter `emcee`: the layout of emcee's HDFBackend (emcee 3.1), a group `mcmc` with chain (step, walker, dim),
- * log_prob (step, walker), accepted (walker) and, if there are derived quantities, blobs (step, walker). emcee has no
- * place for names; they are in parameter_names and derived_names beside the group. */
+ * log_prob (step, walker), accepted (walker) and, if there are derived quantities or blobs, blobs (step, walker) with
+ * both. emcee has no place for names; they are in parameter_names and derived_names beside the group. */
 #include "base/mem.h"
 #include "export/atomic_file.h"
 #include "export/registry.h"

@@ -10,12 +10,12 @@
 #include <time.h>
 
 typedef struct gess__export {
-    const gess__reader *draws;               /* at least one draw per chain; column 0 is the log density */
-    const gess__reader *warmup_draws;        /* of the same shape, at least one draw per chain; NULL: none were kept */
-    size_t dim;                              /* columns 1 … dim are parameters, later ones derived quantities */
-    const char *model;                       /* NULL: not known */
-    const char *seed;                        /* decimal; NULL: not known */
-    uint64_t warmup;                         /* iterations */
+    const gess__reader *draws;        /* at least one draw per chain; column 0 is the log density */
+    const gess__reader *warmup_draws; /* of the same shape, at least one draw per chain; NULL: none were kept */
+    size_t dim;                       /* columns 1 … dim are parameters, later ones derived quantities and blobs */
+    const char *model;                /* NULL: not known */
+    const char *seed;                 /* decimal; NULL: not known */
+    uint64_t warmup;                  /* iterations */
     double seconds_warmup, seconds_sampling; /* NaN: not known */
     time_t started;                          /* 0: not known */
     bool overwrite;                          /* replace files that exist */

@@ -42,6 +42,9 @@ int gess__update_init(gess__update *u, const gess__kernel *kernel, const gess__t
     GESS_ALLOC(&u->points, block * dim, err);
     GESS_ALLOC(&u->values, block, err);
     if (kernel->needs & GESS__NEEDS_GRADIENT) GESS_ALLOC(&u->gradients, block * dim, err);
+    size_t blobs = target->model->blobs;
+    if (blobs > 0) GESS_ALLOC(&u->blobs, block * blobs, err);
+    if (blobs > 0 && kernel->held_blobs > 0) GESS_ALLOC(&u->held_blobs, block * kernel->held_blobs * blobs, err);
     GESS_ALLOC(&u->scratch, kernel->scratch_size(dim, block), err);
     GESS_ALLOC(&u->mapped, gess__target_scratch(target, block), err);
     GESS_ALLOC(&u->nans.points, GESS__NANS_KEPT * dim, err);
@@ -54,6 +57,8 @@ void gess__update_free(gess__update *u)
     free(u->points);
     free(u->values);
     free(u->gradients);
+    free(u->blobs);
+    free(u->held_blobs);
     free(u->scratch);
     free(u->mapped);
     free(u->nans.points);
@@ -65,7 +70,9 @@ int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
     size_t at = first * u->target->dim;
     double start = u->measure ? gess__seconds() : 0.0;
     GESS_TRY(gess__target_evaluate(u->target, u->worker, n, u->points + at, u->values + first,
-                                   u->gradients != NULL ? u->gradients + at : NULL, u->mapped, err));
+                                   u->gradients != NULL ? u->gradients + at : NULL,
+                                   u->blobs != NULL ? u->blobs + first * u->target->model->blobs : NULL, u->mapped,
+                                   err));
     if (u->measure) u->sec_per_eval = (gess__seconds() - start) / (double)n;
     u->measure = 0;
     return GESS_OK;
@@ -78,6 +85,7 @@ static int inputs_are_valid(const gess__kernel *kernel, const gess__update *u)
     size_t dim = u->target->dim;
     if (u->count == 0 || u->count > u->block || u->first + u->count > c->count) return 0;
     if (c->dim != dim || c->state_size != kernel->state_size(dim)) return 0;
+    if (c->blob_count != u->target->model->blobs || (c->blobs != NULL) != (u->blobs != NULL)) return 0;
     if (u->moves.independence > u->moves.period) return 0;
     if (u->mixture != NULL && (u->mixture->dim != dim || u->mixture->count > gess__mixture_room(dim))) return 0;
     return !(kernel->needs & GESS__NEEDS_APPROX) || (u->approx != NULL && u->approx->dim == dim);

@@ -204,6 +204,7 @@ GESS__INLINE void move(gess__update *u, const work *w, size_t p, double value)
     }
     u->tally.angles[gess__angle_bin(w->angle[p])]++;
     u->chains->value[chain] = value;
+    gess__update_move_blobs(u, j, p);
 }
 
 /* Moves the entries listed in `kept` (ascending) to the front. */

@@ -280,6 +280,7 @@ int gess__ellipse_mixture_consume(gess__update *u, gess_error *err)
         u->tally.angles[gess__angle_bin(l->bracket.angle)]++;
         memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
         u->chains->value[chain] = value;
+        gess__update_move_blobs(u, j, p);
     }
     gess__count_ended(u, u->proposals - left);
     u->proposals = left;

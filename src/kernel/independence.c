@@ -146,6 +146,7 @@ int gess__independence_consume(gess__update *u, gess_error *err)
         if (u->mixture == NULL)
             memcpy(u->chains->kernel_state + chain * dim, w.normals + j * dim, dim * sizeof *w.normals);
         u->chains->value[chain] = value;
+        gess__update_move_blobs(u, j, j);
         u->tally.independence_accepted++;
     }
     u->tally.independence += n;

@@ -22,6 +22,8 @@
 #include "chains/tally.h"
 #include "transform/target.h"
 
+#include <string.h>
+
 /* What a kernel may adapt. In the frozen phase no kernel adapts anything; the tests of invariance use it. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
 
@@ -63,9 +65,11 @@ struct gess__update {
     double *points;    /* proposals × dim */
     double *values;    /* proposals */
     double *gradients; /* proposals × dim, or NULL if the kernel needs none */
+    double *blobs;     /* proposals × blobs of the model, or NULL if it has none */
     /* the kernel's, valid during one update */
     double *scratch;
-    uint64_t round; /* calls of the density in this update */
+    double *held_blobs; /* lanes × kernel->held_blobs × blobs of the model, or NULL */
+    uint64_t round;     /* calls of the density in this update */
     /* the driver's */
     double *mapped;                   /* scratch of the target */
     int measure;                      /* time the next call of the density */
@@ -86,6 +90,7 @@ struct gess__kernel {
     uint64_t (*warmup)(size_t dim);                   /* minimum of warm-up iterations; NULL: 0 */
     size_t (*state_size)(size_t dim);                 /* doubles of state per chain, initially zeros */
     size_t (*scratch_size)(size_t dim, size_t block); /* doubles per block, valid during one update */
+    size_t held_blobs;                                /* points per lane whose blobs it keeps from round to round */
     void (*begin)(gess__update *u);
     void (*propose)(gess__update *u);
     int (*consume)(gess__update *u, gess_error *err);
@@ -113,6 +118,15 @@ int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err);
 /* For kernels: the log density of proposal j. NaN counts as outside the support (-inf) and is tallied;
  * +inf is an error that names the point. Call it exactly once per value that is used. */
 int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err);
+
+/* For kernels: the blobs of proposal p go with it when lane j's chain moves there. Call it wherever the chain's x and
+ * value are set. */
+static inline void gess__update_move_blobs(const gess__update *u, size_t j, size_t p)
+{
+    if (u->blobs == NULL) return;
+    size_t count = u->chains->blob_count;
+    memcpy(u->chains->blobs + (u->first + j) * count, u->blobs + p * count, count * sizeof *u->blobs);
+}
 
 /* For kernels: counts updates that ended in the present round. */
 static inline void gess__count_ended(gess__update *u, size_t count)

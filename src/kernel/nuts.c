@@ -54,7 +54,7 @@ typedef struct end {
 
 /* A point that may become the chain's next state. */
 typedef struct candidate {
-    double *x, *gradient, *value;
+    double *x, *gradient, *value, *blobs; /* blobs: NULL if the model has none */
 } candidate;
 
 typedef struct lane {
@@ -68,7 +68,7 @@ typedef struct lane {
     int opening; /* the proposal is the chain's point itself, for its gradient */
 } lane;
 
-enum { ROWS = 14 + 2 * MAX_DEPTH };
+enum { ROWS = 14 + 2 * MAX_DEPTH, HELD_BLOBS = 2 /* of both candidates */ };
 
 typedef struct work {
     lane *l;
@@ -94,16 +94,19 @@ static work carve(const gess__update *u, size_t j)
     size_t dim = u->target->dim;
     lane *l = (lane *)(void *)u->scratch + j;
     double *at = u->scratch + lanes_size(u->count) + j * ROWS * dim;
-    return (work){.l = l,
-                  .ends = {{at, at + dim, at + 2 * dim}, {at + 3 * dim, at + 4 * dim, at + 5 * dim}},
-                  .whole = {at + 6 * dim, at + 7 * dim, &l->value},
-                  .half = {at + 8 * dim, at + 9 * dim, &l->half_value},
-                  .sum = at + 10 * dim,
-                  .half_sum = at + 11 * dim,
-                  .row = at + 12 * dim,
-                  .other = at + 13 * dim,
-                  .starts = at + 14 * dim,
-                  .starts_sum = at + (14 + MAX_DEPTH) * dim};
+    size_t blobs = u->chains->blob_count;
+    double *whole_blobs = u->held_blobs != NULL ? u->held_blobs + j * HELD_BLOBS * blobs : NULL;
+    return (
+        work){.l = l,
+              .ends = {{at, at + dim, at + 2 * dim}, {at + 3 * dim, at + 4 * dim, at + 5 * dim}},
+              .whole = {at + 6 * dim, at + 7 * dim, &l->value, whole_blobs},
+              .half = {at + 8 * dim, at + 9 * dim, &l->half_value, whole_blobs != NULL ? whole_blobs + blobs : NULL},
+              .sum = at + 10 * dim,
+              .half_sum = at + 11 * dim,
+              .row = at + 12 * dim,
+              .other = at + 13 * dim,
+              .starts = at + 14 * dim,
+              .starts_sum = at + (14 + MAX_DEPTH) * dim};
 }
 
 static void copy(size_t dim, double *to, const double *from)
@@ -111,11 +114,20 @@ static void copy(size_t dim, double *to, const double *from)
     memcpy(to, from, dim * sizeof *to);
 }
 
-static void take(size_t dim, const candidate *c, const double *x, const double *gradient, double value)
+/* Row i of an array of blobs; NULL if there are none. */
+static const double *blobs_of(const gess__update *u, const double *blobs, size_t i)
 {
+    return blobs != NULL ? blobs + i * u->chains->blob_count : NULL;
+}
+
+static void take(const gess__update *u, const candidate *c, const double *x, const double *gradient, double value,
+                 const double *blobs)
+{
+    size_t dim = u->target->dim;
     copy(dim, c->x, x);
     copy(dim, c->gradient, gradient);
     *c->value = value;
+    if (blobs != NULL) copy(u->chains->blob_count, c->blobs, blobs);
 }
 
 static end *moving(work *w)
@@ -157,7 +169,7 @@ static void open_trajectory(const gess__update *u, const gess__metric *m, size_t
         copy(dim, w.ends[side].p, w.sum);
         copy(dim, w.ends[side].gradient, gradient);
     }
-    take(dim, &w.whole, x, gradient, u->chains->value[chain]);
+    take(u, &w.whole, x, gradient, u->chains->value[chain], blobs_of(u, u->chains->blobs, chain));
     open_half(u, m, j, &w);
 }
 
@@ -219,24 +231,23 @@ static int close_half(const gess__update *u, size_t j, work *w)
     lane *l = w->l;
     double uniform = gess__uniform(gess__update_key(u, j, GESS__FOR_SLICE), 2 * l->depth + 1);
     if (l->half_weight - l->weight > gess__log(uniform) || GESS__MUTANT(NUTS_GREEDY))
-        take(dim, &w->whole, w->half.x, w->half.gradient, l->half_value);
+        take(u, &w->whole, w->half.x, w->half.gradient, l->half_value, w->half.blobs);
     l->weight = log_sum(l->weight, l->half_weight);
     for (size_t i = 0; i < dim; i++) w->sum[i] += w->half_sum[i];
     l->depth++;
     return l->depth == MAX_DEPTH || turns(dim, w->ends[0].p, w->ends[1].p, w->sum);
 }
 
-/* Adds the point of a leapfrog step, with log density `value` (not tempered) and weight e^gain. Returns whether the
- * trajectory is complete. */
-static int add_leaf(const gess__update *u, const gess__metric *m, size_t j, work *w, double value, double gain)
+/* Adds the point of a leapfrog step, proposal p, with weight e^gain. Returns whether the trajectory is complete. */
+static int add_leaf(const gess__update *u, const gess__metric *m, size_t p, work *w, double gain)
 {
-    size_t dim = u->target->dim;
+    size_t dim = u->target->dim, j = u->lane[p];
     lane *l = w->l;
     const end *e = moving(w);
     double uniform = gess__uniform(gess__update_key(u, j, GESS__FOR_TREE), l->points - 1);
     l->half_weight = log_sum(l->half_weight, gain);
     if (gain - l->half_weight >= gess__log(uniform) || GESS__MUTANT(NUTS_LAST))
-        take(dim, &w->half, e->x, e->gradient, value);
+        take(u, &w->half, e->x, e->gradient, u->values[p], blobs_of(u, u->blobs, p));
     for (size_t i = 0; i < dim; i++) w->half_sum[i] += e->p[i];
     if (part_turns(dim, w, e->p)) return 1;
     if (++l->leaf < l->leaves) return 0;
@@ -267,6 +278,8 @@ static void finish(const gess__update *u, const gess__metric *m, size_t j)
     copy(dim, u->chains->x + chain * dim, w.whole.x);
     copy(dim, state_of(u, m, j).gradient, w.whole.gradient);
     u->chains->value[chain] = w.l->value;
+    if (w.whole.blobs != NULL)
+        copy(u->chains->blob_count, u->chains->blobs + chain * u->chains->blob_count, w.whole.blobs);
     learn(u, m, j, &w);
 }
 
@@ -329,7 +342,7 @@ static int arrive(gess__update *u, const gess__metric *m, size_t p, int *done, g
     }
     if (GESS__MUTANT(NUTS_KINETIC)) gain = value - gess__tempered_here(u, j);
     w.l->acceptance += gain < 0.0 ? gess__exp(gain) : 1.0;
-    *done = add_leaf(u, m, j, &w, u->values[p], gain);
+    *done = add_leaf(u, m, p, &w, gain);
     return GESS_OK;
 }
 
@@ -390,6 +403,7 @@ const gess__kernel gess__kernel_nuts = {
     .warmup = warmup,
     .state_size = diagonal_state_size,
     .scratch_size = scratch_size,
+    .held_blobs = HELD_BLOBS,
     .begin = diagonal_begin,
     .propose = diagonal_propose,
     .consume = diagonal_consume,
@@ -402,6 +416,7 @@ const gess__kernel gess__kernel_nuts_dense = {
     .warmup = warmup,
     .state_size = dense_state_size,
     .scratch_size = scratch_size,
+    .held_blobs = HELD_BLOBS,
     .begin = dense_begin,
     .propose = dense_propose,
     .consume = dense_consume,

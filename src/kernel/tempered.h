@@ -35,6 +35,7 @@ static inline void gess__tempered_move(gess__update *u, size_t p)
     size_t dim = u->target->dim, chain = u->first + u->lane[p];
     memcpy(u->chains->x + chain * dim, u->points + p * dim, dim * sizeof *u->points);
     if (!GESS__MUTANT(STALE_VALUE)) u->chains->value[chain] = u->values[p];
+    gess__update_move_blobs(u, u->lane[p], p);
 }
 
 /* The kernel's state of lane j's chain. */

@@ -77,21 +77,20 @@ static int check_unique(const char **names, size_t count, gess_error *err)
 
 static int check_names(const gess_model *model, gess_error *err)
 {
-    size_t dim = model->dim, count = dim + model->derived;
+    size_t dim = model->dim, count = dim + model->derived + model->blobs;
     for (size_t i = 0; i < dim && model->names != NULL; i++) GESS_TRY(check_name(model->names[i], "parameter", i, err));
     for (size_t i = 0; i < model->derived; i++)
         GESS_TRY(check_name(model->derived_names[i], "derived quantity", i, err));
-    if (model->names == NULL && model->derived == 0) return GESS_OK;
+    for (size_t i = 0; i < model->blobs && model->blob_names != NULL; i++)
+        GESS_TRY(check_name(model->blob_names[i], "blob", i, err));
+    if (model->names == NULL && model->derived == 0 && model->blobs == 0) return GESS_OK;
 
     const char **all = NULL;
-    char(*numbered)[32] = NULL; /* names x1, x2, … if the model has none */
+    char(*numbered)[32] = NULL; /* names x1, x2, … and blob1, blob2, … if the model has none */
     int status = gess__alloc_bytes(&all, count, sizeof *all, "names", err);
-    if (status == GESS_OK && model->names == NULL)
-        status = gess__alloc_bytes(&numbered, dim, sizeof *numbered, "names", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&numbered, count, sizeof *numbered, "names", err);
     if (status == GESS_OK) {
-        for (size_t i = 0; i < dim; i++)
-            all[i] = model->names != NULL ? model->names[i] : gess__parameter_name(model, i, numbered[i]);
-        for (size_t i = 0; i < model->derived; i++) all[dim + i] = model->derived_names[i];
+        for (size_t i = 0; i < count; i++) all[i] = gess__column_name(model, 1 + i, numbered[i]);
         status = check_unique(all, count, err);
     }
     free(numbered);
@@ -148,16 +147,34 @@ static int check_derived(const gess_model *model, gess_error *err)
     return GESS_OK;
 }
 
+static int check_blobs(const gess_model *model, gess_error *err)
+{
+    if (model->blobs > MAX_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu blobs; gess takes at most %d", model->blobs, MAX_DIM);
+    if (model->blobs > 0 && model->logp_blobs == NULL)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu blobs but no function `logp_blobs`", model->blobs);
+    if (model->blobs == 0 && (model->logp_blobs != NULL || model->gradient_blobs != NULL))
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "the model has a function `%s` but no blobs: set `blobs` to how many numbers it gives per "
+                          "point",
+                          model->logp_blobs != NULL ? "logp_blobs" : "gradient_blobs");
+    if (model->gradient_blobs != NULL && model->gradient == NULL)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has a function `gradient_blobs` but no `gradient`");
+    return GESS_OK;
+}
+
 int gess__model_check(const gess_model *model, gess_error *err)
 {
     if (model->dim < 1) return gess__fail(err, GESS_ERR_MODEL, "the model has no parameters: dim is 0");
     if (model->dim > MAX_DIM)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,
                           MAX_DIM);
-    if (model->logp == NULL) return gess__fail(err, GESS_ERR_MODEL, "the model has no log density: logp is NULL");
+    if (model->logp == NULL && model->logp_blobs == NULL)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has no log density: logp is NULL");
     if (model->name != NULL && !is_utf8(model->name))
         return gess__fail(err, GESS_ERR_MODEL, "the name of the model is not valid UTF-8");
     GESS_TRY(check_derived(model, err));
+    GESS_TRY(check_blobs(model, err));
     GESS_TRY(check_names(model, err));
     return check_all_bounds(model, err);
 }

@@ -52,6 +52,9 @@ int gess__model_copy_density(gess__model *m, const gess_density *given, gess_err
                             .user = d.user,
                             .derived = d.derived,
                             .derive = d.derive,
+                            .blobs = d.blobs,
+                            .logp_blobs = d.logp_blobs,
+                            .gradient_blobs = d.gradient_blobs,
                             .message = d.message,
                             .start_logp = d.start_logp,
                             .log_prior = d.log_prior,
@@ -64,6 +67,7 @@ int gess__model_copy_density(gess__model *m, const gess_density *given, gess_err
     GESS_TRY(copy_bytes(m, d.lower, d.dim * sizeof *d.lower, &m->model.lower, err));
     GESS_TRY(copy_bytes(m, d.upper, d.dim * sizeof *d.upper, &m->model.upper, err));
     GESS_TRY(copy_bytes(m, d.periodic, d.dim * sizeof *d.periodic, &m->model.periodic, err));
+    GESS_TRY(copy_texts(m, d.blob_names, d.blobs, &m->model.blob_names, err));
     return copy_texts(m, d.derived_names, d.derived, &m->model.derived_names, err);
 }
 
@@ -92,6 +96,7 @@ int gess_model_describe(const gess_model *model, gess_model_info *info, size_t s
     const gess_model_info all = {.name = model->name,
                                  .dim = model->dim,
                                  .derived = model->derived,
+                                 .blobs = model->blobs,
                                  .has_gradient = model->gradient != NULL};
     memcpy(info, &all, size < sizeof all ? size : sizeof all);
     return GESS_OK;
@@ -102,11 +107,11 @@ int gess_model_name(const gess_model *model, size_t index, char *name, size_t si
     char numbered[32];
     GESS_REQUIRE(model, err);
     GESS_REQUIRE(name, err);
-    if (index >= model->dim + model->derived)
+    size_t count = gess__model_columns(model) - 1;
+    if (index >= count)
         return gess__fail(err, GESS_ERR_USAGE, "gess_model_name: there is no quantity %zu; the model has %zu", index,
-                          model->dim + model->derived);
-    const char *text =
-        index < model->dim ? gess__parameter_name(model, index, numbered) : model->derived_names[index - model->dim];
+                          count);
+    const char *text = gess__column_name(model, 1 + index, numbered);
     if (strlen(text) >= size)
         return gess__fail(err, GESS_ERR_USAGE, "gess_model_name: the name needs %zu bytes, and there are %zu",
                           strlen(text) + 1, size);
@@ -123,7 +128,7 @@ int gess_model_evaluate(const gess_model *model, size_t n, const double *x, doub
     if (gradient != NULL && model->gradient == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "the model has no gradient");
     int code = gradient != NULL ? model->gradient(model->user, 0, n, model->dim, x, logp, gradient)
-                                : model->logp(model->user, 0, n, model->dim, x, logp);
+                                : gess__model_logp(model, 0, n, x, logp);
     if (code == 0) return GESS_OK;
     int status = gess__fail(err, GESS_ERR_MODEL, "the model returned error %d", code);
     if (err != NULL && model->message != NULL)

@@ -204,6 +204,35 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
     return buffer;
 }
 
+int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp)
+{
+    if (model->logp != NULL) return model->logp(model->user, worker, n, model->dim, x, logp);
+    double *blobs = NULL;
+    if (gess__alloc_bytes(&blobs, n * model->blobs, sizeof *blobs, "blobs", NULL) != GESS_OK) return -1;
+    int code = model->logp_blobs(model->user, worker, n, model->dim, x, logp, blobs);
+    free(blobs);
+    return code;
+}
+
+size_t gess__model_columns(const gess_model *model)
+{
+    return 1 + model->dim + model->derived + model->blobs;
+}
+
+const char *gess__column_name(const gess_model *model, size_t column, char buffer[32])
+{
+    GESS_ASSERT(column < gess__model_columns(model));
+    if (column == 0) return "lp__";
+    size_t i = column - 1;
+    if (i < model->dim) return gess__parameter_name(model, i, buffer);
+    i -= model->dim;
+    if (i < model->derived) return model->derived_names[i];
+    i -= model->derived;
+    if (model->blob_names != NULL) return model->blob_names[i];
+    snprintf(buffer, 32, "blob%zu", i + 1);
+    return buffer;
+}
+
 int gess__model_positive_range(gess__model *m, size_t first, size_t count, gess_error *err)
 {
     double *lower = NULL;

@@ -22,6 +22,10 @@ struct gess_model {
     size_t derived;
     const char *const *derived_names;
     gess_derive_fn *derive;
+    size_t blobs;
+    const char *const *blob_names;
+    gess_blobs_fn *logp_blobs;
+    gess_gradient_blobs_fn *gradient_blobs;
     gess_message_fn *message;
     gess_logp_fn *start_logp, *log_prior;
     size_t observations;
@@ -98,5 +102,16 @@ size_t gess__describe_parameter(const gess_model *model, size_t i, double value,
 
 /* The name of parameter i: from the model, or x<i+1> written into buffer. */
 const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[32]);
+
+/* Log densities of n points without their blobs, for callers outside sampling. Returns the model's code, or -1 if there
+ * is no memory. */
+int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp);
+
+/* The columns of a draw: log density, parameters, derived quantities, blobs. */
+size_t gess__model_columns(const gess_model *model);
+
+/* The name of a column: `lp__`, that of a parameter or derived quantity, or that of a blob: from the model, or
+ * blob<i+1>. Written into buffer if the model gives none. */
+const char *gess__column_name(const gess_model *model, size_t column, char buffer[32]);
 
 #endif

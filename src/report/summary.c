@@ -309,6 +309,7 @@ static int summarise(gess__summary *s, const source *from, size_t chains, uint64
     if (draws == 0) return gess__fail(err, GESS_ERR_USAGE, "there are no draws yet");
     if (s->ensembles > chains)
         return gess__fail(err, GESS_ERR_USAGE, "%zu chains cannot be of %zu ensembles", chains, s->ensembles);
+    if (o->blobs > 0 && o->blobs < from->columns) s->first_blob = from->columns - o->blobs;
     GESS_TRY(choose_columns(s, from, o->vars, err));
     return summarise_columns(s, from, o, err);
 }
@@ -337,23 +338,27 @@ int gess__summarise_file(gess__summary *s, const char *path, const gess__summary
     return status;
 }
 
-/* The number of ensembles of a run; 1 if config.json does not say. */
-static size_t ensembles_of(const char *directory)
+/* The numbers of ensembles and of blobs of a run; 1 and 0 if config.json does not say. */
+static void read_config(const char *directory, gess__summary_settings *settings)
 {
     char path[4096];
-    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) != GESS_OK) return 1;
+    settings->ensembles = 1;
+    settings->blobs = 0;
+    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) != GESS_OK) return;
     json_t *root = json_load_file(path, 0, NULL);
     const char *text = json_string_value(json_object_get(json_object_get(root, "options"), "ensembles"));
+    json_int_t blobs = json_integer_value(json_object_get(root, "blobs"));
     size_t count = text != NULL ? strtoul(text, NULL, 10) : 1;
     json_decref(root);
-    return count > 0 ? count : 1;
+    if (count > 0) settings->ensembles = count;
+    if (blobs > 0) settings->blobs = (size_t)blobs;
 }
 
 int gess__summarise_run(gess__summary *s, const char *directory, gess__summary_settings settings, gess_error *err)
 {
     char path[4096];
     *s = (gess__summary){0};
-    settings.ensembles = ensembles_of(directory);
+    read_config(directory, &settings);
     GESS_TRY(gess__directory_path(directory, "draws.gess", path, sizeof path, err));
     GESS_TRY(gess__summarise_file(s, path, &settings, err));
     GESS_TRY(gess__directory_path(directory, "summary.json", path, sizeof path, err));

@@ -43,9 +43,10 @@ typedef struct gess__figures {
 } gess__figures;
 
 typedef struct gess__summary {
-    size_t count; /* rows: parameters in model order, then derived quantities, lp__ last */
+    size_t count; /* rows: parameters in model order, then derived quantities and blobs, lp__ last */
     char **names;
-    size_t *column; /* of each row, in the draws; in a run, column 0 is lp__ */
+    size_t *column;    /* of each row, in the draws; in a run, column 0 is lp__ */
+    size_t first_blob; /* the first column of the draws that is a blob; 0: there are none */
     gess__figures *figures;
     size_t chains, ensembles;
     uint64_t draws;
@@ -54,6 +55,7 @@ typedef struct gess__summary {
 
 typedef struct gess__summary_settings {
     size_t ensembles; /* that the chains are split into; 0: one */
+    size_t blobs;     /* how many of the last columns are blobs */
     unsigned threads; /* 0: one per core */
     const char *vars; /* patterns with * and ?, separated by commas, or NULL: all */
     size_t max_bytes; /* of memory, roughly; 0: 1.5 GiB */
@@ -68,8 +70,8 @@ int gess__summarise_draws(gess__summary *summary, const gess__draws *draws, cons
 int gess__summarise_file(gess__summary *summary, const char *path, const gess__summary_settings *settings,
                          gess_error *err);
 
-/* Summarises the draws.gess of a run, with the number of ensembles from its config.json and the cost from its
- * summary.json, if there is one. */
+/* Summarises the draws.gess of a run, with the numbers of ensembles and blobs from its config.json and the cost from
+ * its summary.json, if there is one. */
 int gess__summarise_run(gess__summary *summary, const char *directory, gess__summary_settings settings,
                         gess_error *err);
 

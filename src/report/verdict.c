@@ -3,6 +3,7 @@
 #include "report/verdict.h"
 
 #include "base/assert.h"
+#include "base/mem.h"
 #include "report/rules.h"
 #include "run/directory.h"
 
@@ -36,10 +37,9 @@ static void sort_findings(gess__verdict *v)
         }
 }
 
-int gess__judge_run(gess__verdict *v, const gess__summary *s, const char *directory, gess_error *err)
+/* Applies the rules to the rows of a summary. */
+static int judge(gess__verdict *v, const gess__summary *s, const char *directory, gess_error *err)
 {
-    GESS_ASSERT(s->count > 0 && s->figures != NULL && directory != NULL);
-    *v = (gess__verdict){0};
     gess__judge j = {.verdict = v, .s = s, .err = err};
     j.history = load(directory, "history.json");
     j.config = load(directory, "config.json");
@@ -55,6 +55,46 @@ int gess__judge_run(gess__verdict *v, const gess__summary *s, const char *direct
     sort_findings(v);
     v->pass = v->count == 0 || v->findings[0].level < GESS__FAILURE;
     return GESS_OK;
+}
+
+/* The rows of a summary that are judged: all but blobs. *out borrows from s but for its three arrays, which
+ * free_judged() frees. */
+static int choose_judged(const gess__summary *s, gess__summary *out, gess_error *err)
+{
+    *out = *s;
+    out->count = 0;
+    out->names = NULL;
+    out->column = NULL;
+    out->figures = NULL;
+    GESS_ALLOC(&out->names, s->count, err);
+    GESS_ALLOC(&out->column, s->count, err);
+    GESS_ALLOC(&out->figures, s->count, err);
+    for (size_t i = 0; i < s->count; i++) {
+        if (s->first_blob > 0 && s->column[i] >= s->first_blob) continue;
+        out->names[out->count] = s->names[i];
+        out->column[out->count] = s->column[i];
+        out->figures[out->count++] = s->figures[i];
+    }
+    return GESS_OK;
+}
+
+static void free_judged(gess__summary *judged)
+{
+    free(judged->names);
+    free(judged->column);
+    free(judged->figures);
+}
+
+int gess__judge_run(gess__verdict *v, const gess__summary *s, const char *directory, gess_error *err)
+{
+    GESS_ASSERT(s->count > 0 && s->figures != NULL && directory != NULL);
+    *v = (gess__verdict){0};
+    if (s->first_blob == 0) return judge(v, s, directory, err);
+    gess__summary judged;
+    int status = choose_judged(s, &judged, err);
+    if (status == GESS_OK) status = judge(v, &judged, directory, err);
+    free_judged(&judged);
+    return status;
 }
 
 void gess__verdict_free(gess__verdict *v)

@@ -1,7 +1,8 @@
 /* The verdict behind `gess diagnose`: whether a run can be trusted, as findings in plain words with numbers and advice.
  * The figures that it judges, such as R-hat and ESS, are in src/diagnose.
  *
- * A run passes if no finding is a failure. The rules are rows of rules.def; docs/specification.md explains them. */
+ * A run passes if no finding is a failure. The rules are rows of rules.def; docs/specification.md explains them. Blobs
+ * are not judged: they may be anything, constant, discrete or NaN. */
 #ifndef GESS_REPORT_VERDICT_H
 #define GESS_REPORT_VERDICT_H
 

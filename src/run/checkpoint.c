@@ -40,7 +40,7 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     /* the next check begins with this column */
     uint64_t failed = run->stop_rule != NULL ? run->stop_rule->failed_column : 0;
     GESS_ARCHIVE(a, &failed);
-    if (failed >= run->ensemble[0]->target.columns) a->bad = 1;
+    if (failed >= run->ensemble[0]->target.columns - run->model->blobs) a->bad = 1;
     if (run->stop_rule != NULL && !a->bad) run->stop_rule->failed_column = (size_t)failed;
     GESS_ARCHIVE(a, &run->evals_warmup);
     GESS_ARCHIVE(a, &run->seconds_before);

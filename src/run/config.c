@@ -53,6 +53,7 @@ int gess__config_write(const gess_run *run, gess_error *err)
     json_t *root =
         json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
                   (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
     int status = config_checksum(root, checksum, err);
     if (status != GESS_OK) {
         json_decref(root);

@@ -36,7 +36,6 @@ static size_t kept_chains(const gess_run *run)
 int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writer **writer, gess_error *err)
 {
     char path[4096];
-    const gess_model *model = run->model;
     size_t columns = run->ensemble[0]->target.columns, chains = kept_chains(run), *starts = NULL;
     const char **names = NULL;
     char(*numbered)[32] = NULL;
@@ -46,9 +45,7 @@ int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writ
     if (status == GESS_OK) status = gess__alloc_bytes(&starts, 2 * run->ensembles, sizeof *starts, "groups", err);
     if (status == GESS_OK) {
         size_t groups = find_groups(run, starts);
-        names[0] = "lp__";
-        for (size_t i = 0; i < model->dim; i++) names[1 + i] = gess__parameter_name(model, i, numbered[1 + i]);
-        for (size_t i = 0; i < model->derived; i++) names[1 + model->dim + i] = model->derived_names[i];
+        for (size_t i = 0; i < columns; i++) names[i] = gess__column_name(run->model, i, numbered[i]);
         status = reopen
                      ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
                      : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
@@ -100,7 +97,7 @@ static int make_run(gess_run *run, const char *directory, sampler_maker *make, g
     GESS_TRY(make_samplers(run, make, err));
     if (options->draws == GESS_AUTO)
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
-                                     run->ensemble[0]->target.columns, err));
+                                     run->ensemble[0]->target.columns, model->blobs, err));
     run->stats.dim = model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = NAN;

@@ -31,7 +31,8 @@ typedef struct gess__history {
     gess__history_stage_row *stage;
     gess__history_check_row *check;
     size_t columns;
-    gess__moments *draws;         /* per column: the window's draws in the user's scale; empty for derived quantities */
+    gess__moments
+        *draws; /* per column: the window's draws in the user's scale; empty for derived quantities and blobs */
     gess__moments *chains;        /* per column: the chains' means of these draws */
     gess__moments deltas, log_ts; /* the chains' means of δ and log T under the frozen T */
 } gess__history;

@@ -15,7 +15,8 @@ int gess__progress_open(gess_run *run, gess_error *err)
     gess__progress_monitor *m = &run->monitor;
     if (!m->wanted || m->rule != NULL || run->stop_rule != NULL || run->stats.draws > 0) return GESS_OK;
     GESS_TRY(gess__team_new(&m->team, 1, err));
-    GESS_TRY(gess__stop_rule_new(&m->rule, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns, err));
+    GESS_TRY(gess__stop_rule_new(&m->rule, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns,
+                                 run->model->blobs, err));
     m->rule->max_doubles = MAX_DOUBLES;
     return GESS_OK;
 }

@@ -44,11 +44,8 @@ void gess__run_update_stats(gess_run *run)
 void gess__run_name_column(const gess_run *run, size_t column, char *name, size_t size)
 {
     char numbered[32];
-    const gess_model *model = run->model;
-    GESS_ASSERT(column <= model->dim + model->derived && size > 0);
-    const char *whole = column == 0            ? "lp__"
-                        : column <= model->dim ? gess__parameter_name(model, column - 1, numbered)
-                                               : model->derived_names[column - 1 - model->dim];
+    GESS_ASSERT(size > 0);
+    const char *whole = gess__column_name(run->model, column, numbered);
     size_t length = strlen(whole);
     if (length >= size)
         for (length = size - 1; length > 0 && ((unsigned char)whole[length] & 0xc0) == 0x80;) length--;

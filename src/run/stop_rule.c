@@ -12,18 +12,20 @@
 
 enum { MAX_DOUBLES = 1 << 25 }; /* 256 MiB */
 
-int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, gess_error *err)
+int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs,
+                        gess_error *err)
 {
-    GESS_ASSERT(columns > 0 && ensembles > 0 && ensembles <= chains);
+    GESS_ASSERT(columns > blobs && ensembles > 0 && ensembles <= chains);
     GESS_ALLOC(rule, 1, err);
     gess__stop_rule *r = *rule;
     r->chains = chains;
     r->ensembles = ensembles;
-    r->columns = columns;
+    r->columns = columns - blobs;
+    r->row = columns;
     r->max_doubles = MAX_DOUBLES;
     r->stride = 1;
-    GESS_ALLOC(&r->rhat, columns, err);
-    GESS_ALLOC(&r->ess, columns, err);
+    GESS_ALLOC(&r->rhat, r->columns, err);
+    GESS_ALLOC(&r->ess, r->columns, err);
     return GESS_OK;
 }
 
@@ -81,7 +83,7 @@ void gess__stop_rule_take(gess__stop_rule *r, size_t first_chain, const gess__se
         for (size_t c = 0; c < s->count; c++)
             for (size_t j = 0; j < r->columns; j++)
                 r->values[(j * r->chains + first_chain + s->first + c) * r->capacity + at] =
-                    s->rows[(c * s->draws + i) * r->columns + j];
+                    s->rows[(c * s->draws + i) * r->row + j];
     }
 }
 

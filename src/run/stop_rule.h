@@ -1,5 +1,7 @@
 /* The stop rule: bulk ESS and R-hat of every column of the draws so far, and whether they meet their targets.
  *
+ * Blobs do not count: they may be anything, constant, discrete or NaN, and must not hold up a run.
+ *
  * The draws are held in memory up to a limit. When it is reached every second draw is dropped, and from then on only
  * every second one is taken, so memory does not grow with the number of draws. Figures of thinned draws understate the
  * effective sample size, never overstate it. */
@@ -10,7 +12,9 @@
 #include "execute/ensemble.h"
 
 typedef struct gess__stop_rule {
-    size_t chains, columns, ensembles;
+    size_t chains, ensembles;
+    size_t columns;     /* that are held and judged: the first ones of a draw */
+    size_t row;         /* numbers of a draw, blobs included */
     size_t max_doubles; /* held in memory */
     uint64_t stride;    /* every stride-th kept draw is held */
     size_t capacity;    /* held draws per chain that there is room for */
@@ -25,7 +29,9 @@ typedef struct gess__stop_rule {
     uint64_t draws;                            /* held draws per chain at the check */
 } gess__stop_rule;
 
-int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, gess_error *err);
+/* Draws have `columns` numbers, of which the last `blobs` are blobs. */
+int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs,
+                        gess_error *err);
 void gess__stop_rule_free(gess__stop_rule *rule);
 
 /* Makes room for `draws` kept draws per chain, or thins. Call it before gess__stop_rule_take() gets them. */

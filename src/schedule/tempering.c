@@ -76,17 +76,22 @@ static void next(gess__sampler *s, uint64_t until, gess__stretch *stretch)
                                .rebind = 1};
 }
 
-static void exchange_points(gess__chains *c, size_t k)
+/* Exchanges row k of an array with the next one. */
+static void exchange_rows(double *rows, size_t k, size_t width)
 {
-    double *x = c->x + k * c->dim, *y = x + c->dim;
-    for (size_t i = 0; i < c->dim; i++) {
+    double *x = rows + k * width, *y = x + width;
+    for (size_t i = 0; i < width; i++) {
         double kept = x[i];
         x[i] = y[i];
         y[i] = kept;
     }
-    double value = c->value[k];
-    c->value[k] = c->value[k + 1];
-    c->value[k + 1] = value;
+}
+
+static void exchange_points(gess__chains *c, size_t k)
+{
+    exchange_rows(c->x, k, c->dim);
+    exchange_rows(c->value, k, 1);
+    if (c->blobs != NULL) exchange_rows(c->blobs, k, c->blob_count);
 }
 
 static void exchange(gess__sampler *s, uint64_t iteration)

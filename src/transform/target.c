@@ -12,12 +12,12 @@
 
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
-    GESS_ASSERT(target != NULL && model != NULL && model->logp != NULL);
+    GESS_ASSERT(target != NULL && model != NULL && (model->logp != NULL || model->logp_blobs != NULL));
     target->model = model;
     target->learned = NULL;
     GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
     target->dim = target->bounds.inner;
-    target->columns = 1 + model->dim + model->derived;
+    target->columns = gess__model_columns(model);
     return GESS_OK;
 }
 
@@ -46,7 +46,9 @@ size_t gess__target_scratch(const gess__target *target, size_t n)
     /* per point y and log |dy/dw|; without a map gess__target_describe() needs y of one point */
     size_t learned =
         target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
-    return bounds + learned;
+    /* blobs that nobody wants, of a model that cannot leave them out */
+    size_t blobs = target->model->logp == NULL ? n * target->model->blobs : 0;
+    return bounds + learned + blobs;
 }
 
 double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch)
@@ -68,13 +70,26 @@ static void describe(const gess__target *target, const double *x, char *text, si
         used = gess__describe_parameter(target->model, i, x[i], text, used, size);
 }
 
+/* The model's functions for n points of the user's space. If the gradient cannot bring blobs, logp_blobs is called for
+ * them first, and the log densities are those that come with the gradient. Returns the model's code. */
+static int call_functions(const gess_model *model, unsigned worker, size_t n, const double *x, double *values,
+                          double *gradients, double *blobs)
+{
+    if (blobs == NULL)
+        return gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
+                                 : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+    if (gradients != NULL && model->gradient_blobs != NULL)
+        return model->gradient_blobs(model->user, worker, n, model->dim, x, values, gradients, blobs);
+    int code = model->logp_blobs(model->user, worker, n, model->dim, x, values, blobs);
+    if (code != 0 || gradients == NULL) return code;
+    return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+}
+
 /* Calls the model with n points of the user's space. */
 static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
-                      double *gradients, gess_error *err)
+                      double *gradients, double *blobs, gess_error *err)
 {
-    const gess_model *model = target->model;
-    int code = gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
-                                 : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+    int code = call_functions(target->model, worker, n, x, values, gradients, blobs);
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);
@@ -82,11 +97,20 @@ static int call_model(const gess__target *target, unsigned worker, size_t n, con
                       code, n, point);
 }
 
-/* Log densities and gradients in the space y. */
-static int evaluate_unbounded(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                              double *gradients, double *scratch, gess_error *err)
+/* Moves the blobs of points inside the bounds, which come first, to the rows of their points. */
+static void spread_blobs(size_t count, size_t inside, const double *places, double *blobs)
 {
-    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, err);
+    for (size_t k = inside; k-- > 0;) { /* backwards: places[k] ≥ k */
+        size_t i = (size_t)places[k];
+        if (i > k) memcpy(blobs + i * count, blobs + k * count, count * sizeof *blobs);
+    }
+}
+
+/* Log densities, gradients and blobs in the space y. */
+static int evaluate_unbounded(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                              double *gradients, double *blobs, double *scratch, gess_error *err)
+{
+    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, blobs, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
     double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
            *places = logp + n;
@@ -101,7 +125,8 @@ static int evaluate_unbounded(const gess__target *target, unsigned worker, size_
         places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
-    GESS_TRY(call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, err));
+    GESS_TRY(call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err));
+    if (blobs != NULL && inside < n) spread_blobs(target->model->blobs, inside, places, blobs);
     for (size_t k = 0; k < inside; k++) {
         size_t i = (size_t)places[k];
         values[i] = GESS__MUTANT(NO_JACOBIAN) ? logp[k] : logp[k] + jacobians[k];
@@ -112,15 +137,20 @@ static int evaluate_unbounded(const gess__target *target, unsigned worker, size_
 }
 
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
-                          double *gradients, double *scratch, gess_error *err)
+                          double *gradients, double *blobs, double *scratch, gess_error *err)
 {
     GESS_ASSERT(n == 0 || (w != NULL && values != NULL && scratch != NULL));
     GESS_ASSERT(gradients == NULL || (target->model->gradient != NULL && !mapped(target)));
-    if (!mapped(target)) return evaluate_unbounded(target, worker, n, w, values, gradients, scratch, err);
+    GESS_ASSERT(blobs == NULL || target->model->blobs > 0);
+    if (blobs == NULL && gradients == NULL && target->model->logp == NULL) {
+        blobs = scratch;
+        scratch += n * target->model->blobs;
+    }
+    if (!mapped(target)) return evaluate_unbounded(target, worker, n, w, values, gradients, blobs, scratch, err);
     double *y = scratch, *jacobians = y + n * target->dim, *rest = jacobians + n;
     gess__learned_out(target->learned, n, w, y, jacobians, rest);
     double *behind_map = rest + gess__learned_scratch(target->learned, n);
-    GESS_TRY(evaluate_unbounded(target, worker, n, y, values, NULL, behind_map, err));
+    GESS_TRY(evaluate_unbounded(target, worker, n, y, values, NULL, blobs, behind_map, err));
     /* a point far out where the map overflows is outside */
     for (size_t i = 0; i < n; i++)
         if (!GESS__MUTANT(NO_LEARNED_JACOBIAN))
@@ -140,8 +170,9 @@ static int derive(const gess__target *target, unsigned worker, double *x, gess_e
 }
 
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
-                       double *rows, size_t stride, double *scratch, gess_error *err)
+                       const double *blobs, double *rows, size_t stride, double *scratch, gess_error *err)
 {
+    GESS_ASSERT((blobs != NULL) == (target->model->blobs > 0));
     GESS_ASSERT(stride >= target->columns && (n == 0 || (w != NULL && values != NULL && rows != NULL)));
     const gess_model *model = target->model;
     const double *y = w, *x;
@@ -165,6 +196,7 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
         double *row = rows + i * stride + 1;
         memcpy(row, x + i * dim, dim * sizeof *row);
         if (model->derived > 0) GESS_TRY(derive(target, worker, row, err));
+        if (blobs != NULL) memcpy(row + dim + model->derived, blobs + i * model->blobs, model->blobs * sizeof *row);
     }
     return GESS_OK;
 }

@@ -21,7 +21,7 @@ typedef struct gess__target {
     gess__bounds bounds;
     gess__learned *learned; /* owned; NULL if no map is learned */
     size_t dim;             /* of w and y */
-    size_t columns;         /* of a draw: log density, parameters, derived quantities */
+    size_t columns;         /* of a draw: log density, parameters, derived quantities, blobs */
 } gess__target;
 
 /* transform: 1 to sample bounded parameters on a log or logit scale, 0 for hard bounds. gess__target_free() must follow
@@ -40,15 +40,17 @@ double gess__target_out(const gess__target *target, const double *w, double *y, 
 
 /* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed on, since a value
  * that the sampler does not use must not count. The model is not called for points outside its bounds. gradients is
- * n × dim, or NULL; only a target without a learned map has gradients. May be called by several threads at once, with
- * different `worker` and scratch. */
+ * n × dim, or NULL; only a target without a learned map has gradients. blobs is n × model->blobs, or NULL if they are
+ * not wanted or there are none; rows of points outside the bounds are arbitrary. May be called by several threads at
+ * once, with different `worker` and scratch. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
-                          double *gradients, double *scratch, gess_error *err);
+                          double *gradients, double *blobs, double *scratch, gess_error *err);
 
 /* Writes n draws in the user's space into rows, `stride` doubles apart, `columns` each: log density without Jacobian,
- * parameters, derived quantities. `values`: the log densities in the sampling space. */
+ * parameters, derived quantities, blobs. `values`: the log densities in the sampling space; `blobs`: of the same
+ * evaluations, NULL if there are none. */
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
-                       double *rows, size_t stride, double *scratch, gess_error *err);
+                       const double *blobs, double *rows, size_t stride, double *scratch, gess_error *err);
 
 /* Writes the point as "name = value, …" for messages, shortened with "…" if it does not fit. Scratch as for one
  * point. */

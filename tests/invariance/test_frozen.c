@@ -196,7 +196,7 @@ static void prepare(gess__ensemble *e, const struct setting *s, uint64_t seed, d
     learn_t(e, s->test->mixture, w);
     draw_points(s->target, &e->target.bounds, seed, n, y);
     gess__learned_in(map, n, y, x, jacobians, scratch);
-    judge_must(gess__target_evaluate(&e->target, 0, n, x, e->chains.value, NULL, mapped, &err), &err);
+    judge_must(gess__target_evaluate(&e->target, 0, n, x, e->chains.value, NULL, NULL, mapped, &err), &err);
     free(y);
     free(w);
     free(jacobians);

@@ -85,7 +85,8 @@ static size_t family(size_t replicates, unsigned stage, void *data, size_t max, 
         fit_approximation(t, bounds, e->frozen.approx, poor);
         for (size_t i = 0; i < replicates; i++)
             exact_state(t, bounds, 2000 + 2 * stage + (uint64_t)poor, i, e->chains.x + i * inner);
-        judge_must(gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, mapped, &err),
+        judge_must(gess__target_evaluate(&e->target, 0, replicates, e->chains.x, e->chains.value, NULL, NULL, mapped,
+                                         &err),
                    &err);
         free(mapped);
         gess__stretch stretch;

@@ -68,7 +68,8 @@ static void put_states(gess__ensemble *e, const exact_target *t, uint64_t seed)
     double *mapped = doubles(gess__target_scratch(&e->target, e->chains.count));
     for (size_t i = 0; i < e->chains.count; i++)
         exact_state(t, &e->target.bounds, seed, i, e->chains.x + i * e->target.dim);
-    judge_must(gess__target_evaluate(&e->target, 0, e->chains.count, e->chains.x, e->chains.value, NULL, mapped, &err),
+    judge_must(gess__target_evaluate(&e->target, 0, e->chains.count, e->chains.x, e->chains.value, NULL, NULL, mapped,
+                                     &err),
                &err);
     free(mapped);
 }

@@ -128,13 +128,13 @@ static void gradients(void **state)
     assert_int_equal(gess__target_init(&target, &m, 1, &err), GESS_OK);
     double y[DIM + 1] = {0.2, -0.4, 0.9, 1.3, 0.6, -0.8, 0.1}, by_y[DIM + 1], value, up, down, scratch[64];
     assert_true(gess__target_scratch(&target, 1) <= 64);
-    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, by_y, scratch, &err), GESS_OK);
+    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, by_y, NULL, scratch, &err), GESS_OK);
     for (size_t i = 0; i < target.dim; i++) {
         const double h = 1e-5;
         y[i] += h;
-        gess__target_evaluate(&target, 0, 1, y, &up, NULL, scratch, &err);
+        gess__target_evaluate(&target, 0, 1, y, &up, NULL, NULL, scratch, &err);
         y[i] -= 2.0 * h;
-        gess__target_evaluate(&target, 0, 1, y, &down, NULL, scratch, &err);
+        gess__target_evaluate(&target, 0, 1, y, &down, NULL, NULL, scratch, &err);
         y[i] += h;
         assert_true(fabs(by_y[i] - (up - down) / (2.0 * h)) < 1e-5);
     }
@@ -154,9 +154,9 @@ static void gradients_of_batches(void **state)
     assert_true(gess__target_scratch(&target, 5) <= 5 * 32);
     for (size_t i = 0; i < 5 * target.dim; i++) y[i] = sin((double)(3 * i + 1));
     y[2 * target.dim + 1] = 1e4; /* outside */
-    assert_int_equal(gess__target_evaluate(&target, 0, 5, y, values, g, scratch, &err), GESS_OK);
+    assert_int_equal(gess__target_evaluate(&target, 0, 5, y, values, g, NULL, scratch, &err), GESS_OK);
     for (size_t i = 0; i < 5; i++) {
-        assert_int_equal(gess__target_evaluate(&target, 0, 1, y + i * target.dim, &value, single, scratch, &err),
+        assert_int_equal(gess__target_evaluate(&target, 0, 1, y + i * target.dim, &value, single, NULL, scratch, &err),
                          GESS_OK);
         assert_true(value == values[i]);
         if (i == 2) assert_true(value == -INFINITY);
@@ -183,7 +183,8 @@ static void saturation(void **state)
                     for (size_t k = 0; k < DIM + 1; k++) y[k] = 0.5;
                 for (size_t k = 0; k < 3; k++) {
                     y[i] = sign * big[k];
-                    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, NULL, scratch, &err), GESS_OK);
+                    assert_int_equal(gess__target_evaluate(&target, 0, 1, y, &value, NULL, NULL, scratch, &err),
+                                     GESS_OK);
                     assert_true(value < INFINITY); /* -inf, finite or NaN from sin(inf), never +inf */
                 }
             }
@@ -203,9 +204,9 @@ static void batches(void **state)
     double y[9 * DIM], values[9], single, scratch[9 * 32];
     assert_int_equal(gess__target_init(&target, &m, 0, &err), GESS_OK);
     for (size_t i = 0; i < 9 * target.dim; i++) y[i] = (i % target.dim == 5 ? 1e6 : 0.0) + 3.0 * sin((double)i);
-    assert_int_equal(gess__target_evaluate(&target, 0, 9, y, values, NULL, scratch, &err), GESS_OK);
+    assert_int_equal(gess__target_evaluate(&target, 0, 9, y, values, NULL, NULL, scratch, &err), GESS_OK);
     for (size_t i = 0; i < 9; i++) {
-        gess__target_evaluate(&target, 0, 1, y + i * target.dim, &single, NULL, scratch, &err);
+        gess__target_evaluate(&target, 0, 1, y + i * target.dim, &single, NULL, NULL, scratch, &err);
         assert_true(single == values[i]);
     }
     gess__target_free(&target);

@@ -181,7 +181,8 @@ static void be_helpful(gess_comm *comm, gess__requests *f, enum way way, const u
         assert_int_equal(asked == 0, way == REFUSES || way == OTHER_MAP);
     }
     for (gess__request *one; way != SILENT && (one = gess__requests_next(f)) != NULL;) {
-        one->status = gess__target_evaluate(&s->target, 1, 1, one->point, &one->value, NULL, scratch->mapped, &err);
+        one->status =
+            gess__target_evaluate(&s->target, 1, 1, one->point, &one->value, NULL, NULL, scratch->mapped, &err);
         if (way == FAILS) one->status = GESS_ERR_MODEL;
         if (way == LATE) nanosleep(&(struct timespec){0, 30000000}, NULL);
         one->state = GESS__REQUEST_DONE;
@@ -205,9 +206,9 @@ static void with_helper(enum way way, const update *plain)
     open_update(&s);
     assert_int_equal(gess__loopback_new(&net, 2, 0.0, 0.0, NULL), GESS_OK);
     assert_int_equal(gess__update_init(&scratch, s.kernel, &s.target, LANES, &err), GESS_OK);
-    assert_int_equal(gess__speculation_new(&speculation, 1, DEPTH, LANES, DIM, &lock, &offered, &err), GESS_OK);
-    assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, &offered, &err), GESS_OK);
-    assert_int_equal(gess__requests_open(&requests, 2, DIM, &err), GESS_OK);
+    assert_int_equal(gess__speculation_new(&speculation, 1, DEPTH, LANES, DIM, 0, &lock, &offered, &err), GESS_OK);
+    assert_int_equal(gess__helpers_open(&helpers, gess__loopback_rank(net, 0), DIM, 0, &offered, &err), GESS_OK);
+    assert_int_equal(gess__requests_open(&requests, 2, DIM, 0, &err), GESS_OK);
     gess__speculation_label(speculation, 0, (gess__frozen_label){0, 7});
     gess__helpers_attach(&helpers, speculation, &lock);
     helpers.sec_per_eval = EACH;

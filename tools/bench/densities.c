@@ -1,6 +1,7 @@
 /* A density that counts and times its calls, on top of any model. */
 #include "base/mem.h"
 #include "bench/bench.h"
+#include "model/model.h"
 
 #include <stdlib.h>
 
@@ -13,7 +14,7 @@ static int timed_logp(void *user, unsigned worker, size_t n, size_t dim, const d
     size_t step = t->repeats > 1 ? 1 : n;
     for (size_t j = 0; j < n && code == 0; j += step)
         for (uint64_t i = 0; i < t->repeats && code == 0; i++)
-            code = t->inner->logp(t->inner->user, worker, step, dim, x + j * dim, logp + j);
+            code = gess__model_logp(t->inner, worker, step, x + j * dim, logp + j);
     if (worker == 0) {
         t->seconds += gess__seconds() - start;
         t->points += n;
@@ -55,6 +56,9 @@ void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repe
     timed->model.start = inner->start != NULL ? timed_start : NULL;
     timed->model.derive = inner->derive != NULL ? timed_derive : NULL;
     timed->model.user = timed;
+    timed->model.blobs = 0;
+    timed->model.logp_blobs = NULL;
+    timed->model.gradient_blobs = NULL;
 }
 
 int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err)
@@ -64,7 +68,7 @@ int gess__timed_calibrate(gess__timed *timed, double seconds, gess_error *err)
     int status = gess__alloc_bytes(&x, timed->model.dim, sizeof *x, "points", err);
     for (int trial = 0; status == GESS_OK && trial < 20; trial++) {
         double start = gess__seconds();
-        for (int i = 0; i < CALLS; i++) timed->inner->logp(timed->inner->user, 0, 1, timed->model.dim, x, &logp);
+        for (int i = 0; i < CALLS; i++) gess__model_logp(timed->inner, 0, 1, x, &logp);
         double seconds_per_call = (gess__seconds() - start) / CALLS;
         if (seconds_per_call < best) best = seconds_per_call;
     }

@@ -96,7 +96,7 @@ int gess__warmed_verify(gess__warmed *f, gess_error *err)
     double *row = NULL;
     int status = gess__alloc_bytes(&row, e->target.columns, sizeof *row, "a draw", err);
     for (size_t c = 0; status == GESS_OK && c < chains; c++) {
-        status = gess__target_draws(&e->target, 0, 1, e->chains.x + c * e->target.dim, e->chains.value + c, row,
+        status = gess__target_draws(&e->target, 0, 1, e->chains.x + c * e->target.dim, e->chains.value + c, NULL, row,
                                     e->target.columns, e->updates[0].mapped, err);
         if (status != GESS_OK) break;
         f->logp[c] = row[0];
