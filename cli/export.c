@@ -18,7 +18,7 @@ void print_exporters(FILE *out)
 {
     const gess__exporter *row;
     for (size_t i = 0; (row = gess__exporter_row(i)) != NULL; i++)
-        if (row->write != NULL) fprintf(out, " %s", row->name);
+        if (gess__exporter_available(row)) fprintf(out, " %s", row->name);
 }
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -48,7 +48,7 @@ static void quit(int status, const gess_error *err)
 
 static int export_draws(const gess__export *run, const gess__exporter *to, const char *path, gess_error *err)
 {
-    int status = to->write(run, path, err);
+    int status = gess__exporter_write(to, run, path, err);
     if (status == GESS_ERR_FILE) quit(status, err);
     GESS_TRY(status);
     printf("%zu chains of %llu draws are in %s\n", run->draws->chains, (unsigned long long)run->draws->draws, path);
@@ -66,8 +66,8 @@ static char *list_formats(int key, const char *text, void *input)
     fputs("Formats:\n", out);
     const gess__exporter *row;
     for (size_t i = 0; (row = gess__exporter_row(i)) != NULL; i++)
-        fprintf(out, "  %-8s %s%s; to DIR/%s\n", row->name, row->help, row->write == NULL ? " (not in this build)" : "",
-                row->path);
+        fprintf(out, "  %-8s %s%s; to DIR/%s\n", row->name, row->help,
+                gess__exporter_available(row) ? "" : " (not in this build)", row->path);
     fclose(out);
     return list;
 }

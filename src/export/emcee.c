@@ -234,7 +234,9 @@ int gess__export_emcee(const gess__export *run, const char *path, gess_error *er
               .chunk = gess__export_chunk(d, d->chains)};
     int status = gess__partial_begin(&partial, path, run->overwrite, err);
     if (status == GESS_OK) {
-        H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* gess writes the messages */
+        /* after a failed write, HDF5 (1.10.8 at least) tries again when the process exits, and crashes */
+        H5dont_atexit();
+        H5Eset_auto2(H5E_DEFAULT, NULL, NULL); /* the messages are our own */
         errno = 0;
         f.root = H5Fcreate(partial.temporary, H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT);
         status = check(&f, f.root, err);

@@ -36,6 +36,10 @@ static int check(const file *f, int code, gess_error *err)
 
 #define NC_TRY(f, call, err) GESS_TRY(check((f), (errno = 0, (call)), (err)))
 
+/* Of the HDF5 library below netCDF, if there is one. After a failed write, HDF5 (1.10.8 at least) tries again when the
+ * process exits, and crashes. */
+extern int H5dont_atexit(void) __attribute__((weak));
+
 /* ---- names ---- */
 
 enum { MAX_NAME = NC_MAX_NAME - 20 /* leaves room for a suffix _NUMBER */ };
@@ -109,10 +113,10 @@ static int put_attributes(const file *f, int group, gess_error *err)
     gess__export_time(time(NULL), now);
     GESS_TRY(put_text(f, group, "created_at", now, err));
     GESS_TRY(put_text(f, group, "creation_library", "gess", err));
-    GESS_TRY(put_text(f, group, "creation_library_version", gess_version(), err));
+    GESS_TRY(put_text(f, group, "creation_library_version", GESS_VERSION_TEXT, err));
     GESS_TRY(put_text(f, group, "creation_library_language", "C", err));
     GESS_TRY(put_text(f, group, "inference_library", "gess", err));
-    GESS_TRY(put_text(f, group, "inference_library_version", gess_version(), err));
+    GESS_TRY(put_text(f, group, "inference_library_version", GESS_VERSION_TEXT, err));
     if (run->model != NULL) GESS_TRY(put_text(f, group, "model", run->model, err));
     if (run->seed != NULL) GESS_TRY(put_text(f, group, "seed", run->seed, err));
     if (run->started != 0) {
@@ -220,6 +224,7 @@ int gess__export_netcdf(const gess__export *run, const char *path, gess_error *e
     file f = {.run = run, .path = path};
     int status = gess__partial_begin(&partial, path, run->overwrite, err);
     if (status == GESS_OK) {
+        if (H5dont_atexit != NULL) H5dont_atexit();
         errno = 0;
         int code = nc_create(partial.temporary, NC_NETCDF4 | NC_NOCLOBBER, &f.root);
         if (code > 0) /* an errno */

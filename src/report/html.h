@@ -57,4 +57,9 @@ typedef struct gess__page {
 /* Writes the page. A regular or new file is written under a temporary name and renamed. */
 int gess__page_write(const gess__page *page, const json_t *data, const char *path, gess_error *err);
 
+/* ---- a run (html_run.c) ---- */
+
+/* Writes the page of the run in a directory. Fails if this build has no chart library. */
+int gess__report_run(const char *directory, const char *path, gess_error *err);
+
 #endif

@@ -28,6 +28,9 @@ typedef struct gess__verdict {
 int gess__judge_run(gess__verdict *verdict, const gess__summary *summary, const char *directory, gess_error *err);
 void gess__verdict_free(gess__verdict *verdict);
 
+/* The smallest bulk ESS and the worst R-hat of all columns that have them; ±INFINITY if none has. (verdict_text.c) */
+void gess__verdict_extremes(const gess__summary *summary, double *ess, double *rhat);
+
 /* verdict_text.c: for people, and for programs (a new reference). */
 void gess__verdict_print(const gess__verdict *verdict, const gess__summary *summary, FILE *out);
 json_t *gess__verdict_json(const gess__verdict *verdict, const gess__summary *summary);

@@ -6,8 +6,7 @@
 
 static const char *const level_names[] = {"note", "warning", "failure"};
 
-/* The smallest bulk ESS and the worst R-hat of all columns that have them. */
-static void find_extremes(const gess__summary *s, double *ess, double *rhat)
+void gess__verdict_extremes(const gess__summary *s, double *ess, double *rhat)
 {
     *ess = INFINITY;
     *rhat = -INFINITY;
@@ -41,7 +40,7 @@ static void print_wrapped(const char *text, FILE *out)
 void gess__verdict_print(const gess__verdict *v, const gess__summary *s, FILE *out)
 {
     double ess, rhat;
-    find_extremes(s, &ess, &rhat);
+    gess__verdict_extremes(s, &ess, &rhat);
     fprintf(out, "%s: %zu chains of %llu draws, smallest bulk ESS %.0f, worst R-hat %.4f\n", v->pass ? "PASS" : "FAIL",
             s->chains, (unsigned long long)s->draws, ess, rhat);
     for (size_t i = 0; i < v->count; i++) {
@@ -55,7 +54,7 @@ json_t *gess__verdict_json(const gess__verdict *v, const gess__summary *s)
 {
     double ess, rhat;
     json_t *findings = json_array();
-    find_extremes(s, &ess, &rhat);
+    gess__verdict_extremes(s, &ess, &rhat);
     for (size_t i = 0; i < v->count; i++)
         json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "level", level_names[v->findings[i].level],
                                                   "code", v->findings[i].code, "text", v->findings[i].text, "advice",

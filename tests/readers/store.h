@@ -50,10 +50,12 @@ static int remove_store(void **state)
 }
 
 /* Exports the store, checks that a second export is refused, and replaces it. Returns the path. */
-static const char *export_store(gess__export_fn *write)
+static const char *export_store(const char *format)
 {
+    const gess__exporter *to = NULL;
     gess__reader *r = NULL;
     gess_error err = {0};
+    if (gess__exporter_find(format, &to, &err) != GESS_OK) fail_msg("%s", err.text);
     if (gess__reader_open(&r, draws_path, &err) != GESS_OK) fail_msg("%s", err.text);
     gess__export run = {.draws = r,
                         .warmup_draws = r,
@@ -62,10 +64,10 @@ static const char *export_store(gess__export_fn *write)
                         .seed = "17",
                         .warmup = 5,
                         .seconds_sampling = 1.5};
-    if (write(&run, export_path, &err) != GESS_OK) fail_msg("%s", err.text);
-    assert_int_equal(write(&run, export_path, &err), GESS_ERR_USAGE);
+    if (gess__exporter_write(to, &run, export_path, &err) != GESS_OK) fail_msg("%s", err.text);
+    assert_int_equal(gess__exporter_write(to, &run, export_path, &err), GESS_ERR_USAGE);
     run.overwrite = true;
-    if (write(&run, export_path, &err) != GESS_OK) fail_msg("%s", err.text);
+    if (gess__exporter_write(to, &run, export_path, &err) != GESS_OK) fail_msg("%s", err.text);
     gess__reader_free(r);
     return export_path;
 }

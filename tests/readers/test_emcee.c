@@ -39,7 +39,7 @@ static void read_back(void **state)
     static double chain[DRAWS][CHAINS][DIM], log_prob[DRAWS][CHAINS], blobs[DRAWS][CHAINS][COLUMNS - 1 - DIM],
         accepted[CHAINS];
     const hsize_t size[3] = {DRAWS, CHAINS, DIM}, walkers = CHAINS, parameters = DIM, derived = COLUMNS - 1 - DIM;
-    hid_t file = H5Fopen(export_store(gess__export_emcee), H5F_ACC_RDONLY, H5P_DEFAULT);
+    hid_t file = H5Fopen(export_store("emcee"), H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
     hid_t group = H5Gopen2(file, "mcmc", H5P_DEFAULT);
     assert_int_equal(number(group, "iteration"), DRAWS);

@@ -70,7 +70,7 @@ static void read_back(void **state)
                                      "x" LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG LONG
                                      "\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9"};
     static const char *const groups[] = {"posterior", "sample_stats", "warmup_posterior", "warmup_sample_stats"};
-    const char *path = export_store(gess__export_netcdf);
+    const char *path = export_store("netcdf");
     int file, group;
     GOOD(nc_open(path, NC_NOWRITE, &file));
     for (size_t i = 0; i < 4; i++) {

@@ -1,11 +1,17 @@
 #!/bin/sh
-# The public header compiles alone, as C17 and as C++, without a warning.
+# Every public header compiles alone, as C11, C17 and C++17, without a warning. gess_mpi.h needs MPI and is left out.
 #   header.sh SOURCE_FOLDER
 set -eu
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-printf '#include <gess/gess.h>\nint main(void) { gess_options o; gess__options_init(&o); return 0; }\n' > "$folder/a.c"
-cp "$folder/a.c" "$folder/a.cc"
-flags="-Wall -Wextra -Wpedantic -Wconversion -Werror -fsyntax-only -I $1/include"
-gcc -std=c17 $flags "$folder/a.c"
-g++ -std=c++17 $flags "$folder/a.cc"
+flags="-Wall -Wextra -Wpedantic -Wconversion -Wstrict-aliasing -Werror -fsyntax-only -I $1/include"
+for header in "$1"/include/gess/*.h; do
+    name=${header##*/}
+    [ "$name" != gess_mpi.h ] || continue
+    # twice: it guards itself
+    printf '#include <gess/%s>\n#include <gess/%s>\nint main(void) { return gess_status_text(GESS_OK) == NULL; }\n' \
+        "$name" "$name" > "$folder/a.c"
+    cp "$folder/a.c" "$folder/a.cc"
+    for standard in c11 c17; do gcc -std=$standard -Wstrict-prototypes $flags "$folder/a.c"; done
+    g++ -std=c++17 $flags "$folder/a.cc"
+done

@@ -1,13 +1,16 @@
 #!/bin/sh
-# A shared library exports what its public header declares, and nothing else.
-#   symbols.sh SOURCE_FOLDER LIBRARY [HEADER]
+# A shared library exports what its public headers declare, and nothing else.
+#   symbols.sh SOURCE_FOLDER LIBRARY HEADER...
 set -eu
-header=$1/include/gess/${3:-gess.h}
-declared=$(grep -oE '\bgess_[a-z_]+\(' "$header" | tr -d '(' | sort -u)
-declared=$(for name in $declared; do grep -qE "GESS_API .*\b$name\(" "$header" && echo "$name"; done || true)
-exported=$(nm -D --defined-only "$2" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
+source=$1
+library=$2
+shift 2
+headers=$(for header in "$@"; do echo "$source/include/gess/$header"; done)
+# shellcheck disable=SC2086
+declared=$(cat $headers | grep '^GESS_API ' | grep -oE '\bgess_[a-z_]+\(' | tr -d '(' | sort -u)
+exported=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
 if [ "$declared" != "$exported" ]; then
-    echo "declared in $header:"; echo "$declared"
+    echo "declared in $*:"; echo "$declared"
     echo "exported by the library:"; echo "$exported"
     exit 1
 fi
