@@ -9,7 +9,7 @@
  *
  * The score is unbiased: no draw is scored by a fit that saw its chain. The gap between it and the
  * score of the fitted halves measures the noise of the fit. A fit shrunk towards the second T inherits
- * its errors, above all in the tails, of which few draws tell. So λ is the smallest with nearly the best
+ * its errors, above all in the tails, which few draws show. So λ is the smallest with nearly the best
  * score. */
 #include "approx/fit.h"
 

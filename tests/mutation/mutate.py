@@ -417,7 +417,7 @@ def all_mutants(patterns):
     return mutants
 
 
-def sample(mutants, most, seed):
+def sample(mutants, max_count, seed):
     """As many of each file as the smaller ones allow, chosen by the seed."""
     piles = collections.OrderedDict()
     for mutant in mutants:
@@ -425,9 +425,9 @@ def sample(mutants, most, seed):
     for name, pile in piles.items():
         random.Random(f"{seed} {name}").shuffle(pile)
     chosen = []
-    while len(chosen) < most and any(piles.values()):
+    while len(chosen) < max_count and any(piles.values()):
         for pile in piles.values():
-            if pile and len(chosen) < most:
+            if pile and len(chosen) < max_count:
                 chosen.append(pile.pop())
     return sorted(chosen, key=lambda m: (m.file, m.start, m.end, m.text))
 
@@ -828,11 +828,11 @@ def parse():
                                                  "that no test notices.")
     parser.add_argument("--files", action="append", default=[], metavar="GLOB", help="only files that match, by path or "
                         "by name; may be given several times")
-    parser.add_argument("--most", type=int, default=120, metavar="N", help="mutants to run, spread evenly over the files "
+    parser.add_argument("--max", type=int, default=120, metavar="N", help="mutants to run, spread evenly over the files "
                         "(default 120)")
     parser.add_argument("--all", action="store_true", help="run every mutant")
     parser.add_argument("--again", action="store_true", help="run the last run's unexplained survivors only")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which mutants --most takes (default 1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="which mutants --max takes (default 1)")
     parser.add_argument("--list", action="store_true", help="show the mutants and their number by file; run nothing")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="scratch copies at work at once (default 1)")
     parser.add_argument("--labels", default="unit,known,invariance", help="labels of the tests that must notice "
@@ -851,7 +851,7 @@ def choose(arguments, mutants):
         with open(LAST, encoding="utf-8") as file:
             keys = {tuple(k) for k in json.load(file)}
         return [m for m in mutants if key_of(m) in keys]
-    return mutants if arguments.all else sample(mutants, arguments.most, arguments.seed)
+    return mutants if arguments.all else sample(mutants, arguments.max, arguments.seed)
 
 
 def show(arguments, mutants, chosen):
