@@ -141,7 +141,7 @@ typedef struct trial {
 
 static gess_model model_of(trial *t)
 {
-    gess_model m = GESS_MODEL_INIT;
+    gess_model m = {0};
     m.name = "blobs";
     m.dim = DIM;
     m.logp = t->blobs && t->no_logp ? NULL : plain;
@@ -178,7 +178,7 @@ static void check_row(trial *t, const double *row)
     for (size_t k = 0; k < BLOBS; k++) assert_true(is_near(blobs[k], expected[k]));
 }
 
-static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                        size_t columns, const double *rows)
 {
     trial *t = user;
@@ -194,11 +194,12 @@ static void take_draws(void *user, size_t first_chain, size_t chains, uint64_t f
                 t->sum += gess__bits(row[j]) * (2 * place + 1);
             }
         }
+    return 0;
 }
 
 static void set_options(const trial *t, gess_options *o)
 {
-    gess_options_init(o);
+    gess__options_init(o);
     o->kernel = t->kernel;
     o->schedule = t->schedule;
     if (t->speculate != NULL) o->speculate = t->speculate;
@@ -221,9 +222,9 @@ static void *run_trial(void *argument)
     set_options(t, &o);
     t->counts.nap = t->nap;
     t->status = gess_run_new(&run, &model, &o, t->directory, &t->error);
-    if (t->status == GESS_OK) gess_run_on_draw(run, take_draws, t);
+    if (t->status == GESS_OK) gess_run_on_draw(run, take_draws, t, NULL);
     if (t->status == GESS_OK) t->status = gess_run_go(run, &t->error);
-    if (run != NULL) gess_run_stats(run, &t->stats);
+    if (run != NULL) gess_run_stats(run, &t->stats, sizeof t->stats, NULL);
     gess_run_free(run);
     return NULL;
 }
@@ -477,7 +478,7 @@ static void not_judged(void **state)
     o.target_ess = 500;
     assert_int_equal(gess_run_new(&run, &model, &o, directory, &err), GESS_OK);
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
-    gess_run_stats(run, &stats);
+    gess_run_stats(run, &stats, sizeof stats, NULL);
     gess_run_free(run);
     assert_true(stats.targets_met && stats.least_ess >= 500.0 && stats.worst_rhat <= 1.01);
 

@@ -1,5 +1,6 @@
 /* <gess/draws.h>: every function on a small run and on CSV files, compared with the internal functions; structs of
  * other versions; errors. */
+#include "base/options.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -26,7 +27,7 @@ enum { CHAINS = 12, DRAWS = 60, COLUMNS = 3 };
 
 static char folder[] = "test_draws_api-XXXXXX", directory[64];
 static gess_run *run;
-static const gess_model *model;
+static gess_model *model;
 
 #define GOOD(call)                                       \
     do {                                                 \
@@ -52,7 +53,7 @@ static int make_run(void **state)
     gess_options options;
     if (mkdtemp(folder) == NULL) return 1;
     snprintf(directory, sizeof directory, "%s/run", folder);
-    gess_options_init(&options);
+    gess__options_init(&options);
     options.chains = CHAINS;
     options.draws = DRAWS;
     options.warmup = 30;
@@ -77,7 +78,7 @@ static int remove_run(void **state)
 {
     (void)state;
     gess_run_free(run);
-    gess_model_close(model);
+    gess_model_free(model);
     return nftw(folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 

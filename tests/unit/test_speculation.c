@@ -256,7 +256,7 @@ static void assert_same(const result *a, const result *b)
     assert_memory_equal(a->points, b->points, sizeof a->points);
 }
 
-static recorder *new_recorder(const gess_model *inner)
+static recorder *new_recorder(gess_model *inner)
 {
     recorder *w = calloc(1, sizeof *w);
     assert_non_null(w);
@@ -281,7 +281,7 @@ static const struct how {
             {8, 0, "1"},  {8, 3, "16"}, {8, 1, "16"}, {8, 0, "auto"}, {8, 2, "auto"}};
 
 /* Every way of running gives the draws of one thread without speculation. */
-static uint64_t compare(const gess_model *inner, const char *kernel, const char *schedule, uint64_t chains,
+static uint64_t compare(gess_model *inner, const char *kernel, const char *schedule, uint64_t chains,
                         uint64_t warmup, size_t components)
 {
     recorder *w = new_recorder(inner);

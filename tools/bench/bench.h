@@ -105,7 +105,7 @@ typedef struct gess__timed {
     char end[128];
 } gess__timed;
 
-void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats);
+void gess__timed_init(gess__timed *timed, gess_model *inner, uint64_t repeats);
 
 /* Chains start at standard normals times `scale`. */
 void gess__timed_start_at(gess__timed *timed, double scale);

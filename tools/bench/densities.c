@@ -48,7 +48,7 @@ void gess__timed_start_at(gess__timed *timed, double scale)
     timed->model.start = timed_start;
 }
 
-void gess__timed_init(gess__timed *timed, const gess_model *inner, uint64_t repeats)
+void gess__timed_init(gess__timed *timed, gess_model *inner, uint64_t repeats)
 {
     *timed = (gess__timed){.model = *inner, .inner = inner, .repeats = repeats};
     timed->model.logp = timed_logp;
