@@ -48,14 +48,14 @@ typedef struct gess_draws_shape {
     uint64_t draws;   /* per chain */
     uint64_t thin;    /* one draw in `thin` was kept */
     size_t dim;       /* parameters; columns 1 … dim of a run; 0: not known */
-    size_t ensembles; /* that the chains are split into, in equal parts; 1 if it is not known */
+    size_t ensembles; /* that the chains are split into; 1 if it is not known */
     uint64_t seed;    /* of the run; 0 if it is not known */
     int has_seed;     /* `seed` is known */
     int has_warmup;   /* the draws of warm-up are beside the file, in warmup.gess */
 } gess_draws_shape;
 
-/* Opens a run directory, a file draws.gess or warmup.gess, or one CSV file. A file of draws is read once from end to
- * end and its checksums are verified; memory does not grow with the number of draws. */
+/* Opens a run directory, a file draws.gess or warmup.gess, or one CSV file (gess_draws_open_csv()). A file of draws is
+ * read once from end to end and its checksums are verified; memory does not grow with the number of draws. */
 GESS_API int gess_draws_open(gess_draws **draws, const char *path, gess_error *err);
 
 /* Opens CSV files with a header, one per chain, all with the same columns and number of rows, such as those of CmdStan
@@ -166,8 +166,8 @@ GESS_API int gess_summary_name(const gess_summary *summary, size_t row, char **t
 GESS_API int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figures, size_t size,
                               gess_error *err);
 
-/* The summary in a format of enum gess_format. `width` is for GESS_FORMAT_TEXT: as many figures as fit into so many
- * columns of text; 0: the usual ones; SIZE_MAX: all. */
+/* The summary in a format of enum gess_format. `width` is for GESS_FORMAT_TEXT, which has as many figures as fit into
+ * `width` columns of text; 0: the usual ones; SIZE_MAX: all. */
 GESS_API int gess_summary_text(const gess_summary *summary, int format, size_t width, char **text, gess_error *err);
 
 /* The first points at which the density of a run was NaN, as `gess summary` shows them; empty if there was none. */

@@ -96,6 +96,19 @@ while read -r format name; do
     rm "$file"
 done < formats.txt
 
+# ---- libraries of exporters that are not there, damaged, or of another version ----
+
+mkdir -p bin
+cp "$gess" bin/gess
+expect 1 'was built without the HDF5 library (Debian: libhdf5-dev)' bin/gess export run --to emcee
+echo damaged > bin/libgess_hdf5.so
+expect 1 'bin/libgess_hdf5.so, which cannot be loaded' bin/gess export run --to emcee
+echo 'const char gess__export_build[] = "0.0.1"; void gess__export_emcee(void); void gess__export_emcee(void) {}' > old.c
+cc -shared -fPIC -o bin/libgess_hdf5.so old.c
+expect 1 'is of another version of gess (0.0.1)' bin/gess export run --to emcee
+[ ! -e run/emcee.h5 ] || fail "a refused export leaves a file"
+expect 0 'draws are in' bin/gess export run --to csv --overwrite
+
 # ---- a full disk ----
 
 # limited COMMAND...: files may grow to 32 KiB, then writing fails, as on a full disk.

@@ -79,6 +79,16 @@ cc -std=c17 $strict examples/sample.c $(pkg-config --cflags --libs gess) -lm -o 
 check_c sample
 c++ -std=c++17 $strict examples/sample.cpp $(pkg-config --cflags --libs gess) -o sample_cpp || fail "sample.cpp does not build by pkg-config"
 check_cpp sample_cpp
+cc -std=c17 $strict examples/read_run.c $(pkg-config --cflags --libs gess) -o read_run || fail "read_run.c does not build by pkg-config"
+"$gess" sample banana --chains 4 --draws 300 --quiet -o run || fail "banana cannot be sampled"
+./read_run run > out || fail "read_run failed"
+{ [ "$(wc -l < out)" -eq 8 ] && grep -q 'chain 3: 300 draws' out && grep -qE '^(PASS|FAIL), [0-9]+ findings' out; } ||
+    fail "read_run printed $(cat out)"
+# exporters are found beside the libraries of an installation
+formats=$("$gess" --version | sed -n 's/^exports: //p')
+[ "$formats" = "$("$build"/gess --version | sed -n 's/^exports: //p')" ] || fail "the installed command has the exports $formats"
+for format in $formats; do "$gess" export run --to "$format" > out || fail "export to $format: $(cat out)"; done
+rm -r run
 fortran=$(command -v gfortran || true)
 if [ -n "$fortran" ]; then
     "$fortran" -std=f2018 -O2 -Wall -Wno-unused-dummy-argument -Werror -fPIC -shared -o sample_f.so examples/sample.f90 ||
