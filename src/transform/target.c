@@ -85,16 +85,35 @@ static int call_functions(const gess_model *model, unsigned worker, size_t n, co
     return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
 }
 
+/* Writes the message of a batch that failed: asks for its points one by one to find the one to blame, the first if each
+ * succeeds by itself. *err gets the point, its number in the batch (as `chain`, from 1) and the density's own words. */
+static int blame_point(const gess__target *target, unsigned worker, size_t n, const double *x, double *values, int code,
+                       gess_error *err)
+{
+    const gess_model *model = target->model;
+    size_t dim = model->dim, bad = 0;
+    char own[sizeof err->density_text] = "", point[400];
+    if (model->message != NULL) model->message(model->user, worker, own, sizeof own);
+    while (n > 1 && bad < n && gess__model_logp(model, worker, 1, x + bad * dim, values) == 0) bad++;
+    if (bad == n) bad = 0;
+    own[sizeof own - 1] = '\0';
+    describe(target, x + bad * dim, point, sizeof point);
+    int status = gess__fail(err, GESS_ERR_MODEL, "the model returned error %d at %s%s%s", code, point,
+                            own[0] != '\0' ? "; it says: " : "", own);
+    memcpy(err->density_text, own, sizeof own);
+    err->chain = bad + 1;
+    err->dim = dim;
+    for (size_t i = 0; i < dim && i < sizeof err->point / sizeof *err->point; i++) err->point[i] = x[bad * dim + i];
+    return status;
+}
+
 /* Calls the model with n points of the user's space. */
 static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
                       double *gradients, double *blobs, gess_error *err)
 {
     int code = call_functions(target->model, worker, n, x, values, gradients, blobs);
     if (code == 0) return GESS_OK;
-    char point[400];
-    describe(target, x, point, sizeof point);
-    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
-                      code, n, point);
+    return err != NULL ? blame_point(target, worker, n, x, values, code, err) : GESS_ERR_MODEL;
 }
 
 /* Moves the blobs of points inside the bounds, which come first, to the rows of their points. */
@@ -125,7 +144,9 @@ static int evaluate_unbounded(const gess__target *target, unsigned worker, size_
         places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
-    GESS_TRY(call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err));
+    int status = call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err);
+    if (status != GESS_OK && err != NULL && err->chain > 0) err->chain = (uint64_t)places[err->chain - 1] + 1;
+    GESS_TRY(status);
     if (blobs != NULL && inside < n) spread_blobs(target->model->blobs, inside, places, blobs);
     for (size_t k = 0; k < inside; k++) {
         size_t i = (size_t)places[k];

@@ -41,8 +41,9 @@ double gess__target_out(const gess__target *target, const double *w, double *y, 
 /* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed on, since a value
  * that the sampler does not use must not count. The model is not called for points outside its bounds. gradients is
  * n × dim, or NULL; only a target without a learned map has gradients. blobs is n × model->blobs, or NULL if they are
- * not wanted or there are none; rows of points outside the bounds are arbitrary. May be called by several threads at
- * once, with different `worker` and scratch. */
+ * not wanted or there are none; rows of points outside the bounds are arbitrary. If the model fails, err->chain is the
+ * number of the point to blame in this batch, from 1: the caller replaces it by the number of its chain. May be called
+ * by several threads at once, with different `worker` and scratch. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err);
 

@@ -79,7 +79,7 @@ static void extended(void **state)
         o.draws = way == 0 ? DRAWS : 7;
         good(gess_run_new(&run, model, &o, NULL, &err), &err);
         gess_run_on_draw(run, keep, kept[way], NULL);
-        assert_int_equal(gess_run_extend(run, DRAWS, &err), GESS_ERR_INTERNAL); /* the run has not ended */
+        assert_int_equal(gess_run_extend(run, o.draws - 1, &err), GESS_ERR_USAGE); /* fewer than it has */
         good(gess_run_go(run, &err), &err);
         for (uint64_t draws = 20; way == 1 && draws <= DRAWS; draws += 20) {
             good(gess_run_extend(run, draws, &err), &err);
