@@ -114,6 +114,7 @@ static int run_session(gess_run *run, gess_error *err)
     if (run->finished) return gess__run_write_history(run, err); /* a kill may have prevented it */
     GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
     run->started = run->sampling_started = gess__seconds();
+    run->out_of_time = 0;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(gess__progress_open(run, err));
     int status;
@@ -156,7 +157,6 @@ int gess_run_go(gess_run *run, gess_error *err)
     /* a stop is heeded once; another call continues */
     atomic_store(&run->stop, 0);
     atomic_store(&run->pause, 0);
-    run->out_of_time = 0;
     if (status == GESS_ERR_STOPPED) {
         run->seconds_before = run->stats.seconds;
         run->sampling_before = run->stats.seconds_sampling;

@@ -167,7 +167,7 @@ expect=2
 
 # ---- another interface ----
 build abi -DABI=3
-refused ./abi.so 'was built for interface version 3, this gess has 1; rebuild it'
+refused ./abi.so 'was built for interface version 3, this gess has 2; rebuild it'
 build no_abi -DNO_ABI
 refused ./no_abi.so 'no symbol gess_plugin_abi'
 build no_open -DNO_OPEN -Wno-unused-function
