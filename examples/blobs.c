@@ -1,5 +1,5 @@
-/* A model that returns further numbers beside its log density: log prior and log likelihood, apart. They are stored with
- * every draw, without another evaluation. The draws come to a function, and no files are written.
+/* A model that returns further numbers beside its log density: log prior and log likelihood, apart. They are stored
+ * with every draw, without another evaluation. The draws come to a function, and no files are written.
  *
  *   cc blobs.c $(pkg-config --cflags --libs gess) -lm -o blobs && ./blobs */
 #include <gess/gess.h>

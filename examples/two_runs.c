@@ -1,5 +1,5 @@
-/* Two runs at once, by two threads. The library has no global state: each thread uses a run of its own, and both use the
- * same model, whose log density several threads call at once anyway.
+/* Two runs at once, by two threads. The library has no global state: each thread uses a run of its own, and both use
+ * the same model, whose log density several threads call at once anyway.
  *
  *   cc two_runs.c $(pkg-config --cflags --libs gess) -lpthread -o two_runs && ./two_runs */
 #include <gess/gess.h>

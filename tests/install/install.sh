@@ -128,7 +128,7 @@ PKG_CONFIG_PATH=$folder/nowhere make -s -C demo || fail "make does not build the
 [ "$(wc -l < out)" -eq 2 ] || fail "gess eval printed $(cat out)"
 
 status=0; gess new demo 2> out || status=$?
-{ [ $status -eq 1 ] && grep -q "there already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"
+{ [ $status -eq 1 ] && grep -q "exists already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"
 for name in '' 9lives ../up a.b 'a b' -- "$(printf '%070d' 0 | tr 0 a)"; do
     status=0; gess new -- "$name" 2> out || status=$?
     [ $status -eq 1 ] || fail "gess new '$name': status $status, $(cat out)"

@@ -29,8 +29,11 @@ static const settings usual = {"40", "300", "1"}, one_chain = {"1", "300", "1"},
 
 static int set_options(gess_options *options, const settings *s, gess_comm *comm, gess_error *err)
 {
-    const char *const pairs[][2] = {
-        {"threads", "1"}, {"chains", s->chains}, {"max-warmup-evals", "20000"}, {"draws", s->draws}, {"thin", s->thin}};
+    const char *const pairs[][2] = {{"threads", "1"},
+                                    {"chains", s->chains},
+                                    {"max-warmup-evals", "20000"},
+                                    {"draws", s->draws},
+                                    {"thin", s->thin}};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
         int status = gess_options_set(options, pairs[i][0], pairs[i][1], err);
         if (status != GESS_OK) return status;
