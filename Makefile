@@ -32,6 +32,9 @@ PRODUCT = gess_command gess_static gess_shared
 # The programs that `make test` runs under ASan and UBSan, beside the command.
 SANITIZED = $(filter-out test_densities,$(notdir $(basename $(wildcard tests/unit/test_*.c tests/known/test_*.c))))
 
+# The examples, which are tests as well.
+EXAMPLES = $(addprefix example_,$(notdir $(basename $(wildcard examples/*.c))) sample_cpp)
+
 # Every unit test that makes a team of threads, or a run with several.
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
@@ -50,10 +53,10 @@ tests:
 
 asan:
 	@$(call CONFIGURE,asan,ON)
-	@$(call BUILD,asan) --target gess_command $(SANITIZED)
+	@$(call BUILD,asan) --target gess_command $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli)$$' -E 'bitwise|resume|diagnose|bench|densities'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples)$$' -E 'bitwise|resume|diagnose|bench|densities'
 	$(CTEST) --test-dir build -LE '^long$$'
 
 test-long: tests

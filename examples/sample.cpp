@@ -5,10 +5,11 @@
 #include <gess/gess.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
-#include <string>
+#include <utility>
 #include <vector>
 
 class Counts {
@@ -46,11 +47,15 @@ static int logp(void *user, unsigned, std::size_t n, std::size_t, const double *
 }
 
 static int take_draws(void *user, std::size_t, std::size_t chains, std::uint64_t, std::uint64_t draws,
-                       std::size_t columns, const double *rows)
+                      std::size_t columns, const double *rows) noexcept
 {
-    auto &kept = *static_cast<std::vector<double> *>(user);
-    for (std::size_t row = 0; row < chains * draws; row++) kept.push_back(rows[row * columns + 1]);
-    return 0;
+    try {
+        auto &kept = *static_cast<std::vector<double> *>(user);
+        for (std::size_t row = 0; row < chains * draws; row++) kept.push_back(rows[row * columns + 1]);
+        return 0;
+    } catch (...) {
+        return 1;
+    }
 }
 
 static void check(int status, const gess_error &err)
@@ -58,30 +63,38 @@ static void check(int status, const gess_error &err)
     if (status != GESS_OK) throw std::runtime_error(err.text);
 }
 
+// A handle that releases itself.
+template <class Handle, class Maker>
+static std::unique_ptr<Handle, void (*)(Handle *)> make(void (*release)(Handle *), Maker maker, const gess_error &err)
+{
+    Handle *handle = nullptr;
+    check(maker(&handle), err); // a function that fails leaves no handle
+    return {handle, release};
+}
+
 int main()
 try {
     Counts counts({3, 1, 4, 1, 5, 9, 2, 6});
     const char *const names[] = {"rate"};
     const double lower[] = {0.0};
-    gess_model model = GESS_MODEL_INIT;
-    model.name = "counts";
-    model.dim = 1;
-    model.names = names;
-    model.lower = lower;
-    model.logp = logp;
-    model.user = &counts;
+    gess_density density{};
+    density.size = sizeof density;
+    density.name = "counts";
+    density.dim = 1;
+    density.names = names;
+    density.lower = lower;
+    density.logp = logp;
+    density.user = &counts;
 
-    gess_options options;
-    gess_error err;
-    gess_options_init(&options);
-    check(gess_options_set(&options, "draws", "500", &err), err);
+    gess_error err{};
+    auto model = make<gess_model>(gess_model_free, [&](auto **out) { return gess_model_new(out, &density, &err); }, err);
+    auto options = make<gess_options>(gess_options_free, [&](auto **out) { return gess_options_new(out, &err); }, err);
+    check(gess_options_set(options.get(), "draws", "500", &err), err);
 
     std::vector<double> kept;
-    gess_run *made = nullptr;
-    int status = gess_run_new(&made, &model, &options, nullptr, &err);
-    std::unique_ptr<gess_run, decltype(&gess_run_free)> run(made, gess_run_free);
-    check(status, err);
-    gess_run_on_draw(run.get(), take_draws, &kept, NULL);
+    auto run = make<gess_run>(
+        gess_run_free, [&](auto **out) { return gess_run_new(out, model.get(), options.get(), nullptr, &err); }, err);
+    check(gess_run_on_draw(run.get(), take_draws, &kept, &err), err);
     check(gess_run_go(run.get(), &err), err);
 
     double mean = 0.0, square = 0.0;

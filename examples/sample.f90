@@ -4,8 +4,8 @@
 !   gess sample ./sample_f.so
 !
 ! Put your own log density into log_density() and its description into gess_plugin_open(). The other
-! parts stay as they are. They follow <gess/gess.h>, interface version 1.
-module density
+! parts stay as they are. They follow <gess/gess.h>, plug-in interface 2.
+module my_density
   use iso_c_binding
   implicit none
   integer, parameter :: dim = 2
@@ -30,23 +30,32 @@ end module
 module gess_plugin
   use iso_c_binding
   use ieee_arithmetic
-  use density
+  use my_density
   implicit none
 
-  type, bind(c) :: gess_model
-    integer(c_int) :: abi
+  ! as in <gess/gess.h>, field by field
+  type, bind(c) :: gess_density
+    integer(c_size_t) :: size
     type(c_ptr) :: name
     integer(c_size_t) :: dim
+    type(c_ptr) :: user
     type(c_funptr) :: logp, gradient, start
-    type(c_ptr) :: names, user, lower, upper, periodic
+    type(c_ptr) :: names, lower, upper, periodic
     integer(c_size_t) :: derived
     type(c_ptr) :: derived_names
     type(c_funptr) :: derive
+    integer(c_size_t) :: blobs
+    type(c_ptr) :: blob_names
+    type(c_funptr) :: logp_blobs, gradient_blobs, message, start_logp, log_prior
+    integer(c_size_t) :: observations
+    type(c_funptr) :: pointwise
+    integer(c_size_t) :: simulated
+    type(c_funptr) :: simulate
   end type
 
-  integer(c_int), bind(c, name='gess_plugin_abi') :: abi_version = 1
+  integer(c_int), bind(c, name='gess_plugin_abi') :: abi_version = 2
 
-  ! what the model points to, kept for as long as the program runs
+  ! what the density points to, kept for as long as the program runs
   character(len=8), target, save :: model_name = 'fortran' // c_null_char
   character(len=8), target, save :: height = 'height' // c_null_char, rate = 'rate' // c_null_char
   character(len=8), target, save :: area_name = 'area' // c_null_char
@@ -79,26 +88,26 @@ contains
     derive = 0
   end function
 
-  integer(c_int) function gess_plugin_open(data, model, message, size) bind(c)
+  integer(c_int) function gess_plugin_open(data, density, message, size) bind(c)
     type(c_ptr), value :: data, message ! the path given with --data, and room for a message
     integer(c_size_t), value :: size
-    type(gess_model), intent(inout) :: model
+    type(gess_density), intent(inout) :: density
     names = [c_loc(height), c_loc(rate)]
     lower = [ieee_value(1d0, ieee_negative_inf), 0d0] ! no bound is an infinity, not a large number
     derived_names(1) = c_loc(area_name)
-    model%name = c_loc(model_name)
-    model%dim = dim
-    model%logp = c_funloc(logp)
-    model%names = c_loc(names)
-    model%lower = c_loc(lower)
-    model%derived = 1
-    model%derived_names = c_loc(derived_names)
-    model%derive = c_funloc(derive)
+    density%name = c_loc(model_name)
+    density%dim = dim
+    density%logp = c_funloc(logp)
+    density%names = c_loc(names)
+    density%lower = c_loc(lower)
+    density%derived = 1
+    density%derived_names = c_loc(derived_names)
+    density%derive = c_funloc(derive)
     gess_plugin_open = 0
   end function
 
-  subroutine gess_plugin_close(model) bind(c)
-    type(gess_model), intent(inout) :: model
-    model%dim = 0 ! nothing was allocated
+  subroutine gess_plugin_close(density) bind(c)
+    type(gess_density), intent(inout) :: density
+    density%dim = 0 ! nothing was allocated
   end subroutine
 end module

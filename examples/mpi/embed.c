@@ -37,25 +37,30 @@ static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t fi
     return 0;
 }
 
+static int set_options(gess_options *options, gess_comm *comm, gess_error *err)
+{
+    int status = gess_options_set(options, "threads", "1", err); /* of each rank */
+    if (status == GESS_OK) status = gess_options_set(options, "draws", "500", err);
+    if (status == GESS_OK) status = gess_options_set_comm(options, comm, err);
+    return status;
+}
+
 static int sample(gess_comm *comm, sums *s, gess_stats *stats, gess_error *err)
 {
-    gess_model model = GESS_MODEL_INIT;
-    model.name = "normals";
-    model.dim = DIM;
-    model.logp = logp;
-
-    gess_options options;
-    gess_options_init(&options);
-    options.threads = 1; /* of each rank */
-    options.draws = 500;
-    options.comm = comm;
-
+    gess_density density = {.size = sizeof density, .name = "normals", .dim = DIM, .logp = logp};
+    gess_model *model = NULL;
+    gess_options *options = NULL;
     gess_run *run = NULL;
-    int status = gess_run_new(&run, &model, &options, NULL, err);
-    if (status == GESS_OK) gess_run_on_draw(run, take_draws, s, NULL);
+    int status = gess_model_new(&model, &density, err);
+    if (status == GESS_OK) status = gess_options_new(&options, err);
+    if (status == GESS_OK) status = set_options(options, comm, err);
+    if (status == GESS_OK) status = gess_run_new(&run, model, options, NULL, err);
+    if (status == GESS_OK) status = gess_run_on_draw(run, take_draws, s, err);
     if (status == GESS_OK) status = gess_run_go(run, err); /* returns on all ranks, with one status */
-    if (status == GESS_OK) gess_run_stats(run, stats);     /* and the same statistics */
+    if (status == GESS_OK) status = gess_run_stats(run, stats, sizeof *stats, err); /* and the same statistics */
     gess_run_free(run);
+    gess_options_free(options);
+    gess_model_free(model);
     return status;
 }
 
@@ -66,8 +71,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 
     gess_comm *comm = NULL;
-    gess_error err;
-    gess_stats stats;
+    gess_error err = {0};
+    gess_stats stats = {0};
     sums s = {0};
     int status = gess_mpi_comm(&comm, MPI_COMM_WORLD, &err);
     if (status == GESS_OK) status = sample(comm, &s, &stats, &err);

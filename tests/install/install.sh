@@ -40,21 +40,10 @@ mkdir examples
 cp "$source"/examples/*.* examples
 strict='-O2 -Wall -Wextra -Wpedantic -Wconversion -Werror'
 
-check_c()
+# check NAME PROGRAM [PROGRAM_OF_shortest]
+check()
 {
-    ./"$1" > out || fail "$1 failed"
-    [ "$(wc -l < out)" -eq 2 ] || fail "$1 printed $(cat out)"
-    near "$(sed -n 1p out)" 3 0 0.1
-    near "$(sed -n 1p out)" 5 1 0.1
-    near "$(sed -n 2p out)" 3 1 0.15
-    near "$(sed -n 2p out)" 5 1.5 0.2
-}
-
-check_cpp()
-{
-    ./"$1" > out || fail "$1 failed"
-    near "$(cat out)" 3 3.667 0.04 # 33/9, sd 0.638
-    near "$(cat out)" 5 0.638 0.04
+    sh "$source/tests/examples/check.sh" "$@" || fail "the example $1"
 }
 
 # the means and what else is wanted, from summary.json: wanted NAME TRUTH TOLERANCE
@@ -75,11 +64,14 @@ check_fortran()
 }
 
 export LD_LIBRARY_PATH
-cc -std=c17 $strict examples/sample.c $(pkg-config --cflags --libs gess) -lm -o sample || fail "sample.c does not build by pkg-config"
-check_c sample
+programs='shortest blobs read_run stop two_runs'
+for name in $programs; do
+    cc -std=c17 $strict "examples/$name.c" $(pkg-config --cflags --libs gess) -lm -lpthread -o "$name" ||
+        fail "$name.c does not build by pkg-config"
+    check "$name" "$folder/$name" "$folder/shortest"
+done
 c++ -std=c++17 $strict examples/sample.cpp $(pkg-config --cflags --libs gess) -o sample_cpp || fail "sample.cpp does not build by pkg-config"
-check_cpp sample_cpp
-cc -std=c17 $strict examples/read_run.c $(pkg-config --cflags --libs gess) -o read_run || fail "read_run.c does not build by pkg-config"
+check sample_cpp "$folder/sample_cpp"
 "$gess" sample banana --chains 4 --draws 300 --quiet -o run || fail "banana cannot be sampled"
 ./read_run run > out || fail "read_run failed"
 { [ "$(wc -l < out)" -eq 8 ] && grep -q 'chain 3: 300 draws' out && grep -qE '^(PASS|FAIL), [0-9]+ findings' out; } ||
@@ -101,8 +93,7 @@ unset LD_LIBRARY_PATH
 
 { cmake -S examples -B by_cmake -DCMAKE_PREFIX_PATH="$prefix" && cmake --build by_cmake; } > log 2>&1 ||
     fail "the examples do not build by CMake: $(cat log)"
-check_c by_cmake/sample
-check_cpp by_cmake/sample_cpp
+for name in $programs sample_cpp; do check "$name" "$folder/by_cmake/$name" "$folder/by_cmake/shortest"; done
 if [ -n "$fortran" ]; then check_fortran by_cmake/sample_f.so; fi
 
 # ---- a model of one's own ----
@@ -137,7 +128,7 @@ PKG_CONFIG_PATH=$folder/nowhere make -s -C demo || fail "make does not build the
 [ "$(wc -l < out)" -eq 2 ] || fail "gess eval printed $(cat out)"
 
 status=0; gess new demo 2> out || status=$?
-{ [ $status -eq 1 ] && grep -q "there already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"
+{ [ $status -eq 1 ] && grep -q "exists already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"
 for name in '' 9lives ../up a.b 'a b' -- "$(printf '%070d' 0 | tr 0 a)"; do
     status=0; gess new -- "$name" 2> out || status=$?
     [ $status -eq 1 ] || fail "gess new '$name': status $status, $(cat out)"

@@ -1,6 +1,5 @@
 /* Several runs in sequence on one communicator: one that cannot begin on any rank, one that cannot begin on rank 1
  * only, and one whose density fails in the middle, on any rank. Every time all ranks return with the same status. */
-#include "base/options.h"
 #include <gess/gess_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,23 +20,42 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
-static int run_once(gess_comm *comm, size_t dim, uint64_t chains, gess_stats *stats, gess_error *err)
+/* Text for the options of a run. */
+typedef struct settings {
+    const char *chains, *draws, *thin;
+} settings;
+
+static const settings usual = {"40", "300", "1"}, one_chain = {"1", "300", "1"}, too_long = {"40", "1e12", "1e9"};
+
+static int set_options(gess_options *options, const settings *s, gess_comm *comm, gess_error *err)
 {
-    gess_model model = {0};
-    gess_options options;
+    const char *const pairs[][2] = {{"threads", "1"},
+                                    {"chains", s->chains},
+                                    {"max-warmup-evals", "20000"},
+                                    {"draws", s->draws},
+                                    {"thin", s->thin}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        int status = gess_options_set(options, pairs[i][0], pairs[i][1], err);
+        if (status != GESS_OK) return status;
+    }
+    return gess_options_set_comm(options, comm, err);
+}
+
+static int run_once(gess_comm *comm, const settings *s, gess_stats *stats, gess_error *err)
+{
+    gess_density density = {.size = sizeof density, .dim = 5, .logp = logp};
+    gess_model *model = NULL;
+    gess_options *options = NULL;
     gess_run *run = NULL;
-    model.dim = dim;
-    model.logp = logp;
-    gess__options_init(&options);
-    options.threads = 1;
-    options.chains = chains;
-    options.max_warmup_evals = 20000;
-    options.draws = 300;
-    options.comm = comm;
-    int status = gess_run_new(&run, &model, &options, NULL, err);
+    int status = gess_model_new(&model, &density, err);
+    if (status == GESS_OK) status = gess_options_new(&options, err);
+    if (status == GESS_OK) status = set_options(options, s, comm, err);
+    if (status == GESS_OK) status = gess_run_new(&run, model, options, NULL, err);
     if (status == GESS_OK) status = gess_run_go(run, err);
-    if (status == GESS_OK) gess_run_stats(run, stats);
+    if (status == GESS_OK) status = gess_run_stats(run, stats, sizeof *stats, err);
     gess_run_free(run);
+    gess_options_free(options);
+    gess_model_free(model);
     return status;
 }
 
@@ -66,16 +84,17 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     expect(gess_mpi_comm(&comm, MPI_COMM_WORLD, &err) == GESS_OK, err.text);
     for (int i = 0; i < 3; i++) {
-        expect(run_once(comm, 5, 40, &stats, &err) == GESS_OK, err.text);
+        expect(run_once(comm, &usual, &stats, &err) == GESS_OK, err.text);
         expect_equal(stats.evals, "other evaluations than rank 0");
         expect_equal(stats.draws, "other draws than rank 0");
-        /* cannot begin: no schedule has one chain, and no model no dimension */
-        expect(run_once(comm, 5, 1, &stats, &err) == GESS_ERR_USAGE, "one chain did not fail");
-        expect(run_once(comm, 0, 40, &stats, &err) != GESS_OK, "no dimension did not fail");
-        expect(run_once(comm, rank == 1 ? 0 : 5, 40, &stats, &err) != GESS_OK, "no dimension on rank 1 did not fail");
+        /* cannot begin: no schedule has one chain, and nobody has the time for 10^21 iterations */
+        expect(run_once(comm, &one_chain, &stats, &err) == GESS_ERR_USAGE, "one chain did not fail");
+        expect(run_once(comm, &too_long, &stats, &err) == GESS_ERR_USAGE, "too many draws did not fail");
+        expect(run_once(comm, rank == 1 ? &too_long : &usual, &stats, &err) != GESS_OK,
+               "too many draws on rank 1 did not fail");
     }
     bad_after = 50;
-    int status = run_once(comm, 5, 40, &stats, &err);
+    int status = run_once(comm, &usual, &stats, &err);
     expect(status == GESS_ERR_MODEL, "the density's error did not end the run");
     expect(strstr(err.text, "error 3") != NULL, err.text);
     gess_mpi_free(comm);

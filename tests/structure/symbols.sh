@@ -7,7 +7,7 @@ library=$2
 shift 2
 headers=$(for header in "$@"; do echo "$source/include/gess/$header"; done)
 # shellcheck disable=SC2086
-declared=$(cat $headers | grep '^GESS_API ' | grep -oE '\bgess_[a-z_]+\(' | tr -d '(' | sort -u)
+declared=$(cat $headers | grep '^GESS_API ' | grep -oE '\bgess_[a-z0-9_]+\(' | tr -d '(' | sort -u)
 exported=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sed 's/@.*//' | sort -u)
 if [ "$declared" != "$exported" ]; then
     echo "declared in $*:"; echo "$declared"

@@ -1,0 +1,270 @@
+/* gess/draws.h: what is done with the files of a run after it, or beside it: read draws, summarise them, judge the
+ * run, fit, export, and write the report.
+ *
+ * Handles are opaque. A function that makes one sets it to NULL if it fails; a function that releases one takes NULL.
+ * Every function that can fail returns a status of <gess/gess.h>, 0 if all is well, and writes a message into *err
+ * unless that is NULL. A pointer must not be NULL unless its declaration says so; if it is, the function returns
+ * GESS_ERR_USAGE, and the message names the argument.
+ *
+ * Text is copied. A function that returns text allocates it into *text: UTF-8, with a newline at the end of every line,
+ * released with gess_text_free(). Numbers in text have decimal points in every locale.
+ *
+ * A struct that a function fills comes with `size`, the caller's sizeof: later versions append fields, and at most
+ * `size` bytes are written. A struct that a function reads comes with its size, too: what a shorter one lacks is 0,
+ * which stands for the default everywhere.
+ *
+ * Several threads may use different handles at the same time, but not the same handle. Exports are an exception, since
+ * the libraries behind some formats are not made for threads: call gess_export() in one thread at a time. */
+#ifndef GESS_DRAWS_H
+#define GESS_DRAWS_H
+
+#include <gess/gess.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- text ---- */
+
+enum gess_format {
+    GESS_FORMAT_TEXT = 0, /* for people: tables and sentences */
+    GESS_FORMAT_JSON = 1, /* every figure; null for one that does not exist */
+    GESS_FORMAT_CSV = 2   /* a header and one row per parameter; NA for a figure that does not exist */
+};
+
+/* Releases text that a function of gess has returned. */
+GESS_API void gess_text_free(char *text /* or NULL */);
+
+/* ---- draws ---- */
+
+/* The draws of a run, in the user's scale. Those that only some chains have, because the run goes on, are not seen. */
+typedef struct gess_draws gess_draws;
+
+typedef struct gess_draws_shape {
+    size_t chains;
+    size_t columns;   /* numbers per draw: lp__, the parameters, the derived quantities; CSV files: theirs */
+    uint64_t draws;   /* per chain */
+    uint64_t thin;    /* one draw in `thin` was kept */
+    size_t dim;       /* parameters; columns 1 … dim of a run; 0: not known */
+    size_t ensembles; /* that the chains are split into; 1 if it is not known */
+    uint64_t seed;    /* of the run; 0 if it is not known */
+    int has_seed;     /* `seed` is known */
+    int has_warmup;   /* the draws of warm-up are beside the file, in warmup.gess */
+} gess_draws_shape;
+
+/* Opens a run directory, a file draws.gess or warmup.gess, or one CSV file (gess_draws_open_csv()). A file of draws is
+ * read once from end to end and its checksums are verified; memory does not grow with the number of draws. */
+GESS_API int gess_draws_open(gess_draws **draws, const char *path, gess_error *err);
+
+/* Opens CSV files with a header, one per chain, all with the same columns and number of rows, such as those of CmdStan
+ * and of gess_export(). They are held in memory. Columns whose names end in __, except lp__, and rows that the comments
+ * declare to be warm-up, are left out. */
+GESS_API int gess_draws_open_csv(gess_draws **draws, size_t count, const char *const *paths, gess_error *err);
+
+GESS_API void gess_draws_close(gess_draws *draws /* or NULL */);
+
+GESS_API int gess_draws_info(const gess_draws *draws, gess_draws_shape *shape, size_t size, gess_error *err);
+
+/* The name of a column, from 0. */
+GESS_API int gess_draws_name(const gess_draws *draws, size_t column, char **text, gess_error *err);
+
+/* The column of a name; GESS_ERR_USAGE if there is none. */
+GESS_API int gess_draws_find(const gess_draws *draws, const char *name, size_t *column, gess_error *err);
+
+/* The specification of the run's model, as gess_model_open() takes it, or its name; empty if it is not known. */
+GESS_API int gess_draws_model(const gess_draws *draws, char **text, gess_error *err);
+
+/* Reads a rectangle: `count` draws of one chain, from first_draw on, and of each `columns` columns, from first_column
+ * on: values[i · columns + j]. GESS_ERR_USAGE if the draws do not have all of it. */
+GESS_API int gess_draws_read(gess_draws *draws, size_t chain, uint64_t first_draw, uint64_t count, size_t first_column,
+                             size_t columns, double *values, gess_error *err);
+
+/* ---- summary ---- */
+
+typedef struct gess_summary gess_summary;
+
+typedef struct gess_summary_settings {
+    const char *variables; /* patterns with * and ?, separated by commas; NULL: all */
+    unsigned threads;      /* 0: one per core */
+    int worst_first;       /* sort the rows: by r_hat, then by ess_bulk; 0: in the order of the model, lp__ last */
+    size_t max_bytes;      /* of memory, roughly; 0: 1.5 GiB */
+} gess_summary_settings;
+
+/* What a run cost, and how it ended. Names are those of summary.json. Of CSV files, and of a run without summary.json,
+ * only the first three fields are known, and has_stats is 0. */
+typedef struct gess_summary_stats {
+    size_t chains;
+    uint64_t draws; /* per chain */
+    size_t ensembles;
+    int has_stats;              /* the fields below are known; counts are 0 and other numbers NaN otherwise */
+    uint64_t evals;             /* density evaluations in total */
+    uint64_t evals_sampling;    /* of these, after warm-up */
+    uint64_t evals_speculative; /* beyond `evals`: evaluated in advance and not used */
+    uint64_t updates;           /* of all chains, warm-up included */
+    uint64_t failures;          /* updates that found no new point and kept their state */
+    uint64_t nans;              /* evaluations that gave NaN */
+    uint64_t warmup;            /* iterations */
+    double seconds;
+    double seconds_sampling;
+    double seconds_learning; /* of warm-up: spent on fitting T and learning maps */
+    int warmup_settled;      /* warm-up ended because the approximation had stopped improving */
+    int targets_met;         /* the targets of effective sample size and R-hat were met */
+    double stop_ess;         /* smallest bulk ESS and worst R-hat at the last check of the stop rule */
+    double stop_rhat;
+    char method[160]; /* what the schedule chose in warm-up, in words; empty if it chooses nothing */
+} gess_summary_stats;
+
+/* The figures of one parameter; NaN for one that does not exist. */
+typedef struct gess_figures {
+    double mean;
+    double sd;
+    double mcse_mean;
+    double q5;
+    double q50;
+    double q95;
+    double ess_bulk;
+    double ess_tail;
+    double r_hat; /* the larger of the last two figures */
+    double ess_coda;
+    double geweke;
+    double tau; /* integrated autocorrelation time, as emcee has it */
+    double mcse_sd;
+    double mcse_q5;
+    double mcse_q50;
+    double mcse_q95;
+    double mcse_series; /* of the mean, from the ensemble's mean series */
+    double r_hat_chains;
+    double r_hat_ensembles; /* NaN if there is one ensemble */
+} gess_figures;
+
+/* Summarises the run in a directory. `settings` is NULL, or a struct of `size` bytes. */
+GESS_API int gess_summary_new(gess_summary **summary, const char *directory,
+                              const gess_summary_settings *settings /* or NULL */, size_t size, gess_error *err);
+
+/* Summarises CSV files, one per chain (gess_draws_open_csv()). */
+GESS_API int gess_summary_new_csv(gess_summary **summary, size_t count, const char *const *paths,
+                                  const gess_summary_settings *settings /* or NULL */, size_t size, gess_error *err);
+
+/* Summarises a run that gess_run_go() has returned from, with its present statistics. The run must have a directory. */
+GESS_API int gess_summary_new_run(gess_summary **summary, const gess_run *run,
+                                  const gess_summary_settings *settings /* or NULL */, size_t size, gess_error *err);
+
+GESS_API void gess_summary_free(gess_summary *summary /* or NULL */);
+
+/* Writes summary.json into a run directory: GESS_FORMAT_JSON, replaced at once. */
+GESS_API int gess_summary_write(const gess_summary *summary, const char *directory, gess_error *err);
+
+GESS_API int gess_summary_info(const gess_summary *summary, gess_summary_stats *stats, size_t size, gess_error *err);
+
+/* The number of rows. */
+GESS_API int gess_summary_rows(const gess_summary *summary, size_t *rows, gess_error *err);
+
+/* The name and the figures of a row, from 0. */
+GESS_API int gess_summary_name(const gess_summary *summary, size_t row, char **text, gess_error *err);
+GESS_API int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figures, size_t size,
+                              gess_error *err);
+
+/* The summary in a format of enum gess_format. `width` is for GESS_FORMAT_TEXT, which has as many figures as fit into
+ * `width` columns of text; 0: the usual ones; SIZE_MAX: all. */
+GESS_API int gess_summary_text(const gess_summary *summary, int format, size_t width, char **text, gess_error *err);
+
+/* The first points at which the density of a run was NaN, as `gess summary` shows them; empty if there was none. */
+GESS_API int gess_nans_text(const char *directory, char **text, gess_error *err);
+
+/* ---- verdict ---- */
+
+/* Whether a run can be trusted. */
+typedef struct gess_verdict gess_verdict;
+
+typedef struct gess_verdict_result {
+    int pass;        /* no finding is a failure */
+    size_t findings; /* their number; the worst is the first */
+    size_t chains;
+    uint64_t draws;    /* per chain */
+    double least_ess;  /* the smallest bulk ESS of all columns */
+    double worst_rhat; /* NaN, like least_ess, if no column has one */
+} gess_verdict_result;
+
+enum gess_level { GESS_LEVEL_NOTE = 0, GESS_LEVEL_WARNING = 1, GESS_LEVEL_FAILURE = 2 };
+
+typedef struct gess_finding {
+    int level;         /* of enum gess_level */
+    char code[32];     /* a word for programs, such as "r-hat" */
+    char text[1024];   /* a sentence with numbers */
+    char advice[1024]; /* what to do */
+} gess_finding;
+
+/* Judges the run in a directory. `summary` is a summary of this run with all its columns, if there is one already. */
+GESS_API int gess_verdict_new(gess_verdict **verdict, const char *directory, const gess_summary *summary /* or NULL */,
+                              gess_error *err);
+GESS_API void gess_verdict_free(gess_verdict *verdict /* or NULL */);
+GESS_API int gess_verdict_info(const gess_verdict *verdict, gess_verdict_result *result, size_t size, gess_error *err);
+
+/* A finding, from 0. */
+GESS_API int gess_verdict_finding(const gess_verdict *verdict, size_t index, gess_finding *finding, size_t size,
+                                  gess_error *err);
+
+/* GESS_FORMAT_TEXT or GESS_FORMAT_JSON. */
+GESS_API int gess_verdict_text(const gess_verdict *verdict, int format, char **text, gess_error *err);
+
+/* ---- report ---- */
+
+/* Writes the page with the verdict, the summary and plots of a run: one HTML file that needs no network. `path`: NULL
+ * for report.html in the directory. `written` gets the path, to be released with gess_text_free(). */
+GESS_API int gess_report(const char *directory, const char *path /* or NULL */, char **written /* or NULL */,
+                         gess_error *err);
+
+/* ---- export ---- */
+
+typedef struct gess_export_result {
+    size_t chains;
+    uint64_t draws;  /* per chain */
+    char path[4096]; /* of the file or folder that was written */
+} gess_export_result;
+
+/* Writes the draws of a run for other programs, in one of the formats that `gess export --help` lists. `path`: NULL for
+ * the format's own name in the directory. A file that exists is replaced only with `overwrite`. A format may need a
+ * library that is loaded now; GESS_ERR_USAGE with what to install if it is missing. */
+GESS_API int gess_export(const char *directory, const char *format, const char *path /* or NULL */, int overwrite,
+                         gess_export_result *result /* or NULL */, size_t size, gess_error *err);
+
+/* ---- fit ---- */
+
+/* A multivariate t that was fitted to points by maximum likelihood; with fewer than two points per dimension, in the
+ * span of their principal axes. */
+typedef struct gess_fit gess_fit;
+
+typedef struct gess_fit_result {
+    size_t dim;
+    size_t points;
+    double nu;     /* degrees of freedom; INFINITY: a Gaussian */
+    double loglik; /* of all points */
+    unsigned iterations;
+    int converged;
+    int ridged;  /* a ridge was added to sigma: the points do not spread in every direction */
+    size_t rank; /* dim, or the number of principal axes */
+} gess_fit_result;
+
+/* Fits to points[count × dim], row by row, all finite, at least two. */
+GESS_API int gess_fit_new(gess_fit **fit, size_t count, size_t dim, const double *points, gess_error *err);
+
+/* Fits to the rows of a CSV file, with or without a header. */
+GESS_API int gess_fit_new_csv(gess_fit **fit, const char *path, gess_error *err);
+
+GESS_API void gess_fit_free(gess_fit *fit /* or NULL */);
+GESS_API int gess_fit_info(const gess_fit *fit, gess_fit_result *result, size_t size, gess_error *err);
+
+/* The centre, mu[dim], and the scale matrix, sigma[dim × dim]. */
+GESS_API int gess_fit_mu(const gess_fit *fit, double *mu, gess_error *err);
+GESS_API int gess_fit_sigma(const gess_fit *fit, double *sigma, gess_error *err);
+
+/* GESS_FORMAT_TEXT or GESS_FORMAT_JSON; the JSON is what the option `approx` reads. */
+GESS_API int gess_fit_text(const gess_fit *fit, int format, char **text, gess_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
