@@ -138,9 +138,6 @@ static int check_all_bounds(const gess_model *model, gess_error *err)
 static int check_derived(const gess_model *model, gess_error *err)
 {
     if (model->derived == 0) return GESS_OK;
-    if (model->derived > MAX_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities; gess takes at most %d",
-                          model->derived, MAX_DIM);
     if (model->derived_names == NULL || model->derive == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities but no %s", model->derived,
                           model->derive == NULL ? "function `derive`" : "derived_names");
@@ -149,8 +146,6 @@ static int check_derived(const gess_model *model, gess_error *err)
 
 static int check_blobs(const gess_model *model, gess_error *err)
 {
-    if (model->blobs > MAX_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu blobs; gess takes at most %d", model->blobs, MAX_DIM);
     if (model->blobs > 0 && model->logp_blobs == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has %zu blobs but no function `logp_blobs`", model->blobs);
     if (model->blobs == 0 && (model->logp_blobs != NULL || model->gradient_blobs != NULL))
@@ -163,12 +158,22 @@ static int check_blobs(const gess_model *model, gess_error *err)
     return GESS_OK;
 }
 
+int gess__model_check_counts(size_t dim, size_t derived, size_t blobs, gess_error *err)
+{
+    if (dim < 1) return gess__fail(err, GESS_ERR_MODEL, "the model has no parameters: dim is 0");
+    if (dim > MAX_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", dim, MAX_DIM);
+    if (derived > MAX_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities; gess takes at most %d", derived,
+                          MAX_DIM);
+    if (blobs > MAX_DIM)
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu blobs; gess takes at most %d", blobs, MAX_DIM);
+    return GESS_OK;
+}
+
 int gess__model_check(const gess_model *model, gess_error *err)
 {
-    if (model->dim < 1) return gess__fail(err, GESS_ERR_MODEL, "the model has no parameters: dim is 0");
-    if (model->dim > MAX_DIM)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu parameters; gess takes at most %d", model->dim,
-                          MAX_DIM);
+    GESS_TRY(gess__model_check_counts(model->dim, model->derived, model->blobs, err));
     if (model->logp == NULL && model->logp_blobs == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has no log density: logp is NULL");
     if (model->name != NULL && !is_utf8(model->name))

@@ -45,6 +45,7 @@ int gess__model_copy_density(gess__model *m, const gess_density *given, gess_err
                           "the density's `size` is %zu; set everything to zero, then `size` to sizeof(gess_density)",
                           given->size);
     memcpy(&d, given, given->size < sizeof d ? given->size : sizeof d);
+    GESS_TRY(gess__model_check_counts(d.dim, d.derived, d.blobs, err));
     m->model = (gess_model){.dim = d.dim,
                             .logp = d.logp,
                             .gradient = d.gradient,

@@ -53,6 +53,8 @@ int gess__model_copy_density(gess__model *m, const gess_density *density, gess_e
 /* check.c: checks the description of a model: dimension, functions, names, bounds. Calls none of its
  * functions. */
 int gess__model_check(const gess_model *model, gess_error *err);
+/* The same for the counts alone, before anything is copied. */
+int gess__model_check_counts(size_t dim, size_t derived, size_t blobs, gess_error *err);
 
 /* Zeroed memory that lives as long as the model: GESS_MODEL_ALLOC(m, &pointer, count, err). */
 int gess__model_alloc(gess__model *m, void *out, size_t count, size_t size, gess_error *err);
