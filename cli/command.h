@@ -2,10 +2,9 @@
 #ifndef GESS_CLI_COMMAND_H
 #define GESS_CLI_COMMAND_H
 
-#include "base/status.h"
-
 #include <argp.h>
-#include <jansson.h>
+#include <gess/gess.h>
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct command {
@@ -36,14 +35,30 @@ error_t take_one(int key, char *argument, struct argp_state *state, const char *
 /* Prints a usage error with argp's "Try … --help" line and exits with 1. */
 #define USAGE(state, ...) argp_error((state), __VA_ARGS__)
 
-/* Prints JSON and a newline to stdout. Takes the reference. */
-int print_json(json_t *root, gess_error *err);
+/* Evaluates a call that returns a status, and returns that status if it is not GESS_OK. */
+#define TRY(call)                               \
+    do {                                        \
+        int status_ = (call);                   \
+        if (status_ != GESS_OK) return status_; \
+    } while (0)
+
+/* Writes the message (truncated to fit) and returns `status`, for `return fail(...)`. */
+int fail(gess_error *err, int status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Row i of a list of <gess/gess.h>; false past its end. */
+bool list_row(int kind, size_t i, gess_entry *row);
+
+/* Prints text of gess/draws.h to standard output and frees it. */
+int print_text(char *text, gess_error *err);
 
 /* Flushes standard output; every command that prints ends with it, so that a full disk or a closed pipe is an error. */
 int finish_output(gess_error *err);
 
 /* session.c: runs to the end with progress, signals and the summary, for `sample` and `resume`. */
-int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err);
+int run_and_report(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err);
+
+/* session.c: opens a model with the data file of the options. */
+int open_model(gess_model **model, const char *specification, const gess_options *options, gess_error *err);
 
 /* Prints nans.csv of a run directory, if there is one. */
 void print_nans(const char *directory);
@@ -53,6 +68,9 @@ void print_exporters(FILE *out);
 
 /* The whole manual page, in man(7); `gess manual`. */
 int print_manual(FILE *out);
+
+/* sample.c: the help of an option with its default, in text[size]. */
+void option_help(const gess_entry *row, char *text, size_t size);
 
 /* Columns of the terminal on standard output; 0: it is not a terminal. */
 size_t table_width(void);

@@ -1,11 +1,7 @@
-/* `gess diagnose`: prints the verdict on a run. The rules behind it are in src/report (verdict.h); src/diagnose holds
- * the figures. */
+/* `gess diagnose`: prints the verdict on a run. */
 #include "command.h"
-#include "report/verdict.h"
-#include "run/run.h"
 
-#include <stdlib.h>
-#include <unistd.h>
+#include <gess/draws.h>
 
 struct arguments {
     const char *directory;
@@ -31,19 +27,16 @@ int command_diagnose(int argc, char **argv, gess_error *err)
          .doc = "Says in plain words whether the run in DIR can be trusted and, if not, what to do. "
                 "Exit status 0: yes, 6: no."};
     struct arguments a = {0};
-    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    gess__summary summary = {0};
-    gess__verdict verdict = {0};
-    int status = gess__summarise_run(&summary, a.directory, (gess__summary_settings){0}, err);
-    if (status == GESS_OK) status = gess__judge_run(&verdict, &summary, a.directory, err);
-    if (status == GESS_OK && a.json) {
-        status = print_json(gess__verdict_json(&verdict, &summary), err);
-    } else if (status == GESS_OK) {
-        gess__verdict_print(&verdict, &summary, stdout);
-        status = finish_output(err);
-    }
-    if (status == GESS_OK && !verdict.pass) status = GESS_ERR_NOT_CONVERGED;
-    gess__verdict_free(&verdict);
-    gess__summary_free(&summary);
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    gess_verdict *verdict = NULL;
+    gess_verdict_result result = {0};
+    char *text = NULL;
+    int status = gess_verdict_new(&verdict, a.directory, NULL, err);
+    if (status == GESS_OK) status = gess_verdict_info(verdict, &result, sizeof result, err);
+    if (status == GESS_OK)
+        status = gess_verdict_text(verdict, a.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
+    if (status == GESS_OK) status = print_text(text, err);
+    if (status == GESS_OK && !result.pass) status = GESS_ERR_NOT_CONVERGED;
+    gess_verdict_free(verdict);
     return status;
 }

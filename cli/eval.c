@@ -1,10 +1,9 @@
 /* `gess eval`: evaluates the log density at given points. */
-#include "base/csv.h"
-#include "base/mem.h"
 #include "command.h"
-#include "model/model.h"
 
+#include <gess/draws.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arguments {
     const char *model, *points, *data;
@@ -22,42 +21,61 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
-static int print_values(const gess_model *model, const gess__table *table, int gradient, double *logp,
-                        double *gradients, gess_error *err)
+struct points {
+    size_t rows, columns;
+    double *values; /* rows × columns */
+};
+
+/* A name of a column, between quotes if it needs them. */
+static void put_name(const char *name)
 {
-    size_t dim = model->dim;
-    int code = gradient ? model->gradient(model->user, 0, table->rows, dim, table->values, logp, gradients)
-                        : gess__model_logp(model, 0, table->rows, table->values, logp);
-    if (code != 0) return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d", code);
+    if (strpbrk(name, ",\"\n\r") == NULL) {
+        fputs(name, stdout);
+        return;
+    }
+    putchar('"');
+    for (; *name != '\0'; name++) {
+        if (*name == '"') putchar('"');
+        putchar(*name);
+    }
+    putchar('"');
+}
+
+/* `gradients`: rows × dim, or NULL. */
+static int print_values(const gess_model *model, size_t rows, size_t dim, const double *logp, const double *gradients,
+                        gess_error *err)
+{
     printf("lp__");
-    for (size_t i = 0; i < dim && gradient; i++) {
-        char buffer[32];
-        char name[512];
-        snprintf(name, sizeof name, "d_%s", gess__parameter_name(model, i, buffer));
+    for (size_t i = 0; i < dim && gradients != NULL; i++) {
+        char name[512] = "d_";
+        TRY(gess_model_name(model, i, name + 2, sizeof name - 2, err));
         putchar(',');
-        gess__csv_put_name(stdout, name);
+        put_name(name);
     }
     putchar('\n');
-    for (size_t row = 0; row < table->rows; row++) {
+    for (size_t row = 0; row < rows; row++) {
         printf("%.17g", logp[row]);
-        for (size_t i = 0; i < dim && gradient; i++) printf(",%.17g", gradients[row * dim + i]);
+        for (size_t i = 0; i < dim && gradients != NULL; i++) printf(",%.17g", gradients[row * dim + i]);
         putchar('\n');
     }
     return finish_output(err);
 }
 
-static int evaluate(const gess_model *model, const gess__table *table, const struct arguments *a, gess_error *err)
+static int evaluate(const gess_model *model, const struct points *points, const struct arguments *a, gess_error *err)
 {
-    double *logp = NULL, *gradients = NULL;
-    if (table->columns != model->dim)
-        return gess__fail(err, GESS_ERR_USAGE, "%s: %zu columns, but %s has %zu parameters",
-                          a->points != NULL ? a->points : "standard input", table->columns, a->model, model->dim);
-    if (a->gradient && model->gradient == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "%s has no gradient; leave out --gradient", a->model);
-    int status = gess__alloc_bytes(&logp, table->rows, sizeof *logp, "values", err);
-    if (status == GESS_OK && a->gradient)
-        status = gess__alloc_bytes(&gradients, table->rows * model->dim, sizeof *gradients, "gradients", err);
-    if (status == GESS_OK) status = print_values(model, table, a->gradient, logp, gradients, err);
+    gess_model_info info;
+    TRY(gess_model_describe(model, &info, sizeof info, err));
+    if (points->columns != info.dim)
+        return fail(err, GESS_ERR_USAGE, "%s: %zu columns, but %s has %zu parameters",
+                    a->points != NULL ? a->points : "standard input", points->columns, a->model, info.dim);
+    if (a->gradient && !info.has_gradient)
+        return fail(err, GESS_ERR_USAGE, "%s has no gradient; leave out --gradient", a->model);
+    double *logp = calloc(points->rows + 1, sizeof *logp);
+    double *gradients = a->gradient ? calloc(points->rows * info.dim + 1, sizeof *gradients) : NULL;
+    int status = logp != NULL && (gradients != NULL || !a->gradient)
+                     ? gess_model_evaluate(model, points->rows, points->values, logp, gradients, err)
+                     : fail(err, GESS_ERR_INTERNAL, "out of memory for %zu values", points->rows);
+    if (status == GESS_OK) status = print_values(model, points->rows, info.dim, logp, gradients, err);
     free(logp);
     free(gradients);
     return status;
@@ -76,13 +94,15 @@ int command_eval(int argc, char **argv, gess_error *err)
          .args_doc = "MODEL",
          .doc = "Prints the log density of MODEL at given points: CSV in, CSV out, 17 digits."};
     struct arguments a = {0};
-    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
+    TRY(parse_arguments(&argp, argc, argv, &a));
     gess_model *model = NULL;
-    gess__table table = {0};
+    struct points points = {0};
     int status = gess_model_open(&model, a.model, a.data, err);
-    if (status == GESS_OK) status = gess__table_read(&table, a.points != NULL ? a.points : "/dev/stdin", err);
-    if (status == GESS_OK) status = evaluate(model, &table, &a, err);
-    gess__table_free(&table);
+    if (status == GESS_OK)
+        status = gess_csv_read(a.points != NULL ? a.points : "/dev/stdin", &points.rows, &points.columns,
+                               &points.values, err);
+    if (status == GESS_OK) status = evaluate(model, &points, &a, err);
+    gess_values_free(points.values);
     gess_model_free(model);
     return status;
 }

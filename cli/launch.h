@@ -17,16 +17,10 @@ int launch_rank(void);
 /* Whether this process has nothing to do: its rank is above 0 and the command is not a parallel one. */
 int launch_idle(void);
 
-/* Calls body(data) while the comm thread of rank 0 runs. */
-int launch_with_comm_thread(int (*body)(void *data, gess_error *err), void *data, gess_error *err);
-
 /* Ends what launch_open() began. Returns the exit status on rank 0; other ranks exit here. */
 int launch_close(int status, const gess_error *err);
 
 /* Seconds until the batch system ends the job, minus a margin for the last checkpoint; 0: not known. */
 double launch_time_left(void);
-
-/* The path of the MPI library that this build can load, for --version; NULL: none was found. */
-const char *launch_library(void);
 
 #endif

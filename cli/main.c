@@ -1,10 +1,9 @@
 /* The command `gess`: finds the command that its first argument names, and prints its error message. */
 #include "command.h"
-
-#include "base/cpu.h"
-#include "base/linalg.h"
 #include "launch.h"
 
+#include <gess/draws.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,19 +48,31 @@ int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
     return status;
 }
 
-int print_json(json_t *root, gess_error *err)
+int fail(gess_error *err, int status, const char *format, ...)
 {
-    int code = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
-    json_decref(root);
-    if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write the JSON to standard output");
-    putchar('\n');
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    return err->status = status;
+}
+
+bool list_row(int kind, size_t i, gess_entry *row)
+{
+    return gess_list(kind, i, row, sizeof *row, NULL) == GESS_OK;
+}
+
+int print_text(char *text, gess_error *err)
+{
+    fputs(text, stdout);
+    gess_text_free(text);
     return finish_output(err);
 }
 
 int finish_output(gess_error *err)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return GESS_OK;
-    return gess__fail(err, GESS_ERR_FILE, "cannot write to standard output");
+    return fail(err, GESS_ERR_FILE, "cannot write to standard output");
 }
 
 static void print_commands(FILE *out, int newcomers)
@@ -72,10 +83,12 @@ static void print_commands(FILE *out, int newcomers)
 
 static int print_version(gess_error *err)
 {
-    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\nexports:", gess_version(), gess__blas_name(), gess__cpu_name(),
-           __VERSION__);
+    char path[4096];
+    gess_build_info build;
+    TRY(gess_build(&build, sizeof build, err));
+    printf("gess %s\nBLAS: %s\nCPU: %s\ncompiler: %s\nexports:", build.version, build.blas, build.cpu, build.compiler);
     print_exporters(stdout);
-    printf("\nMPI: %s\n", launch_library() != NULL ? "yes" : "no");
+    printf("\nMPI: %s\n", gess_comm_library(path, sizeof path, NULL) == GESS_OK ? "yes" : "no");
     return finish_output(err);
 }
 
@@ -100,7 +113,7 @@ static int run_command(int argc, char **argv, gess_error *err)
         return print_help(stdout, err);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, argv[1]) == 0) return table[i].run(argc - 1, argv + 1, err);
-    return gess__fail(err, GESS_ERR_USAGE, "no command `%s`; `gess --help` lists them", argv[1]);
+    return fail(err, GESS_ERR_USAGE, "no command `%s`; `gess --help` lists them", argv[1]);
 }
 
 int main(int argc, char **argv)

@@ -1,10 +1,5 @@
 /* `gess manual`: the manual page, made from the tables of options, kernels, schedules, models and commands. */
-#include "base/options.h"
 #include "command.h"
-#include "export/registry.h"
-#include "kernel/kernel.h"
-#include "model/model.h"
-#include "schedule/schedule.h"
 
 /* Writes text with everything escaped that man(7) would take for a request or an escape. */
 static void put(FILE *out, const char *text)
@@ -36,13 +31,19 @@ static void put_item(FILE *out, const char *bold, const char *rest, const char *
 
 static void put_options(FILE *out)
 {
-    const gess__option *row;
-    for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
+    gess_entry row;
+    for (size_t i = 0; list_row(GESS_LIST_OPTIONS, i, &row); i++) {
         char name[64], help[512];
-        snprintf(name, sizeof name, "--%s", row->name);
-        gess__option_help(row, help, sizeof help);
-        put_item(out, name, row->unit, help);
+        snprintf(name, sizeof name, "--%s", row.name);
+        option_help(&row, help, sizeof help);
+        put_item(out, name, row.unit, help);
     }
+}
+
+static void put_list(FILE *out, int kind)
+{
+    gess_entry row;
+    for (size_t i = 0; list_row(kind, i, &row); i++) put_item(out, row.name, row.dimension, row.help);
 }
 
 int print_manual(FILE *out)
@@ -65,17 +66,13 @@ int print_manual(FILE *out)
     put_item(out, "--config", "FILE", "take model and options from a run's config.json; other options override them");
     put_options(out);
     fputs(".SH KERNELS\n", out);
-    for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
-        put_item(out, gess__kernel_row(i)->name, NULL, gess__kernel_row(i)->help);
+    put_list(out, GESS_LIST_KERNELS);
     fputs(".SH SCHEDULES\n", out);
-    for (size_t i = 0; gess__schedule_row(i) != NULL; i++)
-        put_item(out, gess__schedule_row(i)->name, NULL, gess__schedule_row(i)->help);
+    put_list(out, GESS_LIST_SCHEDULES);
     fputs(".SH MODELS\n", out);
-    for (size_t i = 0; gess__builtin_row(i) != NULL; i++)
-        put_item(out, gess__builtin_row(i)->name, gess__builtin_row(i)->dimension, gess__builtin_row(i)->help);
+    put_list(out, GESS_LIST_MODELS);
     fputs(".SH EXPORT FORMATS\n", out);
-    for (size_t i = 0; gess__exporter_row(i) != NULL; i++)
-        put_item(out, gess__exporter_row(i)->name, NULL, gess__exporter_row(i)->help);
+    put_list(out, GESS_LIST_EXPORTERS);
     fputs(".SH SEVERAL PROCESSES\nUnder mpirun, srun and the like,\n.B gess sample\nand\n.B gess resume\ndo one run "
           "with all processes: the first writes the files and prints, the others compute. The draws are those of one "
           "process, bit for bit. Other commands run in the first process only. Several processes need libgess_mpi.so "
@@ -97,7 +94,7 @@ int print_manual(FILE *out)
 int command_manual(int argc, char **argv, gess_error *err)
 {
     static const struct argp argp = {.doc = "Prints the manual page of gess, for man(1)."};
-    GESS_TRY(parse_arguments(&argp, argc, argv, NULL));
+    TRY(parse_arguments(&argp, argc, argv, NULL));
     print_manual(stdout);
     return finish_output(err);
 }

@@ -35,11 +35,11 @@ static int check_name(const char *name, gess_error *err)
     bool good = isalpha((unsigned char)name[0]) && strlen(name) <= MAX_NAME;
     for (const char *c = name; *c != '\0'; c++) good &= isalnum((unsigned char)*c) || *c == '_' || *c == '-';
     if (good) return GESS_OK;
-    return gess__fail(err, GESS_ERR_USAGE,
-                      "`%.100s` is not a name for a model: use at most %d letters, digits, _ and -, a letter first; "
-                      "the "
-                      "folder is made in the current one",
-                      name, MAX_NAME);
+    return fail(err, GESS_ERR_USAGE,
+                "`%.100s` is not a name for a model: use at most %d letters, digits, _ and -, a letter first; "
+                "the "
+                "folder is made in the current one",
+                name, MAX_NAME);
 }
 
 /* Accepts a folder that holds the headers and whose path can stand between quotes in the files. */
@@ -72,7 +72,7 @@ static int write_file(const char *path, const char *text, const char *name, cons
 {
     static const char name_mark[] = "@NAME@", headers_mark[] = "@INCLUDE@";
     FILE *file = fopen(path, "wx");
-    if (file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (file == NULL) return fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     while (*text != '\0') {
         if (strncmp(text, name_mark, strlen(name_mark)) == 0) {
             fputs(name, file);
@@ -85,7 +85,7 @@ static int write_file(const char *path, const char *text, const char *name, cons
         }
     }
     int bad = ferror(file);
-    if (fclose(file) != 0 || bad) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (fclose(file) != 0 || bad) return fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     return GESS_OK;
 }
 
@@ -105,8 +105,8 @@ static int write_files(const char *name, gess_error *err)
     find_headers(headers, sizeof headers);
     if (mkdir(name, 0777) != 0) {
         if (errno == EEXIST)
-            return gess__fail(err, GESS_ERR_USAGE, "%s exists already; choose another name, or move it away", name);
-        return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", name, strerror(errno));
+            return fail(err, GESS_ERR_USAGE, "%s exists already; choose another name, or move it away", name);
+        return fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", name, strerror(errno));
     }
     for (size_t i = 0; i < FILES && status == GESS_OK; i++) {
         file_path(path, name, i);
@@ -130,9 +130,9 @@ int command_new(int argc, char **argv, gess_error *err)
              "Writes a folder NAME with a model of your own to start from: its C source, data, a Makefile and how to "
              "build and sample it."};
     const char *name = NULL;
-    GESS_TRY(parse_arguments(&argp, argc, argv, &name));
-    GESS_TRY(check_name(name, err));
-    GESS_TRY(write_files(name, err));
+    TRY(parse_arguments(&argp, argc, argv, &name));
+    TRY(check_name(name, err));
+    TRY(write_files(name, err));
     for (size_t i = 0; i < FILES; i++) {
         char path[256];
         file_path(path, name, i);

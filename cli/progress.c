@@ -2,10 +2,9 @@
  * time that is left. */
 #include "progress.h"
 
-#include "run/run.h"
-
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -21,18 +20,31 @@ static void show_time(char *text, size_t size, double seconds)
         snprintf(text, size, "more than 30 years");
 }
 
+static double option_number(const gess_options *options, const char *name)
+{
+    char text[64] = "";
+    gess_options_get(options, name, text, sizeof text, NULL);
+    return strtod(text, NULL);
+}
+
+void begin_progress(struct progress *p, const gess_options *options)
+{
+    *p = (struct progress){.terminal = isatty(STDERR_FILENO),
+                           .target_ess = option_number(options, "target-ess"),
+                           .target_rhat = option_number(options, "target-rhat"),
+                           .max_evals = option_number(options, "max-evals")};
+}
+
 /* Seconds until the targets are met or --max-evals is reached, whichever is first; NaN before the first check. Assumes
  * that ESS is proportional to the draws and R-hat² - 1 to their inverse. */
 static double time_to_targets(const struct progress *p, const gess_stats *s)
 {
-    const gess__history *h = &p->run->history;
-    const gess_options *o = &p->run->options;
-    if (h->checks == 0 || !isfinite(s->worst_rhat) || s->draws == 0 || o->target_rhat <= 1.0) return NAN;
-    double factor = fmax((double)o->target_ess / s->least_ess,
-                         (s->worst_rhat * s->worst_rhat - 1.0) / (o->target_rhat * o->target_rhat - 1.0));
-    double draws = (double)h->check[h->checks - 1].draws * factor - (double)s->draws;
+    if (s->checked_draws == 0 || !isfinite(s->worst_rhat) || s->draws == 0 || p->target_rhat <= 1.0) return NAN;
+    double factor = fmax(p->target_ess / s->least_ess,
+                         (s->worst_rhat * s->worst_rhat - 1.0) / (p->target_rhat * p->target_rhat - 1.0));
+    double draws = (double)s->checked_draws * factor - (double)s->draws;
     double left = fmax(draws, 0.0) * s->seconds_sampling / (double)s->draws;
-    return fmin(left, fmax((double)o->max_evals - (double)s->evals, 0.0) / p->rate);
+    return fmin(left, fmax(p->max_evals - (double)s->evals, 0.0) / p->rate);
 }
 
 /* The position of the run, and how long it will still take. */

@@ -30,8 +30,8 @@ int command_report(int argc, char **argv, gess_error *err)
     struct arguments a = {0};
     char *path = NULL;
     struct stat information = {0};
-    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    GESS_TRY(gess_report(a.directory, a.path, &path, err));
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    TRY(gess_report(a.directory, a.path, &path, err));
     if (stat(path, &information) == 0)
         printf("%s: %.1f MB, open it in a browser\n", path, (double)information.st_size / 1e6);
     gess_text_free(path);

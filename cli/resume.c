@@ -1,12 +1,7 @@
 /* `gess resume`: continues a run from its last checkpoint. */
 #include "command.h"
 #include "launch.h"
-#include "run/checkpoint.h"
-#include "run/config.h"
-#include "run/directory.h"
-#include "run/run.h"
 
-#include <string.h>
 #include <unistd.h>
 
 struct arguments {
@@ -26,65 +21,56 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* Writes the new number of draws to config.json, with the other options as they were stored, so that a run that is
- * extended and stopped again knows how far to go. */
-static int store_draws(gess_run *run, gess_options stored, const char *draws, gess_error *err)
+static int file_of(const char *directory, const char *file, char *path, size_t size, gess_error *err)
 {
-    gess_options session = run->options;
-    GESS_TRY(gess_options_set(&stored, "draws", draws, err));
-    run->options = stored;
-    int status = gess__config_write(run, err);
-    run->options = session;
-    return status;
+    int length = snprintf(path, size, "%s/%s", directory, file);
+    if (length > 0 && (size_t)length < size) return GESS_OK;
+    return fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
 }
 
-static int has_summary(const char *directory)
+/* Whether the run has all its draws and its summary. */
+static bool is_complete(const gess_run *run, const char *directory)
 {
     char path[4096];
-    return gess__directory_path(directory, "summary.json", path, sizeof path, NULL) == GESS_OK &&
-           access(path, F_OK) == 0;
+    gess_error none;
+    gess_stats stats;
+    return gess_run_stats(run, &stats, sizeof stats, NULL) == GESS_OK && stats.finished &&
+           file_of(directory, "summary.json", path, sizeof path, &none) == GESS_OK && access(path, F_OK) == 0;
 }
 
 /* Draws may differ in their last bits if the version, the build or the machine has changed. */
-static void warn_of_differences(json_t *config)
+static void warn_of_differences(const char *differences)
 {
-    char differs[1024];
-    if (gess__config_differs(config, differs, sizeof differs) && launch_rank() == 0)
-        fprintf(stderr,
-                "gess: warning: this run began with another version, build or machine (%s); its further draws may "
-                "differ "
-                "from those of an uninterrupted run\n",
-                differs);
+    if (differences[0] == '\0' || launch_rank() > 0) return;
+    fprintf(stderr,
+            "gess: warning: this run began with another version, build or machine (%s); its further draws may differ "
+            "from those of an uninterrupted run\n",
+            differences);
 }
 
-static int resume(const struct arguments *a, gess_options *options, const char *specification, json_t *config,
+/* The options of this session: a time limit counts for one session. */
+static int change_options(const struct arguments *a, gess_options *options, gess_error *err)
+{
+    TRY(gess_options_set_comm(options, launch_comm(), err));
+    TRY(gess_options_set(options, "max-time", a->max_time != NULL ? a->max_time : "0", err));
+    if (a->threads != NULL) TRY(gess_options_set(options, "threads", a->threads, err));
+    return a->draws != NULL ? gess_options_set(options, "draws", a->draws, err) : GESS_OK;
+}
+
+static int resume(const struct arguments *a, gess_options *options, const char *specification, const char *differences,
                   gess_error *err)
 {
-    gess_options stored = *options;
     gess_model *model = NULL;
     gess_run *run = NULL;
-    /* a time limit counts for one session */
-    options->max_time = 0.0;
-    options->comm = launch_comm();
-    if (a->threads != NULL) GESS_TRY(gess_options_set(options, "threads", a->threads, err));
-    if (a->draws != NULL) GESS_TRY(gess_options_set(options, "draws", a->draws, err));
-    if (a->max_time != NULL) GESS_TRY(gess_options_set(options, "max-time", a->max_time, err));
-    int status = gess_model_open(&model, specification, options->data, err);
-    if (status == GESS_OK && (launch_rank() > 0 || gess__checkpoint_exists(a->directory))) {
-        status = gess_run_resume(&run, model, options, a->directory, err);
-        if (status == GESS_OK && a->draws != NULL && launch_rank() == 0)
-            status = store_draws(run, stored, a->draws, err);
-    } else if (status == GESS_OK) {
-        /* it was killed before its first checkpoint: start again from config.json */
-        options->overwrite = 1;
-        status = gess_run_new(&run, model, options, a->directory, err);
-    }
-    if (status == GESS_OK) warn_of_differences(config);
-    if (status == GESS_OK && launch_rank() == 0 && run->finished && has_summary(a->directory)) {
+    TRY(change_options(a, options, err));
+    int status = open_model(&model, specification, options, err);
+    if (status == GESS_OK) status = gess_run_resume(&run, model, options, a->directory, err);
+    if (status == GESS_OK) warn_of_differences(differences);
+    if (status == GESS_OK && launch_rank() == 0 && is_complete(run, a->directory)) {
         if (!a->quiet) printf("%s is complete; there is nothing to do (for more draws: --draws N)\n", a->directory);
         status = finish_output(err);
     } else if (status == GESS_OK) {
-        status = run_and_report(run, options, a->quiet, err);
+        status = run_and_report(run, options, a->directory, a->quiet, err);
     }
     gess_run_free(run);
     gess_model_free(model);
@@ -94,18 +80,15 @@ static int resume(const struct arguments *a, gess_options *options, const char *
 static int read_and_resume(void *data, gess_error *err)
 {
     const struct arguments *a = data;
-    char path[4096];
-    gess_options options;
-    const char *model = NULL;
-    json_t *keep = NULL;
-    gess__options_init(&options);
-    GESS_TRY(gess__directory_path(a->directory, "config.json", path, sizeof path, err));
+    char path[4096], model[4096], differences[1024];
+    gess_options *options = NULL;
+    TRY(file_of(a->directory, "config.json", path, sizeof path, err));
     if (access(path, F_OK) != 0)
-        return gess__fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);
-    int status = gess__config_read(path, &options, &model, &keep, err);
-    if (status == GESS_OK) status = gess__config_verify(path, keep, err);
-    if (status == GESS_OK) status = resume(a, &options, model, keep, err);
-    json_decref(keep);
+        return fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);
+    TRY(gess_options_read(&options, path, model, sizeof model, err));
+    int status = gess_config_check(path, differences, sizeof differences, err);
+    if (status == GESS_OK) status = resume(a, options, model, differences, err);
+    gess_options_free(options);
     return status;
 }
 
@@ -123,6 +106,6 @@ int command_resume(int argc, char **argv, gess_error *err)
          .doc = "Continues the run in DIR from its last checkpoint. The draws are those of a run that was never "
                 "interrupted, bit for bit."};
     struct arguments a = {0};
-    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    return launch_with_comm_thread(read_and_resume, &a, err);
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    return gess_comm_call(launch_comm(), read_and_resume, &a, err);
 }

@@ -1,9 +1,6 @@
 /* `gess sample`: parses the options (the rows of options.def) and starts a new run. */
-#include "base/options.h"
 #include "command.h"
 #include "launch.h"
-#include "run/config.h"
-#include "schedule/schedule.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -13,9 +10,9 @@
 
 struct arguments {
     const char *model, *directory;
-    const char *config_model; /* from --config */
+    char config_model[4096]; /* from --config; empty: there is none */
     int quiet;
-    gess_options options;
+    gess_options *options;
 };
 
 enum { COMMAND_OPTIONS = 3 }; /* that are not rows of options.def */
@@ -25,10 +22,10 @@ static error_t take(int key, char *argument, struct argp_state *state)
 {
     struct arguments *a = state->input;
     gess_error err;
+    gess_entry row;
     if (key >= FIRST_KEY && key < FIRST_KEY + 0x1000) {
-        const gess__option *row = gess__option_row((size_t)(key - FIRST_KEY));
-        if (row == NULL) return ARGP_ERR_UNKNOWN;
-        if (gess_options_set(&a->options, row->name, argument, &err) != GESS_OK) USAGE(state, "%s", err.text);
+        if (!list_row(GESS_LIST_OPTIONS, (size_t)(key - FIRST_KEY), &row)) return ARGP_ERR_UNKNOWN;
+        if (gess_options_set(a->options, row.name, argument, &err) != GESS_OK) USAGE(state, "%s", err.text);
         return 0;
     }
     switch (key) {
@@ -40,17 +37,30 @@ static error_t take(int key, char *argument, struct argp_state *state)
         a->model = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->model == NULL && a->config_model == NULL) USAGE(state, "which model? `gess models` lists them");
+        if (a->model == NULL && a->config_model[0] == '\0') USAGE(state, "which model? `gess models` lists them");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+void option_help(const gess_entry *row, char *text, size_t size)
+{
+    char number[64];
+    const char *value = row->value;
+    if (row->type == GESS_OPTION_REAL) {
+        snprintf(number, sizeof number, "%g", strtod(value, NULL));
+        value = number;
+    }
+    if (row->type == GESS_OPTION_FLAG || row->type == GESS_OPTION_TIME || value == NULL || value[0] == '\0')
+        snprintf(text, size, "%s", row->help);
+    else
+        snprintf(text, size, "%s (default: %s)", row->help, value);
+}
+
 /* The rows of options.def as options of argp, with their defaults in the help. */
 static struct argp_option *argp_options(void)
 {
-    size_t rows = 0;
-    while (gess__option_row(rows) != NULL) rows++;
+    size_t rows = gess_list_count(GESS_LIST_OPTIONS);
     struct argp_option *options = calloc(rows + COMMAND_OPTIONS + 1, sizeof *options);
     if (options == NULL) return NULL;
     options[0] = (struct argp_option){"output", 'o', "DIR", 0, "run directory (default: gess-runs/MODEL-SEED)", 0};
@@ -62,11 +72,14 @@ static struct argp_option *argp_options(void)
                                       "take model and options from a run's config.json; other options override them",
                                       0};
     for (size_t i = 0; i < rows; i++) {
-        const gess__option *row = gess__option_row(i);
+        gess_entry row;
         char *help = malloc(512);
-        if (help == NULL) break;
-        gess__option_help(row, help, 512);
-        options[i + COMMAND_OPTIONS] = (struct argp_option){row->name, FIRST_KEY + (int)i, row->unit, 0, help, 0};
+        if (help == NULL || !list_row(GESS_LIST_OPTIONS, i, &row)) {
+            free(help);
+            break;
+        }
+        option_help(&row, help, 512);
+        options[i + COMMAND_OPTIONS] = (struct argp_option){row.name, FIRST_KEY + (int)i, row.unit, 0, help, 0};
     }
     return options;
 }
@@ -77,46 +90,54 @@ static void free_options(struct argp_option *options)
     free(options);
 }
 
+static void put_list(FILE *out, const char *title, int kind)
+{
+    gess_entry row;
+    fprintf(out, "%s:\n", title);
+    for (size_t i = 0; list_row(kind, i, &row); i++) fprintf(out, "  %-12s %s\n", row.name, row.help);
+}
+
 /* Appends the tables of kernels and schedules to the help. */
 static char *filter(int key, const char *text, void *input)
 {
     (void)input;
     if (key != ARGP_KEY_HELP_POST_DOC) return (char *)(uintptr_t)text;
-    char *all = malloc(8192);
-    if (all == NULL) return NULL;
-    size_t used = (size_t)snprintf(all, 8192, "Kernels:\n");
-    for (size_t i = 0; gess__kernel_row(i) != NULL; i++)
-        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__kernel_row(i)->name,
-                                 gess__kernel_row(i)->help);
-    used += (size_t)snprintf(all + used, 8192 - used, "\nSchedules:\n");
-    for (size_t i = 0; gess__schedule_row(i) != NULL; i++)
-        used += (size_t)snprintf(all + used, 8192 - used, "  %-12s %s\n", gess__schedule_row(i)->name,
-                                 gess__schedule_row(i)->help);
+    char *all = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&all, &size);
+    if (out == NULL) return NULL;
+    put_list(out, "Kernels", GESS_LIST_KERNELS);
+    fputc('\n', out);
+    put_list(out, "Schedules", GESS_LIST_SCHEDULES);
+    fclose(out);
     return all;
 }
 
 /* gess-runs/MODEL-SEED, with _ for every character that a file name should not have. */
 static void default_directory(const struct arguments *a, char *path, size_t size)
 {
+    char seed[64] = "";
     int prefix = snprintf(path, size, "gess-runs/");
     const char *slash = strrchr(a->model, '/'), *colon = strchr(a->model, ':');
     const char *name = slash != NULL && colon == NULL ? slash + 1 : a->model;
-    snprintf(path + prefix, size - (size_t)prefix, "%s-%llu", name, (unsigned long long)a->options.seed);
+    gess_options_get(a->options, "seed", seed, sizeof seed, NULL);
+    snprintf(path + prefix, size - (size_t)prefix, "%s-%s", name, seed);
     for (char *c = path + prefix; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && strchr("._-", *c) == NULL) *c = '_';
 }
 
-/* Reads --config before all other options, wherever it stands, so that they override it. */
-static int take_config(int argc, char **argv, struct arguments *a, json_t **keep, gess_error *err)
+/* Makes the options: those of --config, wherever it stands, so that the other arguments override them; otherwise the
+ * defaults. */
+static int make_options(int argc, char **argv, struct arguments *a, gess_error *err)
 {
     for (int i = 1; i < argc && argv[i] != NULL; i++) {
         const char *path = NULL;
         if (strncmp(argv[i], "--config=", 9) == 0) path = argv[i] + 9;
         if (strncmp(argv[i], "-c", 2) == 0 && argv[i][2] != '\0') path = argv[i] + 2;
         if ((strcmp(argv[i], "--config") == 0 || strcmp(argv[i], "-c") == 0) && i + 1 < argc) path = argv[i + 1];
-        if (path != NULL) return gess__config_read(path, &a->options, &a->config_model, keep, err);
+        if (path != NULL) return gess_options_read(&a->options, path, a->config_model, sizeof a->config_model, err);
     }
-    return GESS_OK;
+    return gess_options_new(&a->options, err);
 }
 
 static int start(void *data, gess_error *err)
@@ -127,10 +148,10 @@ static int start(void *data, gess_error *err)
     gess_run *run = NULL;
     if (a->model == NULL) a->model = a->config_model;
     default_directory(a, directory, sizeof directory);
-    int status = gess_model_open(&model, a->model, a->options.data, err);
-    if (status == GESS_OK)
-        status = gess_run_new(&run, model, &a->options, a->directory != NULL ? a->directory : directory, err);
-    if (status == GESS_OK) status = run_and_report(run, &a->options, a->quiet, err);
+    if (a->directory == NULL) a->directory = directory;
+    int status = open_model(&model, a->model, a->options, err);
+    if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
+    if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);
     gess_run_free(run);
     gess_model_free(model);
     return status;
@@ -139,7 +160,7 @@ static int start(void *data, gess_error *err)
 int command_sample(int argc, char **argv, gess_error *err)
 {
     struct argp_option *options = argp_options();
-    if (options == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
+    if (options == NULL) return fail(err, GESS_ERR_INTERNAL, "out of memory");
     struct argp argp = {.options = options,
                         .parser = take,
                         .args_doc = "MODEL",
@@ -149,13 +170,11 @@ int command_sample(int argc, char **argv, gess_error *err)
                             "directory.\v(tables)",
                         .help_filter = filter};
     struct arguments a = {0};
-    json_t *keep = NULL;
-    gess__options_init(&a.options);
-    int status = take_config(argc, argv, &a, &keep, err);
+    int status = make_options(argc, argv, &a, err);
     if (status == GESS_OK) status = parse_arguments(&argp, argc, argv, &a);
-    a.options.comm = launch_comm();
-    if (status == GESS_OK) status = launch_with_comm_thread(start, &a, err);
-    json_decref(keep);
+    if (status == GESS_OK) status = gess_options_set_comm(a.options, launch_comm(), err);
+    if (status == GESS_OK) status = gess_comm_call(launch_comm(), start, &a, err);
+    gess_options_free(a.options);
     free_options(options);
     return status;
 }

@@ -1,15 +1,14 @@
 /* Runs a run in the terminal, for `sample` and `resume`: shows progress, stops at signals, and prints the summary at
  * the end. */
-#include "base/clock.h"
 #include "command.h"
 #include "launch.h"
 #include "progress.h"
-#include "report/verdict.h"
-#include "run/directory.h"
-#include "run/run.h"
 
+#include <gess/draws.h>
 #include <signal.h>
-#include <unistd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 /* ---- signals: the first stops the run with a checkpoint, the second ends the process ---- */
 
@@ -19,17 +18,25 @@ static const int caught[] = {SIGINT, SIGTERM, SIGUSR1};
 
 static volatile double first_signal;
 
+/* Monotonic. */
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
 /* Of several processes only the first one reacts to a second signal, and launchers may pass on the same signal twice.
  */
 static int is_repeated(void)
 {
-    return launch_comm() != NULL && (launch_rank() > 0 || gess__seconds() - first_signal < 1.0);
+    return launch_comm() != NULL && (launch_rank() > 0 || seconds_now() - first_signal < 1.0);
 }
 
 static void on_signal(int number)
 {
     if (signals++ == 0) {
-        first_signal = gess__seconds();
+        first_signal = seconds_now();
         gess_stop(signalled);
         return;
     }
@@ -46,84 +53,114 @@ static void catch_signals(gess_run *run)
 
 /* ---- the session ---- */
 
+int open_model(gess_model **model, const char *specification, const gess_options *options, gess_error *err)
+{
+    char data[4096];
+    TRY(gess_options_get(options, "data", data, sizeof data, err));
+    return gess_model_open(model, specification, data[0] != '\0' ? data : NULL, err);
+}
+
+static bool is_auto(const gess_options *options, const char *name)
+{
+    char text[64];
+    return gess_options_get(options, name, text, sizeof text, NULL) == GESS_OK && strcmp(text, "auto") == 0;
+}
+
 /* How warm-up and sampling ended, if gess decided that. */
 static void print_ending(const gess_stats *s, const gess_options *o, int stopped)
 {
-    if (o->warmup == GESS_AUTO && s->warmup_settled)
+    bool warmup = is_auto(o, "warmup");
+    if (warmup && s->warmup_settled)
         printf("warm-up ended itself after %llu iterations\n", (unsigned long long)s->warmup);
-    else if (o->warmup == GESS_AUTO)
+    else if (warmup)
         printf("warm-up reached its limit of evaluations after %llu iterations while still improving\n",
                (unsigned long long)s->warmup);
     if (s->method[0] != '\0') printf("%s\n", s->method);
-    if (o->draws != GESS_AUTO || stopped) return;
+    if (!is_auto(o, "draws") || stopped) return;
     if (s->targets_met)
         printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
     else
         printf("TARGETS NOT MET: smallest bulk ESS %.0f, worst R-hat %.4f; do not trust these figures yet: allow "
                "more with %s\n",
                s->least_ess, s->worst_rhat,
-               o->warmup == GESS_AUTO && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
+               warmup && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
 /* The worst finding of `gess diagnose`, if the run fails. */
-static int print_failure(const gess__summary *summary, const char *directory, gess_error *err)
+static int print_failure(const gess_summary *summary, const char *directory, gess_error *err)
 {
-    gess__verdict verdict = {0};
-    int status = gess__judge_run(&verdict, summary, directory, err);
-    if (status == GESS_OK && !verdict.pass)
-        printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", verdict.findings[0].text, directory);
-    gess__verdict_free(&verdict);
-    return status;
-}
-
-static int write_summary(const gess_run *run, const gess_options *options, int quiet, gess_error *err)
-{
-    char path[4096];
-    gess_stats stats;
-    gess__summary summary = {0};
-    const gess__summary_settings settings = {.ensembles = run->ensembles, .threads = (unsigned)options->threads};
-    gess_run_stats(run, &stats, sizeof stats, NULL);
-    int status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
-    if (status == GESS_OK) status = gess__summarise_file(&summary, path, &settings, err);
-    if (status == GESS_OK) status = gess__summary_set_stats(&summary, &stats, err);
-    if (status == GESS_OK)
-        status = gess__directory_write_json(run->directory, "summary.json", gess__summary_json(&summary), err);
-    if (status == GESS_OK && !quiet) {
-        gess__summary_print_table(&summary, table_width(), stdout);
-        print_nans(run->directory);
-        print_ending(&stats, options, !run->finished);
-        status = print_failure(&summary, run->directory, err);
-        printf("\nDraws and summary are in %s\n", run->directory);
-        if (status == GESS_OK) status = finish_output(err);
+    gess_verdict *verdict = NULL;
+    gess_verdict_result result;
+    gess_finding worst;
+    int status = gess_verdict_new(&verdict, directory, summary, err);
+    if (status == GESS_OK) status = gess_verdict_info(verdict, &result, sizeof result, err);
+    if (status == GESS_OK && !result.pass) {
+        status = gess_verdict_finding(verdict, 0, &worst, sizeof worst, err);
+        if (status == GESS_OK)
+            printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", worst.text, directory);
     }
-    gess__summary_free(&summary);
+    gess_verdict_free(verdict);
     return status;
 }
 
-int run_and_report(gess_run *run, const gess_options *options, int quiet, gess_error *err)
+static int print_summary(const gess_summary *summary, const gess_stats *stats, const gess_options *options,
+                         const char *directory, gess_error *err)
 {
-    struct progress progress = {.run = run, .terminal = isatty(STDERR_FILENO)};
+    char *text = NULL;
+    TRY(gess_summary_text(summary, GESS_FORMAT_TEXT, table_width(), &text, err));
+    TRY(print_text(text, err));
+    print_nans(directory);
+    print_ending(stats, options, !stats->finished);
+    int status = print_failure(summary, directory, err);
+    printf("\nDraws and summary are in %s\n", directory);
+    return status == GESS_OK ? finish_output(err) : status;
+}
+
+static int write_summary(const gess_run *run, const gess_options *options, const char *directory, int quiet,
+                         gess_error *err)
+{
+    char threads[64] = "";
+    gess_stats stats;
+    gess_summary *summary = NULL;
+    TRY(gess_run_stats(run, &stats, sizeof stats, err));
+    if (stats.draws == 0) return GESS_OK;
+    TRY(gess_options_get(options, "threads", threads, sizeof threads, err));
+    const gess_summary_settings settings = {.threads = (unsigned)strtoul(threads, NULL, 10)};
+    int status = gess_summary_new_run(&summary, run, &settings, sizeof settings, err);
+    if (status == GESS_OK) status = gess_summary_write(summary, directory, err);
+    if (status == GESS_OK && !quiet) status = print_summary(summary, &stats, options, directory, err);
+    gess_summary_free(summary);
+    return status;
+}
+
+/* Without --max-time, the time limit of the batch job counts. */
+static int limit_time(gess_run *run, const gess_options *options, gess_error *err)
+{
+    char text[64];
+    TRY(gess_options_get(options, "max-time", text, sizeof text, err));
+    return strtod(text, NULL) == 0.0 ? gess_run_max_time(run, launch_time_left(), err) : GESS_OK;
+}
+
+int run_and_report(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err)
+{
+    struct progress progress;
+    begin_progress(&progress, options);
     if (launch_rank() > 0) {
         catch_signals(run);
         return gess_run_go(run, err);
     }
-    if (run->options.max_time == 0.0) run->options.max_time = launch_time_left();
-    if (!quiet) {
-        gess_run_on_progress(run, show_progress, &progress, NULL);
-        run->monitor.wanted = 1;
-    }
+    TRY(limit_time(run, options, err));
+    if (!quiet) TRY(gess_run_on_progress(run, show_progress, &progress, err));
     catch_signals(run);
     int status = gess_run_go(run, err);
     catch_signals(NULL);
     if (progress.terminal && progress.last > 0.0) fputc('\n', stderr);
-    if (status == GESS_ERR_STOPPED) {
-        gess_stats stats;
-        gess_run_stats(run, &stats, sizeof stats, NULL);
-        if (stats.draws > 0) GESS_TRY(write_summary(run, options, quiet, err));
-        return gess__fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
-                          run->out_of_time ? "the time limit --max-time is over: stopped" : "stopped",
-                          (unsigned long long)stats.draws, run->directory);
-    }
-    GESS_TRY(status);
-    return run->stats.draws > 0 ? write_summary(run, options, quiet, err) : GESS_OK;
+    if (status != GESS_OK && status != GESS_ERR_STOPPED) return status;
+    TRY(write_summary(run, options, directory, quiet, err));
+    if (status == GESS_OK) return GESS_OK;
+    gess_stats stats;
+    TRY(gess_run_stats(run, &stats, sizeof stats, err));
+    return fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
+                stats.out_of_time ? "the time limit --max-time is over: stopped" : "stopped",
+                (unsigned long long)stats.draws, directory);
 }

@@ -1,10 +1,7 @@
 /* `gess summary`: prints the figures of a run, or of CSV files with draws. */
-#include "report/summary.h"
 #include "command.h"
-#include "draws/csv_chains.h"
-#include "run/directory.h"
-#include "run/run.h"
 
+#include <gess/draws.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -13,8 +10,8 @@
 struct arguments {
     char **paths;
     size_t count;
-    int json, csv, sort, all;
-    gess__summary_settings settings;
+    int json, csv, all;
+    gess_summary_settings settings;
 };
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -23,9 +20,9 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'j': a->json = 1; return 0;
     case 'c': a->csv = 1; return 0;
-    case 's': a->sort = 1; return 0;
+    case 's': a->settings.worst_first = 1; return 0;
     case 'a': a->all = 1; return 0;
-    case 'v': a->settings.vars = argument; return 0;
+    case 'v': a->settings.variables = argument; return 0;
     case 't': {
         char *end;
         unsigned long threads = strtoul(argument, &end, 10);
@@ -49,13 +46,9 @@ static error_t take(int key, char *argument, struct argp_state *state)
 
 void print_nans(const char *directory)
 {
-    char path[4096], line[4096];
-    if (gess__directory_path(directory, "nans.csv", path, sizeof path, NULL) != GESS_OK) return;
-    FILE *file = fopen(path, "r");
-    if (file == NULL) return;
-    printf("the first points at which the density was NaN (%s):\n", path);
-    while (fgets(line, sizeof line, file) != NULL) printf("  %s", line);
-    fclose(file);
+    char *text = NULL;
+    if (gess_nans_text(directory, &text, NULL) == GESS_OK) fputs(text, stdout);
+    gess_text_free(text);
 }
 
 static int is_folder(const char *path)
@@ -71,25 +64,13 @@ size_t table_width(void)
     return size.ws_col;
 }
 
-static int summarise_files(const struct arguments *a, gess__summary *summary, gess_error *err)
+static int print(const struct arguments *a, const gess_summary *summary, int folder, gess_error *err)
 {
-    gess__draws draws = {0};
-    int status = gess__draws_from_tables(&draws, a->count, a->paths, err);
-    if (status == GESS_OK) status = gess__summarise_draws(summary, &draws, &a->settings, err);
-    gess__draws_free(&draws);
-    return status;
-}
-
-static int print(const struct arguments *a, gess__summary *summary, int folder, gess_error *err)
-{
-    if (a->sort) gess__summary_sort(summary);
-    if (a->json) return print_json(gess__summary_json(summary), err);
-    if (a->csv) {
-        gess__summary_csv(summary, stdout);
-    } else {
-        gess__summary_print_table(summary, a->all ? SIZE_MAX : table_width(), stdout);
-        if (folder) print_nans(a->paths[0]);
-    }
+    char *text = NULL;
+    int format = a->json ? GESS_FORMAT_JSON : a->csv ? GESS_FORMAT_CSV : GESS_FORMAT_TEXT;
+    TRY(gess_summary_text(summary, format, a->all ? SIZE_MAX : table_width(), &text, err));
+    TRY(print_text(text, err));
+    if (folder && format == GESS_FORMAT_TEXT) print_nans(a->paths[0]);
     return finish_output(err);
 }
 
@@ -110,12 +91,16 @@ int command_summary(int argc, char **argv, gess_error *err)
                                      .doc =
                                          "Summarises a run directory, or CSV files with a header, one file per chain."};
     struct arguments a = {0};
-    GESS_TRY(parse_arguments(&argp, argc, argv, &a));
-    gess__summary summary = {0};
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    gess_summary *summary = NULL;
     int folder = is_folder(a.paths[0]), status;
-    if (folder && a.count > 1) return gess__fail(err, GESS_ERR_USAGE, "give one run directory only, not %zu", a.count);
-    status = folder ? gess__summarise_run(&summary, a.paths[0], a.settings, err) : summarise_files(&a, &summary, err);
-    if (status == GESS_OK) status = print(&a, &summary, folder, err);
-    gess__summary_free(&summary);
+    if (folder && a.count > 1) return fail(err, GESS_ERR_USAGE, "give one run directory only, not %zu", a.count);
+    if (folder)
+        status = gess_summary_new(&summary, a.paths[0], &a.settings, sizeof a.settings, err);
+    else
+        status =
+            gess_summary_new_csv(&summary, a.count, (const char *const *)a.paths, &a.settings, sizeof a.settings, err);
+    if (status == GESS_OK) status = print(&a, summary, folder, err);
+    gess_summary_free(summary);
     return status;
 }

@@ -46,7 +46,8 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);
     GESS_ARCHIVE(a, &run->learning_before);
-    GESS_ARCHIVE(a, &run->stats);
+    gess__archive_bytes(a, &run->stats, offsetof(gess_stats, checked_draws)); /* which is archived above */
+    run->stats.checked_draws = run->checked_draws;
     gess__history_archive(&run->history, a);
     for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__sampler_archive(run->sampler[i], a);
 }

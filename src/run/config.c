@@ -47,20 +47,26 @@ static json_t *build_json(void)
     return json_pack("{s:s, s:s, s:s}", "blas", gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
 }
 
-int gess__config_write(const gess_run *run, gess_error *err)
+/* Adds the checksum and writes the file. Takes the reference. */
+static int write_config(const char *directory, json_t *root, gess_error *err)
 {
     char checksum[16];
-    json_t *root =
-        json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
-                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
-    if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
     int status = config_checksum(root, checksum, err);
     if (status != GESS_OK) {
         json_decref(root);
         return status;
     }
     json_object_set_new(root, "checksum", json_string(checksum));
-    return gess__directory_write_json(run->directory, "config.json", root, err);
+    return gess__directory_write_json(directory, "config.json", root, err);
+}
+
+int gess__config_write(const gess_run *run, gess_error *err)
+{
+    json_t *root =
+        json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
+                  (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
+    return write_config(run->directory, root, err);
 }
 
 int gess__config_verify(const char *path, json_t *config, gess_error *err)
@@ -94,6 +100,25 @@ int gess__config_differs(json_t *config, char *text, size_t size)
     }
     json_decref(here);
     return text[0] != '\0';
+}
+
+int gess__config_store_draws(const gess_run *run, gess_error *err)
+{
+    char path[4096], draws[64];
+    GESS_TRY(gess__directory_path(run->directory, "config.json", path, sizeof path, err));
+    GESS_TRY(gess_options_get(&run->options, "draws", draws, sizeof draws, err));
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, NULL), *options = json_object_get(root, "options");
+    const char *stored = json_string_value(json_object_get(options, "draws"));
+    int status = GESS_OK;
+    if (stored != NULL && strcmp(stored, draws) != 0) {
+        status = gess__config_verify(path, root, err);
+        if (status == GESS_OK) {
+            json_object_set_new(options, "draws", json_string(draws));
+            return write_config(run->directory, root, err);
+        }
+    }
+    json_decref(root);
+    return status;
 }
 
 /* Sets one option from config.json, in which every value is a text. */
@@ -155,4 +180,30 @@ int gess_options_read(gess_options **options, const char *path, char *model, siz
     gess_options_free(*options);
     *options = NULL;
     return status;
+}
+
+int gess_config_check(const char *path, char *text, size_t size, gess_error *err)
+{
+    json_error_t where;
+    GESS_REQUIRE(path, err);
+    GESS_REQUIRE(text, err);
+    if (size > 0) text[0] = '\0';
+    json_t *config = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (config == NULL)
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s, line %d: %s", path, where.line, where.text);
+    int status = gess__config_verify(path, config, err);
+    if (status == GESS_OK && size > 0) gess__config_differs(config, text, size);
+    json_decref(config);
+    return status;
+}
+
+int gess_build(gess_build_info *info, size_t size, gess_error *err)
+{
+    GESS_REQUIRE(info, err);
+    const gess_build_info all = {.version = gess_version(),
+                                 .blas = gess__blas_name(),
+                                 .cpu = gess__cpu_name(),
+                                 .compiler = __VERSION__};
+    memcpy(info, &all, size < sizeof all ? size : sizeof all);
+    return GESS_OK;
 }

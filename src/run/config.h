@@ -15,6 +15,10 @@ int gess__config_read(const char *path, gess_options *options, const char **mode
 /* Refuses a config.json whose checksum is wrong: it was edited or damaged. */
 int gess__config_verify(const char *path, json_t *config, gess_error *err);
 
+/* Writes the number of draws of a resumed run to its config.json if it has changed, so that a run that is extended and
+ * stopped again knows how far to go. The rest stays as it is. */
+int gess__config_store_draws(const gess_run *run, gess_error *err);
+
 /* Whether this version, build or machine is not the one that the run began with, so that further draws may differ in
  * their last bits. text[size] says what differs. */
 int gess__config_differs(json_t *config, char *text, size_t size);

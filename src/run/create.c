@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* starts[]: the first chain of every group of chains that advance in step and so have equally many draws. */
 static size_t find_groups(const gess_run *run, size_t *starts)
@@ -146,14 +147,29 @@ static int make_new(void *data, gess_error *err)
     return gess__checkpoint_save(run, err); /* so that a run killed at any time can be resumed */
 }
 
+/* Whether a run was killed between config.json and its first checkpoint. */
+static int is_only_begun(const char *directory)
+{
+    char path[4096];
+    return !gess__checkpoint_exists(directory) &&
+           gess__directory_path(directory, "config.json", path, sizeof path, NULL) == GESS_OK &&
+           access(path, F_OK) == 0;
+}
+
 static int make_resumed(void *data, gess_error *err)
 {
-    const making *m = data;
+    making *m = data;
     gess_run *run = m->run;
+    if (!gess__run_is_helper(run) && is_only_begun(m->directory)) {
+        m->make = gess__sampler_new;
+        run->options.overwrite = 1;
+        return make_new(m, err);
+    }
     GESS_TRY(make_run(run, m->directory, m->make, err));
     if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__directory_lock(run, err));
-    return gess__checkpoint_load(run, err);
+    GESS_TRY(gess__checkpoint_load(run, err));
+    return gess__config_store_draws(run, err);
 }
 
 /* Calls `make_it` on rank 0 with the comm thread running. On a helper rank it only checks the model and the options. */
@@ -255,6 +271,14 @@ int gess_run_on_log(gess_run *run, gess_log_fn *fn, void *user, gess_error *err)
     GESS_REQUIRE(run, err);
     run->on_log = fn;
     run->on_log_user = user;
+    return GESS_OK;
+}
+
+int gess_run_max_time(gess_run *run, double seconds, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    if (!(seconds >= 0.0)) return gess__fail(err, GESS_ERR_USAGE, "gess_run_max_time: a time cannot be negative");
+    run->options.max_time = seconds;
     return GESS_OK;
 }
 

@@ -153,7 +153,9 @@ int gess_run_go(gess_run *run, gess_error *err)
     GESS_REQUIRE(run, err);
     if (run->failed != GESS_OK)
         return gess__fail(err, run->failed, "this run has failed and cannot go on; resume it from its directory");
+    run->stats.out_of_time = 0;
     int status = go(run, err != NULL ? err : &none);
+    run->stats.out_of_time = run->out_of_time;
     /* a stop is heeded once; another call continues */
     atomic_store(&run->stop, 0);
     atomic_store(&run->pause, 0);

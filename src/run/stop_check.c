@@ -27,6 +27,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     GESS_ASSERT(run->stop_rule != NULL && draws > 0);
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
                                    &s->targets_met, &s->least_ess, &s->worst_rhat, err));
+    s->checked_draws = draws;
     gess__run_name_column(run, run->stop_rule->failed_column, s->slowest, sizeof s->slowest);
     gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
                   (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,

@@ -49,7 +49,7 @@ expect 5 'no/such/folder' "$gess" export run --to csv -o no/such/folder
 expect 1 'which run?' "$gess" export --to csv
 expect 1 'which format?' "$gess" export run
 expect 1 'there are csv, netcdf, emcee' "$gess" export run --to parquet
-expect 1 'give one run directory only' "$gess" export run run --to csv
+expect 1 'one argument too many' "$gess" export run run --to csv
 expect 5 'nowhere/draws.gess' "$gess" export nowhere --to csv
 mkdir none
 expect 5 'none/draws.gess' "$gess" export none --to csv

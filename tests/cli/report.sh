@@ -55,7 +55,7 @@ expect 5 'broken/history.json, line' "$gess" report broken
 # ---- what it cannot do ----
 
 expect 1 'which run?' "$gess" report
-expect 1 'give one run directory only' "$gess" report run run
+expect 1 'one argument too many' "$gess" report run run
 expect 5 'nowhere/draws.gess' "$gess" report nowhere
 expect 5 'cannot write no/such/folder' "$gess" report run -o no/such/folder.html
 expect 5 'cannot write /dev/full' "$gess" report run -o /dev/full

@@ -2,7 +2,7 @@
 # The one-way rule of docs/architecture.md:
 #   src/    a folder includes only from itself and from folders to its left in the order below, never from cli/ or tools/;
 #   tools/  includes from src/, from tools/ itself, and cli's command.h;
-#   cli/    includes from src/ and from cli/ itself, never from tools/;
+#   cli/    includes the public headers <gess/...>, its own files and generated ones, nothing of src/ or tools/;
 # and only base/linalg.c names BLAS or LAPACK.
 #   dependencies.sh SOURCE_FOLDER
 set -eu
@@ -24,6 +24,10 @@ bad=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src cli tools -
         if (file !~ /\//) {
             if (area == "src") refuse("include \"" file "\" without its folder")
             else if (area == "tools" && file != "command.h") refuse("of cli/, tools may include only command.h (" file ")")
+            next
+        }
+        if (area == "cli") {
+            refuse("cli may not include from " ((to in tool) ? "tools" : "src") " (" file ")")
             next
         }
         if (area == "src" && !(from in rank)) { refuse("folder " from " is not in the order"); next }

@@ -72,6 +72,16 @@ static json_t *result_json(const gess__bench_result *r)
     return rows;
 }
 
+/* Prints JSON and a newline to stdout. Takes the reference. */
+static int print_json(json_t *root, gess_error *err)
+{
+    int code = json_dumpf(root, stdout, JSON_INDENT(2) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+    json_decref(root);
+    if (code != 0) return gess__fail(err, GESS_ERR_FILE, "cannot write the JSON to standard output");
+    putchar('\n');
+    return finish_output(err);
+}
+
 /* Runs one benchmark; its JSON goes into root, its table to stdout. */
 static int run_one(const gess__bench *bench, const struct arguments *a, json_t *root, gess_error *err)
 {
