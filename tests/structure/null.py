@@ -158,8 +158,8 @@ def parse(text):
 def call(name, parameters, null, with_err):
     values = []
     for p in parameters:
-        if p is null:
-            values.append("NULL")
+        if p is null or (p.optional and p.stars > 0 and p.type[0] == "gess_comm"):
+            values.append("NULL") # there are no other processes here
         elif p.name == "err":
             values.append("&err" if with_err else "NULL")
         else:
