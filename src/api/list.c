@@ -72,7 +72,8 @@ static int schedule_entry(size_t index, gess_entry *entry)
 static int exporter_entry(size_t index, gess_entry *entry)
 {
     const gess__exporter *row = gess__exporter_row(index);
-    if (row != NULL) *entry = (gess_entry){.name = row->name, .help = row->help, .built = gess__exporter_available(row)};
+    if (row != NULL)
+        *entry = (gess_entry){.name = row->name, .help = row->help, .built = gess__exporter_available(row)};
     return row != NULL;
 }
 
@@ -93,6 +94,7 @@ int gess_list(int kind, size_t index, gess_entry *entry, size_t size, gess_error
     if (!lists[kind](index, &all))
         return gess__fail(err, GESS_ERR_USAGE, "gess_list: list %d has no row %zu", kind, index);
     memcpy(entry, &all, size < sizeof all ? size : sizeof all);
+    if (size > sizeof all) memset((char *)entry + sizeof all, 0, size - sizeof all); /* fields of a later version */
     return GESS_OK;
 }
 

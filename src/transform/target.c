@@ -85,6 +85,17 @@ static int call_functions(const gess_model *model, unsigned worker, size_t n, co
     return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
 }
 
+/* Adds the density's own words and the point to a message. */
+static int add_details(const gess_model *model, unsigned worker, const double *x, int status, gess_error *err)
+{
+    if (err == NULL) return status;
+    size_t room = sizeof err->point / sizeof *err->point;
+    err->dim = model->dim;
+    memcpy(err->point, x, (model->dim < room ? model->dim : room) * sizeof *x);
+    if (model->message != NULL) model->message(model->user, worker, err->density_text, sizeof err->density_text);
+    return status;
+}
+
 /* Calls the model with n points of the user's space. */
 static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
                       double *gradients, double *blobs, gess_error *err)
@@ -93,8 +104,9 @@ static int call_model(const gess__target *target, unsigned worker, size_t n, con
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);
-    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d for a batch of %zu points, the first at %s",
-                      code, n, point);
+    int status = gess__fail(err, GESS_ERR_MODEL,
+                            "the model returned error %d for a batch of %zu points, the first at %s", code, n, point);
+    return add_details(target->model, worker, x, status, err);
 }
 
 /* Moves the blobs of points inside the bounds, which come first, to the rows of their points. */
@@ -166,7 +178,8 @@ static int derive(const gess__target *target, unsigned worker, double *x, gess_e
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);
-    return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+    int status = gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+    return add_details(model, worker, x, status, err);
 }
 
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
