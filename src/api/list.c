@@ -97,6 +97,7 @@ int gess_list(int kind, size_t index, gess_entry *entry, size_t size, gess_error
     if (!lists[kind](index, &all))
         return gess__fail(err, GESS_ERR_USAGE, "gess_list: list %d has no row %zu", kind, index);
     memcpy(entry, &all, size < sizeof all ? size : sizeof all);
+    if (size > sizeof all) memset((char *)entry + sizeof all, 0, size - sizeof all); /* fields of a later version */
     return GESS_OK;
 }
 

@@ -289,5 +289,6 @@ int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_err
     gess_stats all = run->stats;
     all.finished = run->finished;
     memcpy(stats, &all, size < sizeof all ? size : sizeof all);
+    if (size > sizeof all) memset((char *)stats + sizeof all, 0, size - sizeof all); /* fields of a later version */
     return GESS_OK;
 }

@@ -85,26 +85,35 @@ static int call_functions(const gess_model *model, unsigned worker, size_t n, co
     return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
 }
 
+/* Adds the point and the density's own words to a message. */
+static int add_details(const gess_model *model, unsigned worker, const double *x, int status, gess_error *err)
+{
+    if (err == NULL) return status;
+    size_t room = sizeof err->point / sizeof *err->point;
+    err->dim = model->dim;
+    memcpy(err->point, x, (model->dim < room ? model->dim : room) * sizeof *x);
+    if (model->message != NULL) model->message(model->user, worker, err->density_text, sizeof err->density_text);
+    err->density_text[sizeof err->density_text - 1] = '\0';
+    return status;
+}
+
 /* Writes the message of a batch that failed: asks for its points one by one to find the one to blame, the first if each
- * succeeds by itself. *err gets the point, its number in the batch (as `chain`, from 1) and the density's own words. */
+ * succeeds by itself. err->chain becomes its number in the batch, from 1. */
 static int blame_point(const gess__target *target, unsigned worker, size_t n, const double *x, double *values, int code,
                        gess_error *err)
 {
     const gess_model *model = target->model;
     size_t dim = model->dim, bad = 0;
-    char own[sizeof err->density_text] = "", point[400];
-    if (model->message != NULL) model->message(model->user, worker, own, sizeof own);
+    char own[256] = "", point[400];
     while (n > 1 && bad < n && gess__model_logp(model, worker, 1, x + bad * dim, values) == 0) bad++;
     if (bad == n) bad = 0;
+    if (model->message != NULL) model->message(model->user, worker, own, sizeof own);
     own[sizeof own - 1] = '\0';
     describe(target, x + bad * dim, point, sizeof point);
     int status = gess__fail(err, GESS_ERR_MODEL, "the model returned error %d at %s%s%s", code, point,
                             own[0] != '\0' ? "; it says: " : "", own);
-    memcpy(err->density_text, own, sizeof own);
     err->chain = bad + 1;
-    err->dim = dim;
-    for (size_t i = 0; i < dim && i < sizeof err->point / sizeof *err->point; i++) err->point[i] = x[bad * dim + i];
-    return status;
+    return add_details(model, worker, x + bad * dim, status, err);
 }
 
 /* Calls the model with n points of the user's space. */
@@ -187,7 +196,8 @@ static int derive(const gess__target *target, unsigned worker, double *x, gess_e
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);
-    return gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+    int status = gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);
+    return add_details(model, worker, x, status, err);
 }
 
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
