@@ -323,16 +323,3 @@ void gess__option_show(const gess_options *options, const gess__option *option, 
     }
     snprintf(text, size, "%s", word);
 }
-
-void gess__option_help(const gess__option *option, char *text, size_t size)
-{
-    gess_options defaults;
-    char value[64];
-    gess__options_init(&defaults);
-    gess__option_show(&defaults, option, value, sizeof value);
-    if (option->type == GESS__OPTION_REAL) snprintf(value, sizeof value, "%g", option->real);
-    if (option->type == GESS__OPTION_FLAG || option->type == GESS__OPTION_TIME || value[0] == '\0')
-        snprintf(text, size, "%s", option->help);
-    else
-        snprintf(text, size, "%s (default: %s)", option->help, value);
-}

@@ -69,9 +69,6 @@ void gess__option_show(const gess_options *options, const gess__option *option, 
 /* Checks every field against its row, because code of this library may set the fields directly. */
 int gess__options_check(const gess_options *options, gess_error *err);
 
-/* The help of a row with its default, for --help and the manual. */
-void gess__option_help(const gess__option *option, char *text, size_t size);
-
 /* Parses a whole number such as 1000 or 2e6, exactly; false if it is not one. */
 bool gess__parse_count(const char *text, uint64_t *out);
 

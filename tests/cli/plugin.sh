@@ -172,8 +172,8 @@ build no_abi -DNO_ABI
 refused ./no_abi.so 'no symbol gess_plugin_abi'
 build no_open -DNO_OPEN -Wno-unused-function
 refused ./no_open.so 'no symbol gess_plugin_open'
-build no_size -DCHANGE=density-\>size=8
-refused ./no_size.so 'size` is 8'
+build small '-DCHANGE=density->size=8'
+refused ./small.so "the density's \`size\` is 8"
 
 # ---- the data file ----
 refused ./good.so 'cannot read --data missing.csv' --data missing.csv
@@ -204,7 +204,7 @@ build twice '-DNAMES="a","a"'
 refused ./twice.so "two quantities with the name 'a'"
 build twice_derived '-DNAMES="a","sum"'
 refused ./twice_derived.so "two quantities with the name 'sum'"
-build twice_default -DCHANGE=density-\>names=NULL '-DSUM="x2"'
+build twice_default '-DCHANGE=density->names=NULL' '-DSUM="x2"'
 refused ./twice_default.so "two quantities with the name 'x2'"
 build ours '-DNAMES="a","lp__"'
 refused ./ours.so 'end in __'
@@ -222,7 +222,7 @@ build nowhere -DLOWER=0,INFINITY
 refused ./nowhere.so "'b': bounds from inf to inf"
 build fixed -DLOWER=1,2 -DUPPER=1,2
 refused ./fixed.so 'nothing is left to sample'
-build circle -DCHANGE=density-\>periodic=periodic
+build circle '-DCHANGE=density->periodic=periodic'
 refused ./circle.so "'b' is periodic, so it needs finite bounds"
 build no_derive '-DCHANGE=density->derive=NULL'
 refused ./no_derive.so "no function \`derive\`"
