@@ -3,7 +3,7 @@
  *   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
  *   gess_comm *comm;
  *   gess_mpi_comm(&comm, MPI_COMM_WORLD, &err);
- *   options.comm = comm;
+ *   gess_options_set_comm(options, comm, &err);
  *   ... gess_run_new, gess_run_go, gess_run_free on every rank, with the same model and options ...
  *   gess_mpi_free(comm);
  *   MPI_Finalize();
