@@ -49,7 +49,9 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
            value;
     *inside = gess__bounds_in(&p->target->bounds, p->x, y);
     if (!*inside) return GESS_OK;
-    GESS_TRY(gess__target_evaluate(p->target, 0, 1, y, &value, NULL, blobs, p->scratch, err));
+    int status = gess__target_evaluate(p->target, 0, 1, y, &value, NULL, blobs, p->scratch, err);
+    if (status != GESS_OK && err != NULL) err->chain = 1 + p->chains->first + chain;
+    if (status != GESS_OK) return status;
     p->tally->evals++;
     if (value == INFINITY) {
         char point[600];

@@ -106,6 +106,7 @@ static int call_model(const gess__target *target, unsigned worker, size_t n, con
     describe(target, x, point, sizeof point);
     int status = gess__fail(err, GESS_ERR_MODEL,
                             "the model returned error %d for a batch of %zu points, the first at %s", code, n, point);
+    if (err != NULL) err->chain = 1;
     return add_details(target->model, worker, x, status, err);
 }
 
@@ -137,7 +138,9 @@ static int evaluate_unbounded(const gess__target *target, unsigned worker, size_
         places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
-    GESS_TRY(call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err));
+    int status = call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err);
+    if (status != GESS_OK && err != NULL) err->chain = 1 + (uint64_t)places[0];
+    if (status != GESS_OK) return status;
     if (blobs != NULL && inside < n) spread_blobs(target->model->blobs, inside, places, blobs);
     for (size_t k = 0; k < inside; k++) {
         size_t i = (size_t)places[k];

@@ -42,7 +42,8 @@ double gess__target_out(const gess__target *target, const double *w, double *y, 
  * that the sampler does not use must not count. The model is not called for points outside its bounds. gradients is
  * n × dim, or NULL; only a target without a learned map has gradients. blobs is n × model->blobs, or NULL if they are
  * not wanted or there are none; rows of points outside the bounds are arbitrary. May be called by several threads at
- * once, with different `worker` and scratch. */
+ * once, with different `worker` and scratch. If the model fails, err->chain is the number of the point, from 1: the
+ * caller knows whose point it is, and writes the number of the chain there instead. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err);
 

@@ -673,7 +673,7 @@ static void refusals(void **state)
     assert_int_equal(gess_run_new(&run, &good, &bad, NULL, &err), GESS_ERR_USAGE);
     gess_run_free(run);
     assert_int_equal(gess_run_resume(&run, &good, &o, NULL, &err), GESS_ERR_USAGE);
-    assert_non_null(strstr(err.text, "no directory"));
+    assert_non_null(strstr(err.text, "`directory`"));
     gess_run_free(run);
 }
 
