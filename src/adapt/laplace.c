@@ -125,7 +125,10 @@ static int ask(gess__laplace *s, unsigned worker, size_t n, gess_error *err)
 {
     gess__update *u = &s->ensemble->updates[worker];
     if (s->record->stop != NULL && atomic_load(s->record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
-    GESS_TRY(gess__target_evaluate(&s->ensemble->target, worker, n, u->points, u->values, NULL, NULL, u->mapped, err));
+    int status =
+        gess__target_evaluate(&s->ensemble->target, worker, n, u->points, u->values, NULL, NULL, u->mapped, err);
+    if (status != GESS_OK && err != NULL) err->chain = 0; /* no chain has asked for these points */
+    if (status != GESS_OK) return status;
     for (size_t i = 0; i < n; i++)
         if (!(u->values[i] < INFINITY)) u->values[i] = -INFINITY;
     return GESS_OK;

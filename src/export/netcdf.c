@@ -1,7 +1,6 @@
 /* The exporter `netcdf`: ArviZ's InferenceData in NetCDF-4, with groups `posterior` (parameters, derived quantities,
- * blobs) and `sample_stats` (`lp`), a variable of (chain, draw) each, and two more groups for warm-up draws if they were
- * kept.
- * https://python.arviz.org/en/stable/schema/schema.html */
+ * blobs) and `sample_stats` (`lp`), a variable of (chain, draw) each, and two more groups for warm-up draws if they
+ * were kept. https://python.arviz.org/en/stable/schema/schema.html */
 #include "base/mem.h"
 #include "export/atomic_file.h"
 #include "export/registry.h"

@@ -242,6 +242,7 @@ static void density_errors(void **state)
     assert_string_equal(err.density_text, "the lamp is out");
     assert_int_equal(err.dim, 3);
     for (size_t i = 0; i < 3; i++) assert_true(isfinite(err.point[i]));
+    assert_true(err.chain >= 1 && err.chain <= 16);
     uint64_t rows = w.rows;
     atomic_store(&calls, 1 << 30);
     assert_failed(gess_run_go(run, &err), GESS_ERR_MODEL, &err, "failed");

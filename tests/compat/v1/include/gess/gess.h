@@ -181,7 +181,7 @@ GESS_API int gess_options_copy(gess_options **copy, const gess_options *options,
 GESS_API void gess_options_free(gess_options *options /* or NULL */);
 
 /* Sets an option by its name, with or without dashes in front, from text as on the command line: "2e6", "auto", "90s".
- * A flag is on without a value, and off with "0". A text option without a value is unset. */
+ * A flag is on without a value, and off with "0". A text option without a value gets its default back. */
 GESS_API int gess_options_set(gess_options *options, const char *name, const char *value /* or NULL */,
                               gess_error *err);
 
