@@ -1,8 +1,8 @@
 /* Nothing is allocated inside the sampling loop, and memory is O(KD + D²).
  *
  * The allocator's functions are replaced in this program by ones that count and pass on. */
-#include "run/run.h"
 #include "base/options.h"
+#include "run/run.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -181,7 +181,7 @@ static void check_row(trial *t, const double *row)
 }
 
 static int take_draws(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                       size_t columns, const double *rows)
+                      size_t columns, const double *rows)
 {
     trial *t = user;
     size_t own = 1 + DIM + 1;

@@ -281,8 +281,8 @@ static const struct how {
             {8, 0, "1"},  {8, 3, "16"}, {8, 1, "16"}, {8, 0, "auto"}, {8, 2, "auto"}};
 
 /* Every way of running gives the draws of one thread without speculation. */
-static uint64_t compare(gess_model *inner, const char *kernel, const char *schedule, uint64_t chains,
-                        uint64_t warmup, size_t components)
+static uint64_t compare(gess_model *inner, const char *kernel, const char *schedule, uint64_t chains, uint64_t warmup,
+                        size_t components)
 {
     recorder *w = new_recorder(inner);
     result plain, other;
