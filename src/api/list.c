@@ -72,8 +72,7 @@ static int schedule_entry(size_t index, gess_entry *entry)
 static int exporter_entry(size_t index, gess_entry *entry)
 {
     const gess__exporter *row = gess__exporter_row(index);
-    if (row != NULL)
-        *entry = (gess_entry){.name = row->name, .help = row->help, .built = gess__exporter_available(row)};
+    if (row != NULL) *entry = (gess_entry){.name = row->name, .help = row->help, .built = gess__exporter_available(row)};
     return row != NULL;
 }
 
