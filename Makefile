@@ -36,7 +36,7 @@ SANITIZED = $(filter-out test_densities,$(notdir $(basename $(wildcard tests/uni
 EXAMPLES = $(addprefix example_,$(notdir $(basename $(wildcard examples/*.c))) sample_cpp)
 
 # Every unit test that makes a team of threads, or a run with several.
-THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]' tests/unit/test_*.c)))
+THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
 .PHONY: all build tests asan test test-long tsan fuzz mutate bench peers results install format lint clean

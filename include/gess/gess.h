@@ -124,10 +124,11 @@ typedef struct gess_density {
     size_t derived;                /* number of derived quantities */
     const char *const *derived_names;
     gess_derive_fn *derive;
-    size_t blobs;                           /* number of blobs */
-    const char *const *blob_names;          /* absent: blob1, blob2, … */
-    gess_blobs_fn *logp_blobs;              /* called instead of logp, which may be absent then */
-    gess_gradient_blobs_fn *gradient_blobs; /* instead of gradient; absent: gradient and logp_blobs are both called */
+    size_t blobs;                  /* number of blobs */
+    const char *const *blob_names; /* absent: blob1, blob2, … */
+    gess_blobs_fn *logp_blobs;     /* called instead of logp, which may be absent then */
+    gess_gradient_blobs_fn
+        *gradient_blobs; /* beside gradient, and called instead; absent: gradient and logp_blobs are both called */
     gess_message_fn *message;
     gess_logp_fn *start_logp; /* log density of the starting distribution */
     gess_logp_fn *log_prior;  /* the prior's part of the log density */
@@ -188,7 +189,8 @@ GESS_API int gess_options_copy(gess_options **copy, const gess_options *options,
 GESS_API void gess_options_free(gess_options *options /* or NULL */);
 
 /* Sets an option by its name, with or without dashes in front, from text as on the command line: "2e6", "auto", "90s".
- * A flag is on without a value, and off with "0". A text option without a value gets its default back. */
+ * A flag is on without a value or with "1", and off with "0". A text option without a value, or with an empty one, gets
+ * its default back. */
 GESS_API int gess_options_set(gess_options *options, const char *name, const char *value /* or NULL */,
                               gess_error *err);
 
@@ -304,7 +306,8 @@ typedef struct gess_stats {
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains
  * and draws. A row has `columns` numbers, the log density, the parameters, the derived quantities and the blobs:
- * rows[(chain · draws + draw) · columns]. A result other than 0 ends the run as gess_stop() does. */
+ * rows[(chain · draws + draw) · columns]. A result other than 0 ends the run as gess_stop() does: soon, so a short run
+ * may be finished before. */
 typedef int gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                          size_t columns, const double *rows);
 

@@ -3,11 +3,6 @@
 
 #include <string.h>
 
-int gess__null_argument(const char *function, const char *argument, gess_error *err)
-{
-    return gess__fail(err, GESS_ERR_USAGE, "%s: `%s` is NULL", function, argument);
-}
-
 int gess__check_index(const char *function, const char *what, size_t index, size_t count, gess_error *err)
 {
     if (index < count) return GESS_OK;

@@ -1,16 +1,9 @@
-/* What the public functions check: arguments that must not be NULL, and structs whose size the caller gives. */
+/* What the public functions check beside GESS_REQUIRE: indices, lists of paths, and structs whose size the caller
+ * gives. */
 #ifndef GESS_API_ARGUMENT_H
 #define GESS_API_ARGUMENT_H
 
 #include "base/status.h"
-
-/* Returns GESS_ERR_USAGE with the names of the function and of the argument if that is NULL. `err` must be in scope. */
-#define GESS__REQUIRE(argument)                                                       \
-    do {                                                                              \
-        if ((argument) == NULL) return gess__null_argument(__func__, #argument, err); \
-    } while (0)
-
-int gess__null_argument(const char *function, const char *argument, gess_error *err);
 
 /* Fails if `index` is not below `count`. `what`: of what, in the plural. */
 int gess__check_index(const char *function, const char *what, size_t index, size_t count, gess_error *err);

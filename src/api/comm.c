@@ -37,8 +37,8 @@ static int number_of(const char *name, int fallback)
 
 int gess_comm_launched(int *rank, int *size, gess_error *err)
 {
-    GESS__REQUIRE(rank);
-    GESS__REQUIRE(size);
+    GESS_REQUIRE(rank, err);
+    GESS_REQUIRE(size, err);
     *rank = 0;
     *size = 1;
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
@@ -94,7 +94,7 @@ static int join(gess_comm **comm, int size, gess_error *err)
 int gess_comm_join(gess_comm **comm, gess_error *err)
 {
     int rank, size;
-    GESS__REQUIRE(comm);
+    GESS_REQUIRE(comm, err);
     *comm = NULL;
     GESS_TRY(gess_comm_launched(&rank, &size, err));
     if (size == 1) return GESS_OK;
@@ -105,9 +105,9 @@ int gess_comm_join(gess_comm **comm, gess_error *err)
 
 int gess_comm_info(const gess_comm *comm, int *rank, int *size, gess_error *err)
 {
-    GESS__REQUIRE(comm);
-    GESS__REQUIRE(rank);
-    GESS__REQUIRE(size);
+    GESS_REQUIRE(comm, err);
+    GESS_REQUIRE(rank, err);
+    GESS_REQUIRE(size, err);
     *rank = comm->rank;
     *size = comm->size;
     return GESS_OK;
@@ -116,7 +116,7 @@ int gess_comm_info(const gess_comm *comm, int *rank, int *size, gess_error *err)
 int gess_comm_call(gess_comm *comm, gess_body_fn *body, void *data, gess_error *err)
 {
     gess__coordinator *ranks = NULL;
-    GESS__REQUIRE(body);
+    GESS_REQUIRE(body, err);
     if (comm != NULL && comm->rank == 0) GESS_TRY(gess__coordinator_of(comm, &ranks, err));
     return gess__with_comm_thread(ranks, body, data, err);
 }
@@ -146,7 +146,7 @@ void gess_comm_leave(gess_comm *comm, int status, const gess_error *error)
 int gess_comm_library(char *path, size_t size, gess_error *err)
 {
     gess__library library;
-    GESS__REQUIRE(path);
+    GESS_REQUIRE(path, err);
     if (size > 0) path[0] = '\0';
     if (!gess__library_open(&library, library_name, true))
         return gess__fail(err, GESS_ERR_USAGE, "%s cannot be loaded: %s", library_name, library.why);

@@ -122,9 +122,9 @@ static int finish(gess_draws **draws, int status)
 
 int gess_draws_open(gess_draws **draws, const char *path, gess_error *err)
 {
-    GESS__REQUIRE(draws);
+    GESS_REQUIRE(draws, err);
     *draws = NULL;
-    GESS__REQUIRE(path);
+    GESS_REQUIRE(path, err);
     int status = make(draws, err);
     if (status == GESS_OK) status = open_any(*draws, path, err);
     return finish(draws, status);
@@ -132,9 +132,9 @@ int gess_draws_open(gess_draws **draws, const char *path, gess_error *err)
 
 int gess_draws_open_csv(gess_draws **draws, size_t count, const char *const *paths, gess_error *err)
 {
-    GESS__REQUIRE(draws);
+    GESS_REQUIRE(draws, err);
     *draws = NULL;
-    GESS__REQUIRE(paths);
+    GESS_REQUIRE(paths, err);
     GESS_TRY(gess__check_paths(__func__, count, paths, err));
     int status = make(draws, err);
     if (status == GESS_OK) status = open_tables(*draws, count, paths, err);
@@ -155,26 +155,26 @@ void gess_draws_close(gess_draws *draws)
 
 int gess_draws_info(const gess_draws *draws, gess_draws_shape *shape, size_t size, gess_error *err)
 {
-    GESS__REQUIRE(draws);
-    GESS__REQUIRE(shape);
+    GESS_REQUIRE(draws, err);
+    GESS_REQUIRE(shape, err);
     gess__fill_struct(shape, size, &draws->shape, sizeof draws->shape);
     return GESS_OK;
 }
 
 int gess_draws_name(const gess_draws *draws, size_t column, char **text, gess_error *err)
 {
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(draws);
+    GESS_REQUIRE(draws, err);
     GESS_TRY(gess__check_index(__func__, "columns", column, draws->shape.columns, err));
     return gess__copy_text(text, draws->names[column], err);
 }
 
 int gess_draws_find(const gess_draws *draws, const char *name, size_t *column, gess_error *err)
 {
-    GESS__REQUIRE(draws);
-    GESS__REQUIRE(name);
-    GESS__REQUIRE(column);
+    GESS_REQUIRE(draws, err);
+    GESS_REQUIRE(name, err);
+    GESS_REQUIRE(column, err);
     for (size_t i = 0; i < draws->shape.columns; i++)
         if (strcmp(draws->names[i], name) == 0) {
             *column = i;
@@ -186,9 +186,9 @@ int gess_draws_find(const gess_draws *draws, const char *name, size_t *column, g
 
 int gess_draws_model(const gess_draws *draws, char **text, gess_error *err)
 {
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(draws);
+    GESS_REQUIRE(draws, err);
     return gess__copy_text(text, draws->model, err);
 }
 
@@ -219,8 +219,8 @@ static void read_memory(const gess__draws *d, size_t chain, uint64_t first, uint
 int gess_draws_read(gess_draws *draws, size_t chain, uint64_t first_draw, uint64_t count, size_t first_column,
                     size_t columns, double *values, gess_error *err)
 {
-    GESS__REQUIRE(draws);
-    GESS__REQUIRE(values);
+    GESS_REQUIRE(draws, err);
+    GESS_REQUIRE(values, err);
     const gess_draws_shape *s = &draws->shape;
     if (chain >= s->chains || first_draw > s->draws || count > s->draws - first_draw || first_column > s->columns ||
         columns > s->columns - first_column)

@@ -14,8 +14,8 @@ int gess_export(const char *directory, const char *format, const char *path, int
 {
     const gess__exporter *to = NULL;
     char usual[4096];
-    GESS__REQUIRE(directory);
-    GESS__REQUIRE(format);
+    GESS_REQUIRE(directory, err);
+    GESS_REQUIRE(format, err);
     GESS_TRY(gess__exporter_find(format, &to, err));
     if (path == NULL) {
         GESS_TRY(gess__directory_path(directory, to->path, usual, sizeof usual, err));

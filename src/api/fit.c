@@ -52,9 +52,9 @@ static int finish(gess_fit **fit, int status)
 
 int gess_fit_new(gess_fit **fit, size_t count, size_t dim, const double *points, gess_error *err)
 {
-    GESS__REQUIRE(fit);
+    GESS_REQUIRE(fit, err);
     *fit = NULL;
-    GESS__REQUIRE(points);
+    GESS_REQUIRE(points, err);
     if (dim == 0) return gess__fail(err, GESS_ERR_USAGE, "gess_fit_new: `dim` is 0");
     if (count > SIZE_MAX / sizeof *points / dim)
         return gess__fail(err, GESS_ERR_USAGE, "gess_fit_new: `count` × `dim` is larger than memory can be");
@@ -67,9 +67,9 @@ int gess_fit_new(gess_fit **fit, size_t count, size_t dim, const double *points,
 int gess_fit_new_csv(gess_fit **fit, const char *path, gess_error *err)
 {
     gess__table table = {0};
-    GESS__REQUIRE(fit);
+    GESS_REQUIRE(fit, err);
     *fit = NULL;
-    GESS__REQUIRE(path);
+    GESS_REQUIRE(path, err);
     int status = gess__table_read(&table, path, err);
     if (status == GESS_OK) status = check_points(path, table.rows, table.columns, table.values, err);
     if (status == GESS_OK) status = gess__alloc_bytes(fit, 1, sizeof **fit, "fit", err);
@@ -93,8 +93,8 @@ void gess_fit_free(gess_fit *fit)
 
 int gess_fit_info(const gess_fit *fit, gess_fit_result *result, size_t size, gess_error *err)
 {
-    GESS__REQUIRE(fit);
-    GESS__REQUIRE(result);
+    GESS_REQUIRE(fit, err);
+    GESS_REQUIRE(result, err);
     const gess_fit_result all = {.dim = fit->approx->dim,
                                  .points = fit->points,
                                  .nu = fit->approx->nu,
@@ -109,16 +109,16 @@ int gess_fit_info(const gess_fit *fit, gess_fit_result *result, size_t size, ges
 
 int gess_fit_mu(const gess_fit *fit, double *mu, gess_error *err)
 {
-    GESS__REQUIRE(fit);
-    GESS__REQUIRE(mu);
+    GESS_REQUIRE(fit, err);
+    GESS_REQUIRE(mu, err);
     memcpy(mu, fit->approx->mu, fit->approx->dim * sizeof *mu);
     return GESS_OK;
 }
 
 int gess_fit_sigma(const gess_fit *fit, double *sigma, gess_error *err)
 {
-    GESS__REQUIRE(fit);
-    GESS__REQUIRE(sigma);
+    GESS_REQUIRE(fit, err);
+    GESS_REQUIRE(sigma, err);
     size_t dim = fit->approx->dim;
     for (size_t i = 0; i < dim; i++)
         for (size_t k = 0; k < dim; k++) sigma[i * dim + k] = gess__approx_sigma(fit->approx, i, k);
@@ -128,9 +128,9 @@ int gess_fit_sigma(const gess_fit *fit, double *sigma, gess_error *err)
 int gess_fit_text(const gess_fit *fit, int format, char **text, gess_error *err)
 {
     gess__text out;
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(fit);
+    GESS_REQUIRE(fit, err);
     if (format == GESS_FORMAT_JSON) return gess__text_of_json(gess__fit_json(fit->approx, &fit->report), text, err);
     if (format != GESS_FORMAT_TEXT) return gess__no_format(__func__, format, err);
     GESS_TRY(gess__text_begin(&out, err));

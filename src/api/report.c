@@ -10,7 +10,7 @@ int gess_report(const char *directory, const char *path, char **written, gess_er
 {
     char usual[4096];
     if (written != NULL) *written = NULL;
-    GESS__REQUIRE(directory);
+    GESS_REQUIRE(directory, err);
     if (path == NULL) {
         GESS_TRY(gess__directory_path(directory, "report.html", usual, sizeof usual, err));
         path = usual;

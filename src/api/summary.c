@@ -47,9 +47,9 @@ int gess_summary_new(gess_summary **summary, const char *directory, const gess_s
 {
     gess_summary_settings s;
     gess__summary_settings own;
-    GESS__REQUIRE(summary);
+    GESS_REQUIRE(summary, err);
     *summary = NULL;
-    GESS__REQUIRE(directory);
+    GESS_REQUIRE(directory, err);
     int status = make(__func__, summary, settings, size, &s, &own, err);
     if (status == GESS_OK) status = gess__summarise_run(&(*summary)->figures, directory, own, err);
     return finish(summary, &s, status);
@@ -61,9 +61,9 @@ int gess_summary_new_csv(gess_summary **summary, size_t count, const char *const
     gess_summary_settings s;
     gess__summary_settings own;
     gess__draws draws = {0};
-    GESS__REQUIRE(summary);
+    GESS_REQUIRE(summary, err);
     *summary = NULL;
-    GESS__REQUIRE(paths);
+    GESS_REQUIRE(paths, err);
     GESS_TRY(gess__check_paths(__func__, count, paths, err));
     int status = make(__func__, summary, settings, size, &s, &own, err);
     if (status == GESS_OK) status = gess__draws_from_tables(&draws, count, (char *const *)paths, err);
@@ -78,9 +78,9 @@ int gess_summary_new_run(gess_summary **summary, const gess_run *run, const gess
     char path[4096];
     gess_summary_settings s;
     gess__summary_settings own;
-    GESS__REQUIRE(summary);
+    GESS_REQUIRE(summary, err);
     *summary = NULL;
-    GESS__REQUIRE(run);
+    GESS_REQUIRE(run, err);
     if (run->directory == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "gess_summary_new_run: the run has no directory, so its draws are gone");
     GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
@@ -100,8 +100,8 @@ void gess_summary_free(gess_summary *summary)
 
 int gess_summary_write(const gess_summary *summary, const char *directory, gess_error *err)
 {
-    GESS__REQUIRE(summary);
-    GESS__REQUIRE(directory);
+    GESS_REQUIRE(summary, err);
+    GESS_REQUIRE(directory, err);
     return gess__directory_write_json(directory, "summary.json", gess__summary_json(&summary->figures), err);
 }
 
@@ -121,8 +121,8 @@ static double number_of(const json_t *stats, const char *name)
 
 int gess_summary_info(const gess_summary *summary, gess_summary_stats *stats, size_t size, gess_error *err)
 {
-    GESS__REQUIRE(summary);
-    GESS__REQUIRE(stats);
+    GESS_REQUIRE(summary, err);
+    GESS_REQUIRE(stats, err);
     const gess__summary *s = &summary->figures;
     const char *method = json_string_value(json_object_get(s->stats, "method"));
     gess_summary_stats all = {
@@ -152,25 +152,25 @@ int gess_summary_info(const gess_summary *summary, gess_summary_stats *stats, si
 
 int gess_summary_rows(const gess_summary *summary, size_t *rows, gess_error *err)
 {
-    GESS__REQUIRE(summary);
-    GESS__REQUIRE(rows);
+    GESS_REQUIRE(summary, err);
+    GESS_REQUIRE(rows, err);
     *rows = summary->figures.count;
     return GESS_OK;
 }
 
 int gess_summary_name(const gess_summary *summary, size_t row, char **text, gess_error *err)
 {
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(summary);
+    GESS_REQUIRE(summary, err);
     GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
     return gess__copy_text(text, summary->figures.names[row], err);
 }
 
 int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figures, size_t size, gess_error *err)
 {
-    GESS__REQUIRE(summary);
-    GESS__REQUIRE(figures);
+    GESS_REQUIRE(summary, err);
+    GESS_REQUIRE(figures, err);
     GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
     const gess__figures *f = &summary->figures.figures[row];
     gess_figures all = {
@@ -187,9 +187,9 @@ int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figu
 int gess_summary_text(const gess_summary *summary, int format, size_t width, char **text, gess_error *err)
 {
     gess__text out;
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(summary);
+    GESS_REQUIRE(summary, err);
     if (format == GESS_FORMAT_JSON) return gess__text_of_json(gess__summary_json(&summary->figures), text, err);
     if (format != GESS_FORMAT_TEXT && format != GESS_FORMAT_CSV) return gess__no_format(__func__, format, err);
     GESS_TRY(gess__text_begin(&out, err));
@@ -204,9 +204,9 @@ int gess_nans_text(const char *directory, char **text, gess_error *err)
 {
     char path[4096], line[4096];
     gess__text out;
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(directory);
+    GESS_REQUIRE(directory, err);
     GESS_TRY(gess__directory_path(directory, "nans.csv", path, sizeof path, err));
     GESS_TRY(gess__text_begin(&out, err));
     FILE *file = fopen(path, "r");

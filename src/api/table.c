@@ -8,11 +8,11 @@
 int gess_csv_read(const char *path, size_t *rows, size_t *columns, double **values, gess_error *err)
 {
     gess__table table = {0};
-    GESS__REQUIRE(values);
+    GESS_REQUIRE(values, err);
     *values = NULL;
-    GESS__REQUIRE(path);
-    GESS__REQUIRE(rows);
-    GESS__REQUIRE(columns);
+    GESS_REQUIRE(path, err);
+    GESS_REQUIRE(rows, err);
+    GESS_REQUIRE(columns, err);
     int status = gess__table_read(&table, path, err);
     if (status == GESS_OK) {
         *rows = table.rows;

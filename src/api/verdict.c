@@ -41,9 +41,9 @@ static int judge(gess_verdict *v, const char *directory, const gess__summary *gi
 
 int gess_verdict_new(gess_verdict **verdict, const char *directory, const gess_summary *summary, gess_error *err)
 {
-    GESS__REQUIRE(verdict);
+    GESS_REQUIRE(verdict, err);
     *verdict = NULL;
-    GESS__REQUIRE(directory);
+    GESS_REQUIRE(directory, err);
     if (summary != NULL && summary->selected)
         return gess__fail(err, GESS_ERR_USAGE,
                           "gess_verdict_new: `summary` has some of the parameters only; a verdict needs all of them");
@@ -66,8 +66,8 @@ void gess_verdict_free(gess_verdict *verdict)
 int gess_verdict_info(const gess_verdict *verdict, gess_verdict_result *result, size_t size, gess_error *err)
 {
     double ess, rhat;
-    GESS__REQUIRE(verdict);
-    GESS__REQUIRE(result);
+    GESS_REQUIRE(verdict, err);
+    GESS_REQUIRE(result, err);
     gess__verdict_extremes(&verdict->summary, &ess, &rhat);
     const gess_verdict_result all = {.pass = verdict->verdict.pass,
                                      .findings = verdict->verdict.count,
@@ -81,8 +81,8 @@ int gess_verdict_info(const gess_verdict *verdict, gess_verdict_result *result, 
 
 int gess_verdict_finding(const gess_verdict *verdict, size_t index, gess_finding *finding, size_t size, gess_error *err)
 {
-    GESS__REQUIRE(verdict);
-    GESS__REQUIRE(finding);
+    GESS_REQUIRE(verdict, err);
+    GESS_REQUIRE(finding, err);
     GESS_TRY(gess__check_index(__func__, "findings", index, verdict->verdict.count, err));
     const gess__finding *f = &verdict->verdict.findings[index];
     gess_finding all = {.level = f->level};
@@ -96,9 +96,9 @@ int gess_verdict_finding(const gess_verdict *verdict, size_t index, gess_finding
 int gess_verdict_text(const gess_verdict *verdict, int format, char **text, gess_error *err)
 {
     gess__text out;
-    GESS__REQUIRE(text);
+    GESS_REQUIRE(text, err);
     *text = NULL;
-    GESS__REQUIRE(verdict);
+    GESS_REQUIRE(verdict, err);
     const gess__verdict *v = &verdict->verdict;
     if (format == GESS_FORMAT_JSON) return gess__text_of_json(gess__verdict_json(v, &verdict->summary), text, err);
     if (format != GESS_FORMAT_TEXT) return gess__no_format(__func__, format, err);

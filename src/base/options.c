@@ -190,11 +190,19 @@ static int set_time(const gess__option *row, const char *value, double *field, g
     return gess__fail(err, GESS_ERR_USAGE, "--%s %s: not a time; write it as 90s, 5m, 2h or 1d", row->name, value);
 }
 
-/* Copies the text; NULL unsets the option, which gives it its default back. */
+static int set_flag(const gess__option *row, const char *value, int *field, gess_error *err)
+{
+    if (value != NULL && strcmp(value, "0") != 0 && strcmp(value, "1") != 0)
+        return gess__fail(err, GESS_ERR_USAGE, "--%s %s: it is a flag, on with 1 and off with 0", row->name, value);
+    *field = value == NULL || *value == '1';
+    return GESS_OK;
+}
+
+/* Copies the text; NULL or an empty one gives the option its default back. */
 static int set_text(gess_options *options, const gess__option *row, const char *value, gess_error *err)
 {
     char **owned = &options->owned[row - table], *copy = NULL;
-    if (value != NULL) GESS_TRY(gess__copy_text(&copy, value, err));
+    if (value != NULL && *value != '\0') GESS_TRY(gess__copy_text(&copy, value, err));
     free(*owned);
     *owned = copy;
     *(const char **)(void *)((char *)options + row->offset) = copy != NULL ? copy : row->text;
@@ -216,7 +224,7 @@ int gess_options_set(gess_options *options, const char *name, const char *value,
     case GESS__OPTION_REAL: return set_real(row, value, field, err);
     case GESS__OPTION_TIME: return set_time(row, value, field, err);
     case GESS__OPTION_TEXT: return set_text(options, row, value, err);
-    case GESS__OPTION_FLAG: *(int *)field = value == NULL || strcmp(value, "0") != 0; return GESS_OK;
+    case GESS__OPTION_FLAG: return set_flag(row, value, field, err);
     }
     return GESS_OK;
 }

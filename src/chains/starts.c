@@ -56,9 +56,11 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
     if (value == INFINITY) {
         char point[600];
         gess__target_describe(p->target, y, point, sizeof point, p->scratch);
-        return gess__fail(err, GESS_ERR_MODEL,
-                          "the log density is +infinity at the start of chain %zu, %s; mend the model",
-                          (size_t)p->chains->first + chain + 1, point);
+        status = gess__fail(err, GESS_ERR_MODEL,
+                            "the log density is +infinity at the start of chain %zu, %s; mend the model",
+                            (size_t)p->chains->first + chain + 1, point);
+        gess__target_add_point(p->target, y, p->chains->first + chain + 1, p->scratch, err);
+        return status;
     }
     if (isnan(value)) p->tally->nans++;
     *inside = value > -INFINITY;

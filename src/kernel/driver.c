@@ -136,9 +136,11 @@ int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err
     if (*value < INFINITY) return GESS_OK;
     char point[600];
     gess__target_describe(u->target, u->points + j * u->target->dim, point, sizeof point, u->mapped);
-    return gess__fail(err, GESS_ERR_MODEL,
-                      "the log density is +infinity at %s (chain %zu, iteration %llu); a density must be finite or "
-                      "zero there: mend the model",
-                      point, (size_t)u->chains->first + u->first + u->lane[j] + 1,
-                      (unsigned long long)u->iteration + 1);
+    size_t chain = (size_t)u->chains->first + u->first + u->lane[j] + 1;
+    int status = gess__fail(err, GESS_ERR_MODEL,
+                            "the log density is +infinity at %s (chain %zu, iteration %llu); a density must be finite "
+                            "or zero there: mend the model",
+                            point, chain, (unsigned long long)u->iteration + 1);
+    gess__target_add_point(u->target, u->points + j * u->target->dim, chain, u->mapped, err);
+    return status;
 }

@@ -184,5 +184,5 @@ int gess_run_extend(gess_run *run, uint64_t draws, gess_error *err)
         run->sampling_before = run->stats.seconds_sampling;
     }
     run->finished = 0;
-    return run->directory != NULL && !gess__run_is_helper(run) ? gess__config_write(run, err) : GESS_OK;
+    return run->directory != NULL && !gess__run_is_helper(run) ? gess__config_store_draws(run, err) : GESS_OK;
 }

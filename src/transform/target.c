@@ -241,3 +241,15 @@ void gess__target_describe(const gess__target *target, const double *w, char *te
         used =
             gess__describe_parameter(target->model, i, gess__bounds_one(&target->bounds, i, scratch), text, used, size);
 }
+
+void gess__target_add_point(const gess__target *target, const double *w, uint64_t chain, double *scratch,
+                            gess_error *err)
+{
+    GESS_ASSERT(w != NULL && scratch != NULL);
+    if (err == NULL) return;
+    gess__target_out(target, w, scratch, scratch + target->dim);
+    err->chain = chain;
+    err->dim = target->model->dim;
+    for (size_t i = 0; i < err->dim && i < sizeof err->point / sizeof *err->point; i++)
+        err->point[i] = gess__bounds_one(&target->bounds, i, scratch);
+}

@@ -57,4 +57,8 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
  * point. */
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch);
 
+/* Adds a point and the number of its chain, from 1, to a message. Scratch as for one point. */
+void gess__target_add_point(const gess__target *target, const double *w, uint64_t chain, double *scratch,
+                            gess_error *err);
+
 #endif

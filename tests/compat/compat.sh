@@ -4,8 +4,8 @@
 #   compat.sh SOURCE_FOLDER BUILD_FOLDER
 # shellcheck disable=SC2086
 set -eu
-source=$1
-build=$2
+source=$(cd "$1" && pwd)
+build=$(cd "$2" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

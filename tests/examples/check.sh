@@ -3,8 +3,8 @@
 #   check.sh NAME PROGRAM [PROGRAM_OF_shortest]
 set -eu
 name=$1
-program=$2
-maker=${3:-}
+program=$(realpath "$2")
+maker=${3:+$(realpath "$3")}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -251,6 +251,36 @@ static void density_errors(void **state)
     gess_model_free(model);
 }
 
+/* A normal density with an infinite peak far out, on (−1, ∞). */
+static int infinite(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    half_square(user, worker, n, dim, x, logp);
+    for (size_t i = 0; i < n; i++)
+        if (x[i * dim] > 2.0) logp[i] = INFINITY;
+    return 0;
+}
+
+static void infinite_densities(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    const double lower[] = {-1.0, -INFINITY};
+    gess_density density = {.size = sizeof density, .dim = 2, .logp = infinite, .lower = lower};
+    gess_model *model = new_model(&density);
+    gess_options *options = new_options();
+    gess_run *run = NULL;
+    set(options, "draws", "1000");
+    int status = gess_run_new(&run, model, options, NULL, &err);
+    if (status == GESS_OK) status = gess_run_go(run, &err);
+    assert_failed(status, GESS_ERR_MODEL, &err, "+infinity");
+    assert_int_equal(err.dim, 2);
+    assert_true(err.point[0] > 2.0); /* in the user's scale */
+    assert_true(err.chain >= 1 && err.chain <= 64);
+    gess_run_free(run);
+    gess_options_free(options);
+    gess_model_free(model);
+}
+
 static void shorter_stats(void **state)
 {
     (void)state;
@@ -282,7 +312,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(go_twice),       cmocka_unit_test(stop_and_continue), cmocka_unit_test(extend_run),
-        cmocka_unit_test(density_errors), cmocka_unit_test(shorter_stats),
+        cmocka_unit_test(density_errors), cmocka_unit_test(shorter_stats),     cmocka_unit_test(infinite_densities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

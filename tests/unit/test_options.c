@@ -225,6 +225,8 @@ static void round_trips(void **state)
         /* the help has texts for readers */
         assert_true(strlen(row->name) > 0 && strlen(row->help) > 0);
         assert_int_equal(row->unit == NULL, row->type == GESS__OPTION_FLAG);
+        gess__options_clear(&o);
+        gess__options_clear(&again);
     }
     assert_true(rows >= 13);
     assert_null(gess__option_row(rows + 5));

@@ -81,6 +81,13 @@ GESS_API int gess_draws_model(const gess_draws *draws, char **text, gess_error *
 GESS_API int gess_draws_read(gess_draws *draws, size_t chain, uint64_t first_draw, uint64_t count, size_t first_column,
                              size_t columns, double *values, gess_error *err);
 
+/* ---- tables ---- */
+
+/* Reads the numbers of a CSV file, with or without a header: (*values)[row · columns + column], released with
+ * gess_values_free(). */
+GESS_API int gess_csv_read(const char *path, size_t *rows, size_t *columns, double **values, gess_error *err);
+GESS_API void gess_values_free(double *values /* or NULL */);
+
 /* ---- summary ---- */
 
 typedef struct gess_summary gess_summary;

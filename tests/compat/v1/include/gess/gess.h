@@ -63,6 +63,13 @@ GESS_API const char *gess_version(void);
 GESS_API int gess_version_number(void);
 GESS_API const char *gess_status_text(int status);
 
+/* How and where the library was built, and what it found on this machine: draws may differ in their last bits if one of
+ * these does. Texts are constant. */
+typedef struct gess_build_info {
+    const char *version, *blas, *cpu, *compiler;
+} gess_build_info;
+GESS_API int gess_build(gess_build_info *info, size_t size, gess_error *err);
+
 /* ---- densities ---- */
 
 /* Writes the log densities of n points of `dim` coordinates (x is n × dim, row-major) to logp[0..n-1]. −INFINITY is
@@ -120,7 +127,8 @@ typedef struct gess_density {
     size_t blobs;                  /* number of blobs */
     const char *const *blob_names; /* absent: blob1, blob2, … */
     gess_blobs_fn *logp_blobs;     /* called instead of logp, which may be absent then */
-    gess_gradient_blobs_fn *gradient_blobs; /* instead of gradient; absent: gradient and logp_blobs are both called */
+    gess_gradient_blobs_fn
+        *gradient_blobs; /* beside gradient, and called instead; absent: gradient and logp_blobs are both called */
     gess_message_fn *message;
     gess_logp_fn *start_logp; /* log density of the starting distribution */
     gess_logp_fn *log_prior;  /* the prior's part of the log density */
@@ -181,7 +189,8 @@ GESS_API int gess_options_copy(gess_options **copy, const gess_options *options,
 GESS_API void gess_options_free(gess_options *options /* or NULL */);
 
 /* Sets an option by its name, with or without dashes in front, from text as on the command line: "2e6", "auto", "90s".
- * A flag is on without a value, and off with "0". A text option without a value gets its default back. */
+ * A flag is on without a value or with "1", and off with "0". A text option without a value, or with an empty one, gets
+ * its default back. */
 GESS_API int gess_options_set(gess_options *options, const char *name, const char *value /* or NULL */,
                               gess_error *err);
 
@@ -196,6 +205,36 @@ GESS_API int gess_options_workers(const gess_options *options, unsigned *workers
 
 /* Reads the model and the options of a run's config.json into model[size] and a new handle. */
 GESS_API int gess_options_read(gess_options **options, const char *path, char *model, size_t size, gess_error *err);
+
+/* Checks that a config.json is as the run wrote it. Writes to text[size] in which of version, build and machine the run
+ * began elsewhere; empty if there is no difference. */
+GESS_API int gess_config_check(const char *path, char *text, size_t size, gess_error *err);
+
+/* ---- several processes ---- */
+
+/* What the environment of mpirun, srun or another launcher says about this process: its rank from 0, and the number of
+ * processes; 1 without a launcher, 0 if the launcher does not say. */
+GESS_API int gess_comm_launched(int *rank, int *size, gess_error *err);
+
+/* Joins the processes of the launcher: loads libgess_mpi.so and initialises MPI. *comm is NULL if this process is the
+ * only one. All processes call it, and gess_comm_leave() later. */
+GESS_API int gess_comm_join(gess_comm **comm, gess_error *err);
+
+/* The rank of this process and the number of processes. */
+GESS_API int gess_comm_info(const gess_comm *comm, int *rank, int *size, gess_error *err);
+
+/* Calls body(data) and returns its status. On rank 0 it is called on another thread, while this one carries messages: a
+ * process that is lost is noticed although no run goes on. */
+typedef int gess_body_fn(void *data, gess_error *err);
+GESS_API int gess_comm_call(gess_comm *comm /* or NULL */, gess_body_fn *body, void *data /* or NULL */,
+                            gess_error *err);
+
+/* Ends what gess_comm_join() began. Rank 0 lets the others go; they wait for that. `status` and `error` say how the
+ * program ended on this rank. If a process is lost, rank 0 ends all of them here. */
+GESS_API void gess_comm_leave(gess_comm *comm /* or NULL */, int status, const gess_error *error /* or NULL */);
+
+/* The path of libgess_mpi.so into path[size]; GESS_ERR_USAGE if it cannot be loaded. */
+GESS_API int gess_comm_library(char *path, size_t size, gess_error *err);
 
 /* ---- lists ---- */
 
@@ -229,7 +268,8 @@ typedef struct gess_entry {
     double min, max;
     int choices; /* the list that its values come from; -1: none */
     /* of an exporter */
-    int built; /* it is in this build */
+    int built;        /* it is in this build */
+    const char *path; /* what it writes in the run directory */
 } gess_entry;
 
 /* Row `index` of a list; GESS_ERR_USAGE past its end. */
@@ -260,11 +300,14 @@ typedef struct gess_stats {
     char method[160];             /* what the schedule chose in warm-up, in words; empty if it chooses nothing */
     char slowest[48];             /* the parameter that was furthest from its targets then; cut to fit */
     int finished;                 /* the run has all its draws */
+    int out_of_time;              /* the option max-time ended the last gess_run_go() */
+    uint64_t checked_draws;       /* draws per chain at the newest check of the targets */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains
  * and draws. A row has `columns` numbers, the log density, the parameters, the derived quantities and the blobs:
- * rows[(chain · draws + draw) · columns]. A result other than 0 ends the run as gess_stop() does. */
+ * rows[(chain · draws + draw) · columns]. A result other than 0 ends the run as gess_stop() does: soon, so a short run
+ * may be finished before. */
 typedef int gess_draw_fn(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
                          size_t columns, const double *rows);
 
@@ -279,8 +322,9 @@ typedef void gess_log_fn(void *user, const char *line);
 GESS_API int gess_run_new(gess_run **run, const gess_model *model, const gess_options *options,
                           const char *directory /* for its files, or NULL: none */, gess_error *err);
 
-/* Continues the run in a directory from its last checkpoint. Model and options must be those of the run, except for the
- * number of threads and of draws. */
+/* Continues the run in a directory from its last checkpoint; a run that was killed before its first one begins again.
+ * Model and options must be those of the run, except for the number of threads and of draws, and the time limit. The
+ * number of draws is stored in config.json. */
 GESS_API int gess_run_resume(gess_run **run, const gess_model *model, const gess_options *options,
                              const char *directory, gess_error *err);
 GESS_API void gess_run_free(gess_run *run /* or NULL */);
@@ -301,6 +345,10 @@ GESS_API void gess_stop(gess_run *run /* or NULL */);
 /* Raises the number of draws per chain of a run that was given one; the next gess_run_go() continues it, with the draws
  * that a longer run would have had. */
 GESS_API int gess_run_extend(gess_run *run, uint64_t draws, gess_error *err);
+
+/* Sets the time limit of this run, in seconds; 0: none. It is the option max-time, but it is not stored in config.json.
+ */
+GESS_API int gess_run_max_time(gess_run *run, double seconds, gess_error *err);
 
 GESS_API int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_error *err);
 
