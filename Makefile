@@ -23,7 +23,8 @@ TIDIED = $(shell find src cli tools -name '*.c')
 
 CONFIGURE = cmake --preset $(1) -DCMAKE_INSTALL_PREFIX='$(abspath $(PREFIX))' -DGESS_TESTS=$(2) >/dev/null
 BUILD = cmake --build --preset $(1) -j $(JOBS)
-CTEST = ctest --output-on-failure --no-label-summary -j $(JOBS)
+# One test more than cores: several tests mostly wait.
+CTEST = ctest --output-on-failure --no-label-summary -j $(shell expr $(JOBS) + 1)
 
 # A plain build configures the tests if it can, so that `make test` need not configure again, but does not build them.
 CAN_TEST = $(shell pkg-config --exists cmocka 2>/dev/null && command -v c++ >/dev/null && echo ON || echo OFF)
@@ -34,6 +35,9 @@ SANITIZED = $(filter-out test_densities,$(notdir $(basename $(wildcard tests/uni
 
 # The examples, which are tests as well.
 EXAMPLES = $(addprefix example_,$(notdir $(basename $(wildcard examples/*.c))) sample_cpp)
+
+# Tests of the command that `make test` runs under the sanitizers alone, and `make test-long` without them.
+REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 
 # Every unit test that makes a team of threads, or a run with several.
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
@@ -57,11 +61,12 @@ asan:
 
 test: tests asan
 	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples)$$' -E 'bitwise|resume|diagnose|bench|densities'
-	$(CTEST) --test-dir build -LE '^long$$'
+	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests
 	@. scripts/setup.sh && need $$long_packages
 	$(CTEST) --test-dir build -L '^long$$'
+	$(CTEST) --test-dir build -R '$(REPEATED)'
 	tests/fresh/prove
 
 tsan:

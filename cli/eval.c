@@ -72,10 +72,13 @@ static int evaluate(const gess_model *model, const struct points *points, const 
         return fail(err, GESS_ERR_USAGE, "%s has no gradient; leave out --gradient", a->model);
     double *logp = calloc(points->rows + 1, sizeof *logp);
     double *gradients = a->gradient ? calloc(points->rows * info.dim + 1, sizeof *gradients) : NULL;
-    int status = logp != NULL && (gradients != NULL || !a->gradient)
-                     ? gess_model_evaluate(model, points->rows, points->values, logp, gradients, err)
-                     : fail(err, GESS_ERR_INTERNAL, "out of memory for %zu values", points->rows);
-    if (status == GESS_OK) status = print_values(model, points->rows, info.dim, logp, gradients, err);
+    int status = GESS_ERR_INTERNAL;
+    if (logp == NULL || (a->gradient && gradients == NULL)) {
+        fail(err, status, "out of memory for %zu values", points->rows);
+    } else {
+        status = gess_model_evaluate(model, points->rows, points->values, logp, gradients, err);
+        if (status == GESS_OK) status = print_values(model, points->rows, info.dim, logp, gradients, err);
+    }
     free(logp);
     free(gradients);
     return status;

@@ -127,7 +127,7 @@ static void take(const gess__update *u, const candidate *c, const double *x, con
     copy(dim, c->x, x);
     copy(dim, c->gradient, gradient);
     *c->value = value;
-    if (blobs != NULL) copy(u->chains->blob_count, c->blobs, blobs);
+    if (blobs != NULL && c->blobs != NULL) copy(u->chains->blob_count, c->blobs, blobs);
 }
 
 static end *moving(work *w)

@@ -76,7 +76,7 @@ static int call_functions(const gess_model *model, unsigned worker, size_t n, co
                           double *gradients, double *blobs)
 {
     if (blobs == NULL)
-        return gradients == NULL ? model->logp(model->user, worker, n, model->dim, x, values)
+        return gradients == NULL ? gess__model_logp(model, worker, n, x, values)
                                  : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
     if (gradients != NULL && model->gradient_blobs != NULL)
         return model->gradient_blobs(model->user, worker, n, model->dim, x, values, gradients, blobs);
