@@ -18,12 +18,6 @@ int gess__check_paths(const char *function, size_t count, const char *const *pat
     return GESS_OK;
 }
 
-void gess__fill_struct(void *to, size_t to_size, const void *from, size_t size)
-{
-    memcpy(to, from, to_size < size ? to_size : size);
-    if (to_size > size) memset((char *)to + size, 0, to_size - size);
-}
-
 int gess__take_struct(const char *function, void *to, size_t size, const void *from, size_t from_size, gess_error *err)
 {
     const unsigned char *bytes = from;

@@ -3,16 +3,13 @@
 #ifndef GESS_API_ARGUMENT_H
 #define GESS_API_ARGUMENT_H
 
-#include "base/status.h"
+#include "base/mem.h"
 
 /* Fails if `index` is not below `count`. `what`: of what, in the plural. */
 int gess__check_index(const char *function, const char *what, size_t index, size_t count, gess_error *err);
 
 /* Fails unless all `count` paths are there and none of them is NULL. */
 int gess__check_paths(const char *function, size_t count, const char *const *paths, gess_error *err);
-
-/* Fills the caller's struct of to_size bytes with ours of `size` bytes. Fields that only the caller knows become 0. */
-void gess__fill_struct(void *to, size_t to_size, const void *from, size_t size);
 
 /* Copies the caller's struct of from_size bytes, or nothing if it is NULL, into ours of `size` bytes. Fields that the
  * caller does not know become 0; fields that we do not know must be 0. */

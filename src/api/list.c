@@ -1,5 +1,6 @@
 /* Lists options, models, kernels, schedules and exporters for bindings, completions and documentation, from the tables
  * that the library itself uses. */
+#include "base/mem.h"
 #include "base/options.h"
 #include "export/registry.h"
 #include "kernel/kernel.h"
@@ -34,7 +35,7 @@ static const char *default_of(size_t index)
 static int option_entry(size_t index, gess_entry *entry)
 {
     const gess__option *row = gess__option_row(index);
-    if (row == NULL) return 0;
+    if (row == NULL || entry == NULL) return row != NULL;
     *entry = (gess_entry){.name = row->name,
                           .help = row->help,
                           .type = (int)row->type,
@@ -51,28 +52,29 @@ static int option_entry(size_t index, gess_entry *entry)
 static int model_entry(size_t index, gess_entry *entry)
 {
     const gess__builtin *row = gess__builtin_row(index);
-    if (row != NULL) *entry = (gess_entry){.name = row->name, .help = row->help, .dimension = row->dimension};
+    if (row != NULL && entry != NULL)
+        *entry = (gess_entry){.name = row->name, .help = row->help, .dimension = row->dimension};
     return row != NULL;
 }
 
 static int kernel_entry(size_t index, gess_entry *entry)
 {
     const gess__kernel *row = gess__kernel_row(index);
-    if (row != NULL) *entry = (gess_entry){.name = row->name, .help = row->help};
+    if (row != NULL && entry != NULL) *entry = (gess_entry){.name = row->name, .help = row->help};
     return row != NULL;
 }
 
 static int schedule_entry(size_t index, gess_entry *entry)
 {
     const gess__schedule *row = gess__schedule_row(index);
-    if (row != NULL) *entry = (gess_entry){.name = row->name, .help = row->help};
+    if (row != NULL && entry != NULL) *entry = (gess_entry){.name = row->name, .help = row->help};
     return row != NULL;
 }
 
 static int exporter_entry(size_t index, gess_entry *entry)
 {
     const gess__exporter *row = gess__exporter_row(index);
-    if (row != NULL)
+    if (row != NULL && entry != NULL)
         *entry = (gess_entry){.name = row->name,
                               .help = row->help,
                               .built = gess__exporter_available(row),
@@ -80,6 +82,8 @@ static int exporter_entry(size_t index, gess_entry *entry)
     return row != NULL;
 }
 
+/* Returns whether there is such a row, and fills in *entry unless it is NULL: finding out what an exporter is built
+ * with loads its library. */
 typedef int entry_fn(size_t index, gess_entry *entry);
 
 static entry_fn *const lists[] = {[GESS_LIST_OPTIONS] = option_entry,
@@ -96,17 +100,15 @@ int gess_list(int kind, size_t index, gess_entry *entry, size_t size, gess_error
     if (kind < 0 || kind >= LISTS) return gess__fail(err, GESS_ERR_USAGE, "gess_list: there is no list %d", kind);
     if (!lists[kind](index, &all))
         return gess__fail(err, GESS_ERR_USAGE, "gess_list: list %d has no row %zu", kind, index);
-    memcpy(entry, &all, size < sizeof all ? size : sizeof all);
-    if (size > sizeof all) memset((char *)entry + sizeof all, 0, size - sizeof all); /* fields of a later version */
+    gess__fill_struct(entry, size, &all, sizeof all);
     return GESS_OK;
 }
 
 size_t gess_list_count(int kind)
 {
-    gess_entry entry;
     size_t count = 0;
     if (kind < 0 || kind >= LISTS) return 0;
-    while (lists[kind](count, &entry)) count++;
+    while (lists[kind](count, NULL)) count++;
     return count;
 }
 

@@ -28,7 +28,7 @@ static void find_own_folder(char *folder, size_t size)
     cut_to_folder(folder);
 }
 
-static void find_program_folder(char *folder, size_t size)
+void gess__program_folder(char *folder, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", folder, size - 1);
     folder[length > 0 ? length : 0] = '\0';
@@ -50,7 +50,7 @@ bool gess__library_open(gess__library *library, const char *file, bool global)
     GESS_ASSERT(file != NULL && strchr(file, '/') == NULL);
     *library = (gess__library){0};
     find_own_folder(own, sizeof own);
-    find_program_folder(program, sizeof program);
+    gess__program_folder(program, sizeof program);
     for (size_t i = 0; i < PLACES; i++) {
         const char *folder = i == 0 ? own : program;
         if (folder[0] == '\0') continue;

@@ -18,4 +18,7 @@ bool gess__library_open(gess__library *library, const char *file, bool global);
 /* The address of a symbol; NULL if the library has none of that name. */
 void *gess__library_symbol(const gess__library *library, const char *name);
 
+/* The folder of the running program; "" if it is not known. */
+void gess__program_folder(char *folder, size_t size);
+
 #endif

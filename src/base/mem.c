@@ -33,3 +33,9 @@ int gess__copy_text(char **out, const char *text, gess_error *err)
     memcpy(*out, text, bytes);
     return GESS_OK;
 }
+
+void gess__fill_struct(void *to, size_t to_size, const void *from, size_t size)
+{
+    memcpy(to, from, to_size < size ? to_size : size);
+    if (to_size > size) memset((char *)to + size, 0, to_size - size);
+}

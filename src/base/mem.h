@@ -18,4 +18,7 @@ int gess__alloc_bytes(void *out, size_t count, size_t size, const char *what, ge
 /* A copy of a string, which the caller frees. */
 int gess__copy_text(char **out, const char *text, gess_error *err);
 
+/* Fills the caller's struct of to_size bytes with ours of `size` bytes. Fields that only the caller knows become 0. */
+void gess__fill_struct(void *to, size_t to_size, const void *from, size_t size);
+
 #endif

@@ -93,15 +93,10 @@ static void forget_outstanding(gess__peer *p, uint64_t ensemble, uint64_t serial
         }
 }
 
-static double smooth(double before, double now)
-{
-    return before > 0.0 ? 0.7 * before + 0.3 * now : now;
-}
-
 static void note_times(gess__peer *p, const gess__order *order, const gess__outcome *o)
 {
-    p->sec_per_iteration = smooth(p->sec_per_iteration, o->seconds / (double)order->iterations);
-    if (o->tally.evals > 0) p->sec_per_eval = smooth(p->sec_per_eval, o->seconds / (double)o->tally.evals);
+    p->sec_per_iteration = gess__smooth(p->sec_per_iteration, 0.3, o->seconds / (double)order->iterations);
+    if (o->tally.evals > 0) p->sec_per_eval = gess__smooth(p->sec_per_eval, 0.3, o->seconds / (double)o->tally.evals);
     p->tasks++;
     p->iterations += order->iterations * order->count;
     p->busy += o->seconds;

@@ -154,12 +154,6 @@ int gess__claim_block(gess__scheduler *s, int rank, double sec_per_iteration, si
     return 1;
 }
 
-/* Moves an average towards a new value; 0: there is none yet. */
-static double smooth(double average, double weight, double value)
-{
-    return average > 0.0 ? (1.0 - weight) * average + weight * value : value;
-}
-
 void gess__claim_finish(gess__scheduler *s, const gess__claim *claim, const gess__outcome *o)
 {
     gess__block_state *h = &s->state[claim->block];
@@ -168,9 +162,9 @@ void gess__claim_finish(gess__scheduler *s, const gess__claim *claim, const gess
     /* until a task has run here, times of other ranks are better than none */
     if (s->sec_per_iteration == 0.0) s->sec_per_iteration = seconds;
     if (s->sec_per_eval == 0.0) s->sec_per_eval = o->sec_per_eval;
-    s->typical = smooth(s->typical, 0.05, seconds);
+    s->typical = gess__smooth(s->typical, 0.05, seconds);
     s->evals_per_iteration =
-        smooth(s->evals_per_iteration, 0.05, (double)o->tally.evals / (double)claim->task.iterations);
+        gess__smooth(s->evals_per_iteration, 0.05, (double)o->tally.evals / (double)claim->task.iterations);
     s->evals += o->tally.evals;
     s->updates += o->tally.updates;
     s->claims--;

@@ -96,9 +96,8 @@ static void run_claim(gess__scheduler *s, unsigned worker, const gess__claim *cl
     pthread_mutex_lock(&s->lock);
     s->free++;
     double seconds = o.seconds / (double)claim->task.iterations;
-    s->sec_per_iteration = s->sec_per_iteration > 0.0 ? 0.9 * s->sec_per_iteration + 0.1 * seconds : seconds;
-    if (!u->measure)
-        s->sec_per_eval = s->sec_per_eval > 0.0 ? 0.9 * s->sec_per_eval + 0.1 * u->sec_per_eval : u->sec_per_eval;
+    s->sec_per_iteration = gess__smooth(s->sec_per_iteration, 0.1, seconds);
+    if (!u->measure) s->sec_per_eval = gess__smooth(s->sec_per_eval, 0.1, u->sec_per_eval);
     o.tally.evals = u->tally.evals - evals;
     o.tally.updates = u->tally.updates - updates;
     gess__claim_finish(s, claim, &o);

@@ -28,6 +28,12 @@ void gess__scheduler_free(gess__scheduler *scheduler);
  */
 int gess__scheduler_share(gess__scheduler *scheduler, const gess__ensemble *e, unsigned workers, gess_error *err);
 
+/* Moves an average of measured times towards a new value, by a share `weight`; 0: there is none yet. */
+static inline double gess__smooth(double average, double weight, double value)
+{
+    return average > 0.0 ? (1.0 - weight) * average + weight * value : value;
+}
+
 /* ---- claims of other ranks, between begin() and end() of gess__remote ---- */
 
 /* One block of chains for one segment, claimed by a worker of this process or by another rank. Draws do not depend on

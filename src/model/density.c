@@ -99,8 +99,7 @@ int gess_model_describe(const gess_model *model, gess_model_info *info, size_t s
                                  .derived = model->derived,
                                  .blobs = model->blobs,
                                  .has_gradient = model->gradient != NULL};
-    memcpy(info, &all, size < sizeof all ? size : sizeof all);
-    if (size > sizeof all) memset((char *)info + sizeof all, 0, size - sizeof all); /* fields of a later version */
+    gess__fill_struct(info, size, &all, sizeof all);
     return GESS_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/csv.h"
+#include "base/library.h"
 #include "base/mem.h"
 #include "model/builtin/builtin.h"
 
@@ -318,12 +319,9 @@ void gess_model_free(gess_model *model)
 static void folder_beside_command(char *path, size_t size)
 {
     static const char data[] = "share/gess/data";
-    ssize_t length = readlink("/proc/self/exe", path, size);
-    path[length > 0 && (size_t)length < size ? length : 0] = '\0';
-    for (int up = 0; up < 2; up++) {
-        char *slash = strrchr(path, '/');
-        if (slash != NULL) *slash = '\0';
-    }
+    gess__program_folder(path, size);
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) *slash = '\0';
     size_t used = strlen(path);
     if (used == 0 || used + 1 + sizeof data > size)
         path[0] = '\0';

@@ -89,7 +89,6 @@ int gess__summary_load_stats(gess__summary *summary, const char *path, gess_erro
 /* An aligned table for people, with as many figures as fit into `width` columns of text; 0: GESS__FIGURES_SHOWN
  * figures; SIZE_MAX: all. */
 void gess__summary_print_table(const gess__summary *summary, size_t width, FILE *out);
-void gess__summary_print(const gess__summary *summary, FILE *out);
 
 /* A header and one row per parameter; NA for a figure that does not exist. */
 void gess__summary_csv(const gess__summary *summary, FILE *out);

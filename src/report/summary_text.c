@@ -186,8 +186,3 @@ void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
     if (failures > 0)
         fprintf(out, "%lld updates found no new point in their bracket and kept their state\n", (long long)failures);
 }
-
-void gess__summary_print(const gess__summary *s, FILE *out)
-{
-    gess__summary_print_table(s, 0, out);
-}

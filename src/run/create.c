@@ -288,7 +288,6 @@ int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_err
     GESS_REQUIRE(stats, err);
     gess_stats all = run->stats;
     all.finished = run->finished;
-    memcpy(stats, &all, size < sizeof all ? size : sizeof all);
-    if (size > sizeof all) memset((char *)stats + sizeof all, 0, size - sizeof all); /* fields of a later version */
+    gess__fill_struct(stats, size, &all, sizeof all);
     return GESS_OK;
 }

@@ -111,13 +111,7 @@ static void defaults(void **state)
 #define GESS_TIME(name, flag, unit, help) assert_true(o.name == 0.0);
 #define GESS_TEXT(name, flag, value, unit, help) assert_texts(o.name, value);
 #define GESS_FLAG(name, flag, help) assert_int_equal(o.name, 0);
-#include <gess/options.def>
-#undef GESS_COUNT
-#undef GESS_COUNT_OR_AUTO
-#undef GESS_REAL
-#undef GESS_TIME
-#undef GESS_TEXT
-#undef GESS_FLAG
+#include "base/options_rows.h"
     /* every default is in its range */
     const gess__option *row;
     for (size_t i = 0; (row = gess__option_row(i)) != NULL; i++) {
