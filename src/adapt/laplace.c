@@ -238,7 +238,22 @@ static int report_progress(const gess__laplace *s, gess_error *err)
 
 /* ---- a search ---- */
 
-/* Starts at the highest chain, with directions along the coordinates, each as long as chains differ in it. */
+/* Starts at a point, with directions along the coordinates (`scale`), or with those of `frame`. */
+static void begin_at(gess__laplace *s, const double *point, double value, const double *scale, const double *frame)
+{
+    size_t dim = s->ensemble->target.dim;
+    s->at = (gess__laplace_progress){.value = value, .steps = frame != NULL}; /* a frame allows a quick step first */
+    memcpy(s->top, point, dim * sizeof *s->top);
+    memset(s->scaled, 0, dim * sizeof *s->scaled);
+    if (frame != NULL)
+        memcpy(s->frame, frame, dim * dim * sizeof *s->frame);
+    else
+        memset(s->frame, 0, dim * dim * sizeof *s->frame);
+    for (size_t k = 0; frame == NULL && k < dim; k++) s->frame[k + k * dim] = scale[k];
+    begin_round(s, ALONG);
+}
+
+/* Starts at the highest chain, with directions that are as long as chains differ in each coordinate. */
 static void begin(gess__laplace *s)
 {
     const gess__chains *c = &s->ensemble->chains;
@@ -246,18 +261,14 @@ static void begin(gess__laplace *s)
     double count = (double)c->count;
     for (size_t i = 1; i < c->count; i++)
         if (c->value[i] > c->value[best]) best = i;
-    s->at = (gess__laplace_progress){.value = c->value[best]};
-    memcpy(s->top, c->x + best * dim, dim * sizeof *s->top);
-    memset(s->scaled, 0, dim * sizeof *s->scaled);
-    memset(s->frame, 0, dim * dim * sizeof *s->frame);
     for (size_t k = 0; k < dim; k++) {
         double mean = 0.0, square = 0.0;
         for (size_t i = 0; i < c->count; i++) mean += c->x[i * dim + k] / count;
         for (size_t i = 0; i < c->count; i++) square += (c->x[i * dim + k] - mean) * (c->x[i * dim + k] - mean);
         double sd = sqrt(square / count);
-        s->frame[k + k * dim] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
+        s->step[k] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
     }
-    begin_round(s, ALONG);
+    begin_at(s, c->x + best * dim, c->value[best], s->step, NULL);
 }
 
 /* Gives directions the length at which the log density falls by about a half, on average of both ways; returns how many
@@ -399,6 +410,39 @@ static int search(gess__laplace *s, uint64_t max_evals, int *found, gess_error *
         GESS_TRY(report_progress(s, err));
     } while (conclude(s, found));
     return GESS_OK;
+}
+
+int gess__laplace_climb(gess__laplace *s, gess__ensemble *e, const gess__record *record, const gess__climb *climb,
+                        enum gess__climb_end *end, gess_error *err)
+{
+    gess_error error = {0};
+    int found = 0, more = 1, status = GESS_OK;
+    s->ensemble = e;
+    s->record = record;
+    begin_at(s, climb->point, climb->value, climb->scale, climb->frame);
+    *end = GESS__CLIMB_LOST;
+    while (more && status == GESS_OK && *end == GESS__CLIMB_LOST) {
+        int stepped = s->at.kind == STEP;
+        if (s->at.evals + round_cost(s) > climb->max_evals) break;
+        status = run_round(s, &error);
+        if (status == GESS_OK) status = report_progress(s, &error);
+        if (status == GESS_OK) more = conclude(s, &found);
+        if (status != GESS_OK || !stepped || climb->arrived == NULL) continue;
+        if (climb->arrived(climb->user, s->top, s->at.value)) *end = GESS__CLIMB_ARRIVED;
+    }
+    if (status != GESS_OK && status != GESS_ERR_MODEL) {
+        if (err != NULL) *err = error;
+        return status;
+    }
+    if (found) *end = GESS__CLIMB_FOUND;
+    e->tally.evals += s->at.evals;
+    return GESS_OK;
+}
+
+const double *gess__laplace_top(const gess__laplace *s, double *value)
+{
+    *value = s->at.value;
+    return s->top;
 }
 
 int gess__laplace_search(gess__learning *l, const gess__record *record, gess_error *err)

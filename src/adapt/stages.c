@@ -116,8 +116,7 @@ static void end_warmup(gess__ensemble *e)
     memset(e->chains.log_ts, 0, e->chains.count * sizeof *e->chains.log_ts);
 }
 
-/* What the stage's updates cost, and how many independence moves were accepted. */
-static void measure_moves(gess__adaptation *a)
+void gess__warmup_measure_moves(gess__adaptation *a)
 {
     gess__warmup *u = &a->warmup;
     const gess__tally *now = &a->ensemble->tally, *before = &u->before;
@@ -146,7 +145,7 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
     GESS_TRY(steps->advance(self, w->stage + w->length, record, err));
     if (steps->probe != NULL) GESS_TRY(steps->probe(self, record, err));
     gess__window_end_stage(w);
-    measure_moves(a);
+    gess__warmup_measure_moves(a);
     u->open = 0;
     gess__warmup_measure(a);
     GESS_TRY(check_not_flat(a, err));
@@ -178,6 +177,8 @@ static uint64_t held_draws(const gess__adaptation *a)
     const uint64_t *both = a->ensemble->done;
     uint64_t min = gess__ensemble_done(a->ensemble), done = both[0] > both[1] ? both[0] : both[1];
     uint64_t max = UINT64_MAX / 2, impossible = w->room + 1, end = w->stage + w->length;
+    if (u->exploring) /* particles, as many as the window says */
+        return w->start == 0 && w->stage == 0 && w->stride == 1 && w->length == w->draws ? w->draws : impossible;
     if (u->stages == 0 && !u->open && done == 0) return u->moved ? 0 : impossible;
     if (w->stride == 0 || w->length > max || w->stage > max || w->start > w->stage || w->stage > min || done > end)
         return impossible;
@@ -187,9 +188,9 @@ static uint64_t held_draws(const gess__adaptation *a)
 
 void gess__adaptation_archive(gess__adaptation *a, gess__archive *archive)
 {
-    uint64_t fixed = a->warmup.fixed;
+    int fixed = a->warmup.fixed != GESS_AUTO;
     GESS_ARCHIVE(archive, &a->warmup);
-    if (a->warmup.fixed != fixed) archive->bad = 1;
+    if ((a->warmup.fixed != GESS_AUTO) != fixed) archive->bad = 1;
     gess__window_archive(&a->window, archive);
     if (!a->warmup.over && !archive->bad) gess__window_archive_contents(&a->window, held_draws(a), archive);
 }

@@ -23,6 +23,7 @@ typedef struct gess__warmup {
     uint64_t max_evals;
     unsigned stages; /* complete */
     unsigned calm;   /* stages in a row without improvement */
+    int exploring; /* the window holds particles (explore/annealing.h), and stretches collect nothing */
     /* of the stage that is running */
     int open;
     double value_before, error_before; /* mean_value and mean_error of the stage before */
@@ -69,6 +70,9 @@ uint64_t gess__warmup_min_iterations(const gess__adaptation *a);
 
 /* Takes the mean log density of the last stage again, after a change of map has changed log densities. */
 void gess__warmup_measure(gess__adaptation *a);
+
+/* Measures what updates cost since warmup.before, and how many independence moves were accepted. */
+void gess__warmup_measure_moves(gess__adaptation *a);
 
 void gess__adaptation_archive(gess__adaptation *a, gess__archive *archive);
 

@@ -143,6 +143,7 @@ static int share(gess__coordinator *c, size_t count, gess__ensemble **ensemble, 
     c->setup = (gess__setup){.block = 1,
                              .learns_map = first->frozen.map != NULL,
                              .mixture = first->frozen.mixture != NULL,
+                             .anneals = first->frozen.reference != NULL,
                              .tempered = first->chains.powers != NULL};
     for (size_t i = 0; i < count; i++) {
         ensemble[i]->remote = &c->remote;

@@ -46,6 +46,7 @@ static int make_ensemble(gess__helper_rank *r, size_t number, gess_error *err)
                                         .chains = (size_t)r->setup.block,
                                         .learns_map = r->setup.learns_map,
                                         .mixture = r->setup.mixture,
+                                        .anneals = r->setup.anneals,
                                         .tempered = r->setup.tempered};
     if (settings.kernel == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "--kernel %s: no such kernel; `gess sample --help` lists them",

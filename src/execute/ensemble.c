@@ -57,6 +57,7 @@ static int make_workers(gess__ensemble *e, const gess_model *model, const gess_o
     GESS_TRY(gess__target_init(&e->target, model, transform, err));
     GESS_TRY(read_options(e, options, err));
     if (settings->learns_map && transform) GESS_TRY(gess__target_learn(&e->target, err));
+    if (settings->anneals) GESS_TRY(gess__target_anneal(&e->target, err));
 
     size_t dim = e->target.dim;
     unsigned workers = gess__team_size(team);
@@ -68,7 +69,7 @@ static int make_workers(gess__ensemble *e, const gess_model *model, const gess_o
     GESS_ALLOC(&e->updates, workers, err);
     for (unsigned worker = 0; worker < workers; worker++)
         GESS_TRY(gess__update_init(&e->updates[worker], e->kernel, &e->target, e->block, err));
-    return gess__frozen_new(&e->frozen, dim, e->target.learned, settings->mixture, err);
+    return gess__frozen_new(&e->frozen, &e->target, settings->mixture, err);
 }
 
 int gess__ensemble_init(gess__ensemble *e, const gess_model *model, const gess_options *options,

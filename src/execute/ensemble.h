@@ -15,6 +15,7 @@ typedef struct gess__ensemble_settings {
     size_t first, chains; /* number of its first chain among those of the run; how many chains */
     int learns_map;       /* the target gets a map that can be learned */
     int mixture;          /* T may become a mixture */
+    int anneals;          /* the target may be annealed */
     int tempered;         /* chains have powers */
 } gess__ensemble_settings;
 

@@ -6,10 +6,12 @@
 
 #include <math.h>
 
-int gess__frozen_new(gess__frozen *f, size_t dim, gess__learned *map, int mixture, gess_error *err)
+int gess__frozen_new(gess__frozen *f, const gess__target *target, int mixture, gess_error *err)
 {
+    size_t dim = target->dim;
     GESS_ASSERT(dim > 0);
-    f->map = map;
+    f->map = target->learned;
+    f->reference = target->reference;
     if (mixture) {
         f->moves.period = 1;
         GESS_TRY(gess__mixture_new(&f->mixture, dim, err));
@@ -66,6 +68,8 @@ void gess__frozen_archive(gess__frozen *f, gess__archive *a)
     GESS_ASSERT(f->approx != NULL);
     gess__archive_expect(a, f->map != NULL);
     gess__archive_expect(a, f->mixture != NULL);
+    gess__archive_expect(a, f->reference != NULL);
+    if (f->reference != NULL && !a->bad) gess__reference_archive(f->reference, a);
     gess__frozen_archive_approx(f->approx, a);
     GESS_ARCHIVE(a, &f->moves);
     if (f->moves.independence > 0 && f->moves.period < f->moves.independence) a->bad = 1;

@@ -8,14 +8,15 @@
 #include "kernel/kernel.h"
 
 typedef struct gess__frozen {
-    gess__learned *map;     /* the target's, borrowed: densities are evaluated through it; NULL: none is learned */
-    gess__approx *approx;   /* the one multivariate t: T itself, unless there is a mixture of several components */
-    gess__mixture *mixture; /* NULL: T never has more than one component */
+    gess__learned *map;         /* the target's, borrowed: densities are evaluated through it; NULL: none is learned */
+    gess__reference *reference; /* the target's, borrowed: densities are annealed with it; NULL: they never are */
+    gess__approx *approx;       /* the one multivariate t: T itself, unless there is a mixture of several components */
+    gess__mixture *mixture;     /* NULL: T never has more than one component */
     gess__move_mix moves;
 } gess__frozen;
 
-/* N(0, I) as T; `map` (or NULL) stays the caller's; `mixture`: with room for a mixture. */
-int gess__frozen_new(gess__frozen *frozen, size_t dim, gess__learned *map, int mixture, gess_error *err);
+/* N(0, I) as T; the target's map and reference stay its own; `mixture`: with room for a mixture. */
+int gess__frozen_new(gess__frozen *frozen, const gess__target *target, int mixture, gess_error *err);
 void gess__frozen_free(gess__frozen *frozen);
 
 /* T if it is a mixture of more than one component, otherwise NULL. */

@@ -70,6 +70,7 @@ static int choose_methods(gess__sampler *s, const gess_options *options, gess__e
                           (unsigned long long)options->ensembles, options->ensembles == 1 ? "" : "s");
     settings->learns_map = s->schedule->learns_map;
     settings->mixture = s->schedule->mixture;
+    settings->anneals = s->schedule->anneals;
     settings->tempered = s->schedule->tempered;
     return GESS_OK;
 }
@@ -92,7 +93,9 @@ int gess__sampler_new(gess__sampler **sampler, const gess_model *model, const ge
 {
     GESS_TRY(gess__sampler_make(sampler, model, options, first, chains, team, err));
     gess__ensemble *e = &(*sampler)->ensemble;
-    return gess__starts(&e->target, e->seed, options->init, &e->chains, &e->tally, err);
+    GESS_TRY(gess__starts(&e->target, e->seed, options->init, &e->chains, &e->tally, err));
+    if ((*sampler)->schedule->started != NULL) (*sampler)->schedule->started(*sampler);
+    return GESS_OK;
 }
 
 void gess__sampler_free(gess__sampler *s)
@@ -113,7 +116,7 @@ void gess__sampler_next(gess__sampler *s, uint64_t until, gess__stretch *stretch
     s->schedule->next(s, until, stretch);
     stretch->phase = s->never_adapt ? GESS__FROZEN : warming ? GESS__WARMING : GESS__SAMPLING;
     stretch->warmup = gess__warmup_min_iterations(&s->adaptation);
-    if (warming) stretch->collect = gess__window_collect(&s->adaptation.window);
+    if (warming && !s->adaptation.warmup.exploring) stretch->collect = gess__window_collect(&s->adaptation.window);
 }
 
 int gess__sampler_run(gess__sampler *s, gess__stretch *stretch, const gess__record *record, gess_error *err)
@@ -174,6 +177,9 @@ static int stage_assess(void *self)
 int gess__sampler_warm_up(gess__sampler *s, const gess__record *record, gess_error *err)
 {
     static const gess__stage_steps steps = {.advance = stage_advance, .probe = stage_probe, .assess = stage_assess};
+    int busy = 0;
+    if (s->schedule->explore != NULL) GESS_TRY(s->schedule->explore(s, record, &busy, err));
+    if (busy) return GESS_OK;
     return gess__warmup_stage(&s->adaptation, &steps, s, record, err);
 }
 

@@ -25,6 +25,7 @@ struct gess__schedule {
     int no_approx;   /* for kernels without an approximation, and for them only */
     int learns_map;  /* gives the target a map that can be learned */
     int mixture;     /* T may become a mixture */
+    int anneals;     /* the target may be annealed */
     int tempered;    /* chains have powers */
     int fits_points; /* fits to the points of warm-up windows, not only to present states */
 
@@ -34,6 +35,11 @@ struct gess__schedule {
     void (*free)(void *state);
     /* Writes s->state to an archive, or reads it; NULL: there is nothing to save. */
     void (*archive)(gess__sampler *s, gess__archive *archive);
+
+    /* The chains have got their starts; NULL: it does not matter. */
+    void (*started)(gess__sampler *s);
+    /* Before a stage of warm-up: may run a step of its own in place of a stage, and then sets *busy. NULL: never. */
+    int (*explore)(gess__sampler *s, const gess__record *record, int *busy, gess_error *err);
 
     /* The next stretch towards `until` iterations of every chain; may fit. count = 0 if every chain is there. */
     void (*next)(gess__sampler *s, uint64_t until, gess__stretch *stretch);

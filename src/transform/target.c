@@ -15,6 +15,7 @@ int gess__target_init(gess__target *target, const gess_model *model, int transfo
     GESS_ASSERT(target != NULL && model != NULL && (model->logp != NULL || model->logp_blobs != NULL));
     target->model = model;
     target->learned = NULL;
+    target->reference = NULL;
     GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
     target->dim = target->bounds.inner;
     target->columns = gess__model_columns(model);
@@ -25,6 +26,26 @@ void gess__target_free(gess__target *target)
 {
     gess__bounds_free(&target->bounds);
     gess__learned_free(target->learned);
+    gess__reference_free(target->reference);
+}
+
+int gess__target_anneal(gess__target *target, gess_error *err)
+{
+    GESS_ASSERT(target->dim > 0 && target->reference == NULL);
+    return gess__reference_new(&target->reference, &target->bounds, err);
+}
+
+/* Whether the density is annealed at present. */
+static int annealed(const gess__target *target)
+{
+    return target->reference != NULL && target->reference->power < 1.0;
+}
+
+double gess__target_unannealed(const gess__target *target, const double *y, double value)
+{
+    const gess__reference *r = target->reference;
+    if (!annealed(target)) return value;
+    return (value - (1.0 - r->power) * gess__reference_log(r, y)) / r->power;
 }
 
 int gess__target_learn(gess__target *target, gess_error *err)
@@ -134,9 +155,9 @@ static void spread_blobs(size_t count, size_t inside, const double *places, doub
     }
 }
 
-/* Log densities, gradients and blobs in the space y. */
-static int evaluate_unbounded(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
-                              double *gradients, double *blobs, double *scratch, gess_error *err)
+/* Log densities, gradients and blobs in the space y, not annealed. */
+static int evaluate_model(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                          double *gradients, double *blobs, double *scratch, gess_error *err)
 {
     if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, blobs, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
@@ -166,11 +187,24 @@ static int evaluate_unbounded(const gess__target *target, unsigned worker, size_
     return GESS_OK;
 }
 
+/* Log densities, gradients and blobs in the space y. */
+static int evaluate_unbounded(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
+                              double *gradients, double *blobs, double *scratch, gess_error *err)
+{
+    const gess__reference *r = target->reference;
+    GESS_TRY(evaluate_model(target, worker, n, y, values, gradients, blobs, scratch, err));
+    if (!annealed(target)) return GESS_OK;
+    double power = GESS__MUTANT(ANNEALED_POWER) ? 0.9 * r->power : r->power;
+    for (size_t i = 0; i < n; i++)
+        values[i] = power * values[i] + (1.0 - r->power) * gess__reference_log(r, y + i * target->dim);
+    return GESS_OK;
+}
+
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err)
 {
     GESS_ASSERT(n == 0 || (w != NULL && values != NULL && scratch != NULL));
-    GESS_ASSERT(gradients == NULL || (target->model->gradient != NULL && !mapped(target)));
+    GESS_ASSERT(gradients == NULL || (target->model->gradient != NULL && !mapped(target) && !annealed(target)));
     GESS_ASSERT(blobs == NULL || target->model->blobs > 0);
     if (blobs == NULL && gradients == NULL && target->model->logp == NULL) {
         blobs = scratch;
@@ -216,6 +250,8 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
         for (size_t i = 0; i < n; i++) rows[i * stride] -= learned[i];
         y = mapped_y;
     }
+    for (size_t i = 0; annealed(target) && i < n; i++)
+        rows[i * stride] = gess__target_unannealed(target, y + i * target->dim, rows[i * stride]);
     x = y;
     if (!target->bounds.trivial) {
         double *inside = next, *jacobians = inside + n * dim;

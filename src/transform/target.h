@@ -15,13 +15,15 @@
 
 #include "transform/bounds.h"
 #include "transform/learned_map.h"
+#include "transform/reference.h"
 
 typedef struct gess__target {
     const gess_model *model; /* borrowed */
     gess__bounds bounds;
-    gess__learned *learned; /* owned; NULL if no map is learned */
-    size_t dim;             /* of w and y */
-    size_t columns;         /* of a draw: log density, parameters, derived quantities, blobs */
+    gess__learned *learned;     /* owned; NULL if no map is learned */
+    gess__reference *reference; /* owned; NULL if the target is never annealed */
+    size_t dim;                 /* of w and y */
+    size_t columns;             /* of a draw: log density, parameters, derived quantities, blobs */
 } gess__target;
 
 /* transform: 1 to sample bounded parameters on a log or logit scale, 0 for hard bounds. gess__target_free() must follow
@@ -32,18 +34,24 @@ void gess__target_free(gess__target *target);
 /* Gives the target a map that can be learned, at first the identity. Must be called before scratch is sized. */
 int gess__target_learn(gess__target *target, gess_error *err);
 
+/* Gives the target a reference, at power 1: the target can be annealed. */
+int gess__target_anneal(gess__target *target, gess_error *err);
+
 /* Doubles of scratch for the functions below with up to n points. */
 size_t gess__target_scratch(const gess__target *target, size_t n);
 
 /* w → y of one point; returns log |dy/dw|. */
 double gess__target_out(const gess__target *target, const double *w, double *y, double *scratch);
 
-/* Log densities in the sampling space of n points w (n × dim), raw: NaN and infinities are passed on, since a value
- * that the sampler does not use must not count. The model is not called for points outside its bounds. gradients is
- * n × dim, or NULL; only a target without a learned map has gradients. blobs is n × model->blobs, or NULL if they are
- * not wanted or there are none; rows of points outside the bounds are arbitrary. If the model fails, err->chain is the
- * number of the point to blame in this batch, from 1: the caller replaces it by the number of its chain. May be called
- * by several threads at once, with different `worker` and scratch. */
+/* The log density in the space y of a point, from that of the annealed target; the same at power 1. */
+double gess__target_unannealed(const gess__target *target, const double *y, double value);
+
+/* Log densities in the sampling space of n points w (n × dim), annealed if the reference's power is below 1, raw: NaN
+ * and infinities are passed on, since a value that the sampler does not use must not count. The model is not called for
+ * points outside its bounds. gradients is n × dim, or NULL; only a target without a learned map has gradients. blobs is
+ * n × model->blobs, or NULL if they are not wanted or there are none; rows of points outside the bounds are arbitrary.
+ * If the model fails, err->chain is the number of the point to blame in this batch, from 1: the caller replaces it by
+ * the number of its chain. May be called by several threads at once, with different `worker` and scratch. */
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err);
 

@@ -1,0 +1,66 @@
+/* The annealed route of warm-up: sequential Monte Carlo from the reference (transform/reference.h) to the target
+ * (P. Del Moral, A. Doucet and A. Jasra, "Sequential Monte Carlo samplers", JRSS B 68 (2006)).
+ *
+ * Particles are drawn from the reference. A step raises the power β of the annealed density so far that the conditional
+ * effective sample size of the particles' weights is a given share of their number, resamples them (systematic), and
+ * moves each by a few updates with a T that was fitted to the particles before. At β = 1 the modes that the particles
+ * have found are weighed by importance sampling from T: the number of particles in a mode does not tell its weight if
+ * modes differ in width. The particles that come of it are the window that ordinary warm-up goes on from, and its
+ * chains.
+ *
+ * Particles are the points of the warm-up window. They are moved in waves, one row of the window at a time: the chains
+ * of the ensemble take the row's points, run as in any stretch, and give the points back. So threads, ranks,
+ * speculation and stops work as always. */
+#ifndef GESS_EXPLORE_ANNEALING_H
+#define GESS_EXPLORE_ANNEALING_H
+
+#include "adapt/learning.h"
+#include "explore/clusters.h"
+#include "explore/summits.h"
+
+/* Temperatures that are recorded; a run needs some tens. */
+enum { GESS__MAX_POWERS = 256 };
+
+/* How annealing stands. Saved in checkpoints as it is. */
+typedef struct gess__annealing_state {
+    int under_way, done;
+    int fixed;       /* the powers are given, T and the number of updates stay as they are (tests) */
+    unsigned steps;  /* complete */
+    unsigned powers; /* recorded */
+    double power[GESS__MAX_POWERS];
+    double log_z;    /* log of the estimated normalisation of the target so far */
+    unsigned rounds; /* of moves at β = 1 */
+    int searched;    /* summits that T does not cover have been searched for */
+    /* of the step that is under way */
+    int open;
+    uint64_t begun, length; /* iteration at which its first wave began; updates per wave */
+    /* the weights of modes */
+    uint64_t modes;
+    double weight[GESS__MAX_COMPONENTS], weight_error[GESS__MAX_COMPONENTS]; /* share; its relative error */
+    uint64_t evals;                                                          /* that annealing took, all in all */
+} gess__annealing_state;
+
+typedef struct gess__annealing {
+    gess__learning *learning; /* borrowed */
+    gess__annealing_state state;
+    gess__clusters *clusters;
+    gess__summits *summits;
+    double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
+    double *weight;              /* per particle */
+} gess__annealing;
+
+int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);
+void gess__annealing_free(gess__annealing *annealing);
+
+/* Begins: the particles are drawn by the first step. */
+void gess__annealing_begin(gess__annealing *annealing);
+
+/* Runs one step, or the rest of one that was stopped. `advance` runs all chains up to an iteration, as in
+ * gess__stage_steps. */
+int gess__annealing_step(gess__annealing *annealing,
+                         int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
+                         void *self, const gess__record *record, gess_error *err);
+
+void gess__annealing_archive(gess__annealing *annealing, gess__archive *archive);
+
+#endif

@@ -1,0 +1,55 @@
+/* Leads warm-up to annealing if chains are in several basins, and otherwise lets it learn as it is. */
+#include "explore/exploration.h"
+
+#include "adapt/laplace.h"
+#include "base/assert.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err)
+{
+    GESS_ALLOC(exploration, 1, err);
+    gess__exploration *x = *exploration;
+    GESS_TRY(gess__learning_new(&x->learning, adaptation, 1, err));
+    return gess__annealing_new(&x->annealing, x->learning, err);
+}
+
+void gess__exploration_free(gess__exploration *x)
+{
+    if (x == NULL) return;
+    gess__annealing_free(x->annealing);
+    gess__learning_free(x->learning);
+    free(x);
+}
+
+void gess__exploration_started(gess__exploration *x, int annealed)
+{
+    const gess__chains *c = &x->learning->ensemble->chains;
+    gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
+    if (annealed && !x->learning->adaptation->warmup.over) gess__annealing_begin(x->annealing);
+}
+
+int gess__exploration_step(gess__exploration *x,
+                           int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
+                           void *self, const gess__record *record, int *busy, gess_error *err)
+{
+    *busy = x->annealing->state.under_way;
+    return *busy ? gess__annealing_step(x->annealing, advance, self, record, err) : GESS_OK;
+}
+
+int gess__exploration_probe(gess__exploration *x, const gess__record *record, gess_error *err)
+{
+    return gess__laplace_search(x->learning, record, err);
+}
+
+int gess__exploration_assess(gess__exploration *x)
+{
+    return gess__learning_assess(x->learning);
+}
+
+void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
+{
+    gess__learning_archive(x->learning, archive);
+    gess__annealing_archive(x->annealing, archive);
+}

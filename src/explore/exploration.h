@@ -1,0 +1,33 @@
+/* Exploration: which way warm-up goes. It knows how many basins the chains fell into, whether annealing is called for,
+ * and what became of every basin. It owns what warm-up learns (adapt/learning.h). */
+#ifndef GESS_EXPLORE_EXPLORATION_H
+#define GESS_EXPLORE_EXPLORATION_H
+
+#include "adapt/learning.h"
+#include "explore/annealing.h"
+
+typedef struct gess__exploration {
+    gess__learning *learning;
+    gess__annealing *annealing;
+} gess__exploration;
+
+int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err);
+void gess__exploration_free(gess__exploration *exploration);
+
+/* The chains are at their starts, which the reference of annealing comes from; `annealed`: begin with annealing. */
+void gess__exploration_started(gess__exploration *exploration, int annealed);
+
+/* Runs a step of annealing if that is under way, and then sets *busy. */
+int gess__exploration_step(gess__exploration *exploration,
+                           int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
+                           void *self, const gess__record *record, int *busy, gess_error *err);
+
+/* After the draws of a stage: the Laplace search, and the search for other basins. */
+int gess__exploration_probe(gess__exploration *exploration, const gess__record *record, gess_error *err);
+
+/* After a stage: learns, unless annealing begins; returns whether there is more to learn. */
+int gess__exploration_assess(gess__exploration *exploration);
+
+void gess__exploration_archive(gess__exploration *exploration, gess__archive *archive);
+
+#endif

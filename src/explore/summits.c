@@ -1,0 +1,155 @@
+/* Notes points of high log density, and climbs from those that T does not cover. */
+#include "explore/summits.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "frozen/frozen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* T covers a point if log π − log T there exceeds the typical value by at most this. */
+#define COVERED 5.0
+
+/* Climbs of a search; the degrees of freedom of a summit's t. */
+enum { MAX_CLIMBS = 24 };
+#define SUMMIT_NU 10.0
+
+int gess__summits_new(gess__summits **summits, size_t dim, gess_error *err)
+{
+    GESS_ALLOC(summits, 1, err);
+    gess__summits *s = *summits;
+    s->dim = dim;
+    GESS_ALLOC(&s->point, GESS__NOTED * dim, err);
+    GESS_ALLOC(&s->value, GESS__NOTED, err);
+    GESS_ALLOC(&s->level, GESS__NOTED, err);
+    GESS_ALLOC(&s->scale, dim, err);
+    GESS_ALLOC(&s->log_t, GESS__NOTED, err);
+    GESS_ALLOC(&s->scratch, gess__mixture_scratch(dim, GESS__NOTED), err);
+    for (size_t k = 0; k < GESS__MAX_SUMMITS; k++) GESS_TRY(gess__approx_new(&s->t[k], dim, err));
+    return gess__laplace_new(&s->climber, dim, err);
+}
+
+void gess__summits_free(gess__summits *s)
+{
+    if (s == NULL) return;
+    free(s->point);
+    free(s->value);
+    free(s->level);
+    free(s->scale);
+    free(s->log_t);
+    free(s->scratch);
+    for (size_t k = 0; k < GESS__MAX_SUMMITS; k++) gess__approx_free(s->t[k]);
+    gess__laplace_free(s->climber);
+    free(s);
+}
+
+void gess__summits_note(gess__summits *s, const double *y, double value)
+{
+    size_t at = (size_t)(s->state.noted++ % GESS__NOTED);
+    memcpy(s->point + at * s->dim, y, s->dim * sizeof *y);
+    s->value[at] = value;
+}
+
+/* log T of a point, with the summits found so far as further components of small weight. */
+static double log_t_of(const gess__summits *s, const double *y)
+{
+    const double share = -4.6; /* log 0.01 */
+    double log_t;
+    gess__mixture_log_ts(s->mixture, 1, y, &log_t, s->scratch);
+    for (size_t k = 0; k < s->state.count; k++) {
+        const gess__approx *t = s->t[k];
+        double square = 0.0, *z = s->scratch;
+        for (size_t i = 0; i < s->dim; i++) {
+            double sum = y[i] - t->mu[i];
+            for (size_t j = 0; j < i; j++) sum -= t->chol[i + j * s->dim] * z[j];
+            z[i] = sum * t->inverse_diagonal[i];
+            square += z[i] * z[i];
+        }
+        log_t = fmax(log_t, share + gess__approx_log_t(t, square) + gess__approx_log_norm(t));
+    }
+    return log_t;
+}
+
+static int covered(void *user, const double *y, double value)
+{
+    const gess__summits *s = user;
+    return value - log_t_of(s, y) <= s->limit;
+}
+
+static void exchange(double *x, double *y, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double kept = x[i];
+        x[i] = y[i];
+        y[i] = kept;
+    }
+}
+
+/* Sorts the noted points by falling log π − log T. */
+static void sort_points(gess__summits *s)
+{
+    size_t n = s->state.noted < GESS__NOTED ? (size_t)s->state.noted : GESS__NOTED;
+    for (size_t i = 0; i < n; i++) s->level[i] = s->value[i] - log_t_of(s, s->point + i * s->dim);
+    for (size_t i = 0; i < n; i++) {
+        size_t best = i;
+        for (size_t j = i + 1; j < n; j++)
+            if (s->level[j] > s->level[best]) best = j;
+        exchange(s->level + i, s->level + best, 1);
+        exchange(s->value + i, s->value + best, 1);
+        exchange(s->point + i * s->dim, s->point + best * s->dim, s->dim);
+    }
+    s->state.sorted = 1;
+    s->state.next = 0;
+}
+
+static void keep_summit(gess__summits *s)
+{
+    gess__approx *t = s->t[s->state.count];
+    double value;
+    gess__laplace_top(s->climber, &value);
+    gess__approx_copy(t, gess__laplace_approx(s->climber));
+    t->nu = SUMMIT_NU;
+    s->state.value[s->state.count++] = value;
+}
+
+int gess__summits_search(gess__summits *s, gess__ensemble *e, const gess__record *record, double typical,
+                         const double *scale, uint64_t max_evals, gess_error *err)
+{
+    gess__summits_state *state = &s->state;
+    s->mixture = e->frozen.mixture;
+    s->limit = typical + COVERED;
+    if (!state->sorted) sort_points(s);
+    size_t n = state->noted < GESS__NOTED ? (size_t)state->noted : GESS__NOTED;
+    for (; state->next < n && state->climbs < MAX_CLIMBS && state->count < GESS__MAX_SUMMITS; state->next++) {
+        const double *y = s->point + state->next * s->dim;
+        enum gess__climb_end end;
+        uint64_t before = e->tally.evals;
+        if (state->evals >= max_evals) break;
+        if (covered(s, y, s->value[state->next])) continue;
+        gess__climb climb = {.point = y,
+                             .value = s->value[state->next],
+                             .scale = scale,
+                             .max_evals = max_evals - state->evals,
+                             .arrived = covered,
+                             .user = s};
+        GESS_TRY(gess__laplace_climb(s->climber, e, record, &climb, &end, err));
+        state->evals += e->tally.evals - before;
+        state->climbs++;
+        if (end == GESS__CLIMB_FOUND) keep_summit(s);
+    }
+    state->noted = 0;
+    state->sorted = 0;
+    return GESS_OK;
+}
+
+void gess__summits_archive(gess__summits *s, gess__archive *a)
+{
+    GESS_ARCHIVE(a, &s->state);
+    if (s->state.count > GESS__MAX_SUMMITS || s->state.next > GESS__NOTED) a->bad = 1;
+    if (a->bad) return;
+    gess__archive_bytes(a, s->point, GESS__NOTED * s->dim * sizeof *s->point);
+    gess__archive_bytes(a, s->value, GESS__NOTED * sizeof *s->value);
+    for (size_t k = 0; k < s->state.count && !a->bad; k++) gess__frozen_archive_approx(s->t[k], a);
+}

@@ -1,0 +1,25 @@
+/* T as one component per mode that the particles have found, and the weights of these modes. */
+#ifndef GESS_EXPLORE_WEIGHING_H
+#define GESS_EXPLORE_WEIGHING_H
+
+#include "explore/annealing.h"
+
+/* Fits a component of T to every cluster of the particles. */
+void gess__weighing_fit(gess__annealing *annealing);
+
+/* Weighs every component by bridge sampling between its particles and draws of its own (X.-L. Meng and W. H. Wong,
+ * Statistica Sinica 6 (1996)), sets the weights of T by it, and resamples the particles. */
+int gess__weighing_run(gess__annealing *annealing, const gess__record *record, gess_error *err);
+
+/* The mass of one component: its log, and the relative error of the mass. */
+typedef struct gess__mode_weight {
+    double log_mass, error;
+} gess__mode_weight;
+
+/* Resamples the particles of the window from its first `from_points` points, by their weights (annealing.c). */
+void gess__annealing_resample(gess__annealing *annealing, size_t from_points);
+
+/* log T of all particles, under the mixture. */
+void gess__weighing_log_ts(gess__annealing *annealing, double *out);
+
+#endif
