@@ -92,7 +92,7 @@ int gess__sampler_new(gess__sampler **sampler, const gess_model *model, const ge
 {
     GESS_TRY(gess__sampler_make(sampler, model, options, first, chains, team, err));
     gess__ensemble *e = &(*sampler)->ensemble;
-    return gess__starts(&e->target, e->seed, options->init, &e->chains, &e->tally, err);
+    return gess__starts(&e->target, e->seed, options, &e->chains, &e->tally, err);
 }
 
 void gess__sampler_free(gess__sampler *s)
