@@ -12,11 +12,26 @@ struct arguments {
     const char *model, *directory;
     char config_model[4096]; /* from --config; empty: there is none */
     int quiet;
+    int best, starts; /* --best was given; another option about starts was */
     gess_options *options;
 };
 
 enum { COMMAND_OPTIONS = 3 }; /* that are not rows of options.def */
 enum { FIRST_KEY = 0x1000 };  /* argp key of row 0 of options.def */
+
+/* Starts on the command line replace those of --config, which may come from another of these options. */
+static int replace_starts(struct arguments *a, const char *name, gess_error *err)
+{
+    static const char *const names[] = {"init", "init-from", "start-scale"}, *const defaults[] = {"", "", "1"};
+    int replaces = 0;
+    if (strcmp(name, "best") == 0) a->best = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) replaces |= strcmp(name, names[i]) == 0;
+    if (!replaces || a->starts) return GESS_OK;
+    a->starts = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        TRY(gess_options_set(a->options, names[i], defaults[i], err));
+    return gess_options_set(a->options, "best", a->best ? "1" : "0", err);
+}
 
 static error_t take(int key, char *argument, struct argp_state *state)
 {
@@ -25,6 +40,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     gess_entry row;
     if (key >= FIRST_KEY && key < FIRST_KEY + 0x1000) {
         if (!list_row(GESS_LIST_OPTIONS, (size_t)(key - FIRST_KEY), &row)) return ARGP_ERR_UNKNOWN;
+        if (replace_starts(a, row.name, &err) != GESS_OK) USAGE(state, "%s", err.text);
         if (gess_options_set(a->options, row.name, argument, &err) != GESS_OK) USAGE(state, "%s", err.text);
         return 0;
     }

@@ -29,7 +29,10 @@ struct gess_options {
 #define GESS_TEXT(name, flag, value, unit, help) const char *name;
 #define GESS_FLAG(name, flag, help) int name;
 #include "base/options_rows.h"
-    gess_comm *comm;                /* borrowed; NULL: this process alone */
+    gess_comm *comm; /* borrowed; NULL: this process alone */
+    /* One starting point per chain, with the parameters' names: the draws of --init-from; NULL: there are none.
+     * Borrowed, and set by the run only while it places its chains. */
+    const struct gess__table *points;
     char *owned[GESS__OPTION_ROWS]; /* texts that were set by name; other texts are borrowed */
 };
 

@@ -1,5 +1,5 @@
-/* Places every chain at its start, inside the support: from a row of the file of --init, or at random, with a limited
- * number of attempts. */
+/* Places every chain at its start, inside the support: at a row of a table (the file of --init, or draws of another
+ * run), or at random, with a limited number of attempts. */
 #include "chains/starts.h"
 
 #include "base/assert.h"
@@ -19,6 +19,7 @@ enum { MAX_ATTEMPTS = 100 };
 typedef struct placing {
     const gess__target *target;
     uint64_t seed;
+    double scale; /* of default starts */
     gess__chains *chains;
     gess__tally *tally;
     double *x;       /* 2 × model->dim: a point in the user's space, and normals */
@@ -35,10 +36,12 @@ static void draw_start(const placing *p, size_t chain, uint64_t attempt)
                      .chain = p->chains->first + (uint32_t)chain,
                      .purpose = GESS__FOR_START};
     gess__normals(key, model->dim, normals);
-    if (model->start != NULL)
+    if (model->start != NULL) {
+        for (size_t i = 0; i < model->dim; i++) normals[i] *= p->scale;
         model->start(model->user, model->dim, normals, x);
-    else
-        for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&p->target->bounds, i, normals[i]);
+        return;
+    }
+    for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&p->target->bounds, i, normals[i], p->scale);
 }
 
 /* Puts a chain at the point p->x of the user's space; *inside: whether the point is in the support. */
@@ -83,9 +86,9 @@ static int start_by_draws(const placing *p, gess_error *err)
                 used = gess__describe_parameter(p->target->model, i, p->x[i], point, used, sizeof point);
             return gess__fail(err, GESS_ERR_MODEL,
                               "no starting point inside the support for chain %zu: the log density was -infinity or "
-                              "NaN "
-                              "at %d random points, the last at %s; give starts with --init FILE",
-                              (size_t)p->chains->first + chain + 1, MAX_ATTEMPTS, point);
+                              "NaN at %d random points, the last at %s; %sgive starts with --init FILE",
+                              (size_t)p->chains->first + chain + 1, MAX_ATTEMPTS, point,
+                              p->scale > 1.0 ? "use a smaller --start-scale, or " : "");
         }
     }
     return GESS_OK;
@@ -123,32 +126,43 @@ static int find_columns(const gess_model *model, const gess__table *table, const
     return GESS_OK;
 }
 
-static int start_by_table(const placing *p, const gess__table *table, const char *path, size_t *columns,
-                          gess_error *err)
+/* Where the rows of a table come from, for messages. */
+typedef struct origin {
+    const char *option, *path, *hint;
+} origin;
+
+static int start_by_rows(const placing *p, const gess__table *table, const size_t *columns, const origin *from,
+                         gess_error *err)
 {
     size_t first = p->chains->first, dim = p->target->model->dim;
-    GESS_TRY(find_columns(p->target->model, table, path, columns, err));
-    if (table->rows < first + p->chains->count)
-        return gess__fail(err, GESS_ERR_USAGE,
-                          "--init %s: %zu starting points, but there is a chain %zu; give one row per chain, or "
-                          "--chains %zu",
-                          path, table->rows, first + p->chains->count, table->rows);
     for (size_t chain = 0; chain < p->chains->count; chain++) {
         int inside = 0;
         for (size_t i = 0; i < dim; i++) {
             p->x[i] = table->values[(first + chain) * table->columns + columns[i]];
             if (!isfinite(p->x[i]))
-                return gess__fail(err, GESS_ERR_USAGE, "--init %s: row %zu, column %zu is not a finite number", path,
-                                  first + chain + 1, columns[i] + 1);
+                return gess__fail(err, GESS_ERR_USAGE, "%s %s: row %zu, column %zu is not a finite number",
+                                  from->option, from->path, first + chain + 1, columns[i] + 1);
         }
         GESS_TRY(place(p, chain, &inside, err));
         if (!inside)
             return gess__fail(err, GESS_ERR_USAGE,
-                              "--init %s: row %zu is outside the support (beyond a bound, or the log density there is "
-                              "-infinity or NaN)",
-                              path, first + chain + 1);
+                              "%s %s: row %zu is outside the support (beyond a bound, or the log density there is "
+                              "-infinity or NaN)%s",
+                              from->option, from->path, first + chain + 1, from->hint);
     }
     return GESS_OK;
+}
+
+static int start_by_file(const placing *p, const gess__table *table, const char *path, size_t *columns, gess_error *err)
+{
+    size_t last = p->chains->first + p->chains->count;
+    GESS_TRY(find_columns(p->target->model, table, path, columns, err));
+    if (table->rows < last)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--init %s: %zu starting points, but there is a chain %zu; give one row per chain, or "
+                          "--chains %zu",
+                          path, table->rows, last, table->rows);
+    return start_by_rows(p, table, columns, &(origin){"--init", path, ""}, err);
 }
 
 static int start_from_file(const placing *p, const char *path, gess_error *err)
@@ -157,21 +171,43 @@ static int start_from_file(const placing *p, const char *path, gess_error *err)
     size_t *columns = NULL;
     int status = gess__table_read(&table, path, err);
     if (status == GESS_OK) status = gess__alloc_bytes(&columns, p->target->model->dim, sizeof *columns, "columns", err);
-    if (status == GESS_OK) status = start_by_table(p, &table, path, columns, err);
+    if (status == GESS_OK) status = start_by_file(p, &table, path, columns, err);
     free(columns);
     gess__table_free(&table);
     return status;
 }
 
-int gess__starts(const gess__target *target, uint64_t seed, const char *init, gess__chains *chains, gess__tally *tally,
-                 gess_error *err)
+/* The table has the parameters in order. */
+static int start_from_points(const placing *p, const gess_options *options, gess_error *err)
+{
+    const gess__table *table = options->points;
+    size_t *columns = NULL, dim = p->target->model->dim;
+    GESS_ASSERT(table->columns == dim && table->rows >= p->chains->first + p->chains->count);
+    GESS_ALLOC(&columns, dim, err);
+    for (size_t i = 0; i < dim; i++) columns[i] = i;
+    const origin from = {options->init_from != NULL ? "--init-from" : "--init",
+                         options->init_from != NULL ? options->init_from : options->init,
+                         "; was the run made with this model and these data?"};
+    int status = start_by_rows(p, table, columns, &from, err);
+    free(columns);
+    return status;
+}
+
+static int start_chains(const placing *p, const gess_options *options, gess_error *err)
+{
+    if (options->points != NULL) return start_from_points(p, options, err);
+    return options->init != NULL ? start_from_file(p, options->init, err) : start_by_draws(p, err);
+}
+
+int gess__starts(const gess__target *target, uint64_t seed, const gess_options *options, gess__chains *chains,
+                 gess__tally *tally, gess_error *err)
 {
     GESS_ASSERT(chains->x != NULL && chains->dim == target->dim && chains->blob_count == target->model->blobs);
-    placing p = {.target = target, .seed = seed, .chains = chains, .tally = tally};
+    placing p = {.target = target, .seed = seed, .scale = options->start_scale, .chains = chains, .tally = tally};
     int status = gess__alloc_bytes(&p.x, 2 * target->model->dim, sizeof *p.x, "starts", err);
     if (status == GESS_OK)
         status = gess__alloc_bytes(&p.scratch, gess__target_scratch(target, 1), sizeof *p.scratch, "starts", err);
-    if (status == GESS_OK) status = init != NULL ? start_from_file(&p, init, err) : start_by_draws(&p, err);
+    if (status == GESS_OK) status = start_chains(&p, options, err);
     free(p.x);
     free(p.scratch);
     return status;

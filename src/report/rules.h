@@ -33,6 +33,7 @@
 typedef struct gess__judge {
     gess__verdict *verdict;
     const gess__summary *s;
+    const char *directory;
     json_t *history, *config; /* NULL if the file is missing or damaged */
     int status;               /* an error of gess__add_finding() */
     gess_error *err;

@@ -145,10 +145,23 @@ typedef struct group {
     const double **values; /* per column of the group: chains × draws */
 } group;
 
+/* The levels of the chains, from x, the column lp__. */
+static void find_levels(const shape *s, const double *x, double *scratch, gess__level *levels)
+{
+    size_t first = GESS__LAST_HALF(s->draws), count = s->draws - first;
+    for (size_t c = 0; c < s->chains; c++) {
+        memcpy(scratch, x + c * s->draws + first, count * sizeof *scratch);
+        gess__level_of(count, scratch, &levels[c]);
+    }
+}
+
 static int summarise_one(void *data, unsigned worker, size_t item, gess_error *err)
 {
     group *g = data;
     (void)err;
+    const gess__summary *s = g->summary;
+    if (s->levels != NULL && s->column[g->first + item] == 0) /* lp__ */
+        find_levels(&g->shape, g->values[item], g->workspaces[worker].scratch, s->levels);
     summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->workspaces[worker]);
     return GESS_OK;
 }
@@ -295,6 +308,7 @@ static int choose_columns(gess__summary *s, const source *from, const char *vars
     for (size_t j = 0; j < from->columns; j++) {
         size_t column = log_density_first ? (j + 1) % from->columns : j;
         if (vars != NULL && !gess__name_matches(vars, from->names[column])) continue;
+        if (log_density_first && column == 0) GESS_ALLOC(&s->levels, s->chains, err);
         GESS_TRY(gess__copy_text(&s->names[s->count], from->names[column], err));
         s->column[s->count++] = column;
     }
@@ -371,6 +385,7 @@ void gess__summary_free(gess__summary *s)
     free(s->names);
     free(s->column);
     free(s->figures);
+    free(s->levels);
     json_decref(s->stats);
     *s = (gess__summary){0};
 }

@@ -5,6 +5,7 @@
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
+#include "diagnose/levels.h"
 #include "draws/draws.h"
 #include "report/chain_checks.h"
 
@@ -50,7 +51,8 @@ typedef struct gess__summary {
     gess__figures *figures;
     size_t chains, ensembles;
     uint64_t draws;
-    json_t *stats; /* evals, seconds, …; NULL if they are not known */
+    gess__level *levels; /* chains: where each ends in lp__; NULL if column 0 is not lp__ or not among the rows */
+    json_t *stats;       /* evals, seconds, …; NULL if they are not known */
 } gess__summary;
 
 typedef struct gess__summary_settings {

@@ -1,5 +1,5 @@
 /* Applies the rules of rules.def to a run, with history.json and config.json of its directory, and sorts the findings.
- * The rules are in rules_draws.c and rules_history.c; verdict_text.c prints the verdict. */
+ * The rules are in rules_draws.c, rules_levels.c and rules_history.c; verdict_text.c prints the verdict. */
 #include "report/verdict.h"
 
 #include "base/assert.h"
@@ -40,7 +40,7 @@ static void sort_findings(gess__verdict *v)
 /* Applies the rules to the rows of a summary. */
 static int judge(gess__verdict *v, const gess__summary *s, const char *directory, gess_error *err)
 {
-    gess__judge j = {.verdict = v, .s = s, .err = err};
+    gess__judge j = {.verdict = v, .s = s, .directory = directory, .err = err};
     j.history = load(directory, "history.json");
     j.config = load(directory, "config.json");
     for (size_t i = 0; i < RULES; i++)

@@ -16,13 +16,20 @@ void gess__verdict_extremes(const gess__summary *s, double *ess, double *rhat)
     }
 }
 
-/* Prints text indented, in lines of at most 100 columns. */
+/* The length of the word at the beginning of text; a command in backquotes is one word, so that it can be copied. */
+static size_t word_length(const char *text)
+{
+    const char *quote = *text == '`' ? strchr(text + 1, '`') : NULL;
+    return quote != NULL ? (size_t)(quote - text) + strcspn(quote, " ") : strcspn(text, " ");
+}
+
+/* Prints text indented, in lines of at most 100 columns if no word is longer. */
 static void print_wrapped(const char *text, FILE *out)
 {
     enum { WIDTH = 100 };
     size_t used = 0;
     while (*text != '\0') {
-        size_t length = strcspn(text, " ");
+        size_t length = word_length(text);
         if (used > 0 && used + 1 + length > WIDTH) {
             fputs("\n    ", out);
             used = 0;

@@ -8,6 +8,7 @@
 #include "run/checkpoint.h"
 #include "run/config.h"
 #include "run/directory.h"
+#include "run/init_from.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -78,6 +79,22 @@ static int make_samplers(gess_run *run, sampler_maker *make, gess_error *err)
     return GESS_OK;
 }
 
+/* Makes samplers whose chains are at their starts, with the draws of another run if the options ask for them. */
+static int make_started_samplers(gess_run *run, gess_error *err)
+{
+    gess_options *o = &run->options;
+    GESS_TRY(gess__init_check(o, err));
+    const char *directory = gess__init_directory(o);
+    if (directory == NULL) return make_samplers(run, gess__sampler_new, err);
+    gess__table points;
+    int status = gess__init_from(run->model, o, directory, &points, err);
+    o->points = &points;
+    if (status == GESS_OK) status = make_samplers(run, gess__sampler_new, err);
+    o->points = NULL;
+    gess__table_free(&points);
+    return status;
+}
+
 int gess__run_is_helper(const gess_run *run)
 {
     return run->options.comm != NULL && run->options.comm->rank > 0;
@@ -95,7 +112,7 @@ static int make_run(gess_run *run, const char *directory, sampler_maker *make, g
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
-    GESS_TRY(make_samplers(run, make, err));
+    GESS_TRY(make == gess__sampler_new ? make_started_samplers(run, err) : make_samplers(run, make, err));
     if (options->draws == GESS_AUTO)
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
                                      run->ensemble[0]->target.columns, model->blobs, err));

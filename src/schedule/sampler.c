@@ -93,7 +93,7 @@ int gess__sampler_new(gess__sampler **sampler, const gess_model *model, const ge
 {
     GESS_TRY(gess__sampler_make(sampler, model, options, first, chains, team, err));
     gess__ensemble *e = &(*sampler)->ensemble;
-    GESS_TRY(gess__starts(&e->target, e->seed, options->init, &e->chains, &e->tally, err));
+    GESS_TRY(gess__starts(&e->target, e->seed, options, &e->chains, &e->tally, err));
     if ((*sampler)->schedule->started != NULL) (*sampler)->schedule->started(*sampler);
     return GESS_OK;
 }

@@ -234,13 +234,13 @@ void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const do
     }
 }
 
-double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal)
+double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal, double scale)
 {
-    GESS_ASSERT(i < bounds->outer && isfinite(normal));
+    GESS_ASSERT(i < bounds->outer && isfinite(normal) && scale > 0.0);
     const gess__coordinate *c = &bounds->coordinates[i];
     if (c->kind == GESS__FIXED) return c->a;
-    if (c->a == -INFINITY && c->b == INFINITY) return normal;
-    if (c->b == INFINITY) return c->a + fabs(normal);
-    if (c->a == -INFINITY) return c->b - fabs(normal);
+    if (c->a == -INFINITY && c->b == INFINITY) return scale * normal;
+    if (c->b == INFINITY) return c->a + fabs(scale * normal);
+    if (c->a == -INFINITY) return c->b - fabs(scale * normal);
     return c->a + (c->b - c->a) * 0.5 * erfc(-normal / sqrt(2.0));
 }

@@ -61,8 +61,8 @@ void gess__bounds_gradient(const gess__bounds *bounds, const double *y, const do
 /* Parameter i of x. */
 double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y);
 
-/* A starting value of parameter i from a standard normal: the normal itself, its reflection into a one-sided bound, or
- * a uniform value between two bounds. */
-double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal);
+/* A starting value of parameter i from a standard normal: `scale` times the normal, that reflected into a one-sided
+ * bound, or a uniform value between two bounds, whatever the scale. */
+double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal, double scale);
 
 #endif

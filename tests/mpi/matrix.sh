@@ -46,6 +46,16 @@ for options in 'german-credit --kernel nuts --chains 6' 'german-credit --kernel 
     runs=$((runs + 1))
     rm -r first run
 done
+# starts from the draws of another run, which rank 0 reads
+"$gess" sample mixture --chains 12 --warmup 50 --draws 40 --quiet -o source
+options='mixture --init-from source --best --chains 10 --warmup 50 --draws 50 --threads 1 --quiet'
+"$gess" sample $options -o first
+ranks 3 "$gess" sample $options -o run || fail "$options, 3 ranks: status $?"
+cmp run/draws.gess first/draws.gess || fail "$options: 3 ranks give other draws"
+ranks 2 "$gess" sample banana --init-from source --quiet -o other && fail "another model is not refused on 2 ranks"
+grep -q 'that run has 8 parameters' err.txt || fail "2 ranks do not say why a run is refused"
+runs=$((runs + 1))
+rm -r first run source
 # fewer chains than ranks: the ranks without a task speculate, if evaluations are slow or --speculate asks for it
 export SLEEPING_SHELL=0.1
 assigned=0

@@ -270,9 +270,20 @@ static void starts(void **state)
     assert_int_equal(gess__bounds_init(&b, &m, 1, &err), GESS_OK);
     for (double n = -5.0; n <= 5.0; n += 0.5) {
         double x[DIM], y[DIM + 1];
-        for (size_t i = 0; i < DIM; i++) x[i] = gess__bounds_start(&b, i, n == 0.0 ? 0.1 : n);
+        for (size_t i = 0; i < DIM; i++) x[i] = gess__bounds_start(&b, i, n == 0.0 ? 0.1 : n, 1.0);
         assert_true(gess__bounds_in(&b, x, y));
     }
+    /* a scale multiplies the distance from a one-sided bound, or from 0, and leaves values between two bounds alone */
+    size_t scaled = 0, fixed = 0;
+    for (size_t i = 0; i < DIM; i++) {
+        double a = m.lower[i], c = m.upper[i], origin = isfinite(a) ? a : isfinite(c) ? c : 0.0;
+        double once = gess__bounds_start(&b, i, -0.75, 1.0), wide = gess__bounds_start(&b, i, -0.75, 4.0);
+        int two_sided = isfinite(a) && isfinite(c);
+        assert_true(two_sided ? wide == once : fabs(wide - origin - 4.0 * (once - origin)) < 1e-12);
+        scaled += two_sided ? 0 : 1;
+        fixed += two_sided ? 1 : 0;
+    }
+    assert_true(scaled >= 3 && fixed >= 2);
     gess__bounds_free(&b);
 }
 

@@ -162,6 +162,61 @@ static void own_starts(void **state)
     }
 }
 
+/* --start-scale multiplies the normals, those given to the model's own starts too. */
+static void scaled_starts(void **state)
+{
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        density d = {.low = -INFINITY};
+        gess_model model = model_of(&d);
+        if (own) model.start = shifted;
+        gess_run *run = NULL;
+        gess_error err = {0};
+        gess_options o = options_of(50, NULL);
+        o.start_scale = 12.5;
+        if (gess_run_new(&run, &model, &o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
+        assert_int_equal(d.inside, 50);
+        for (size_t c = 0; c < 50; c++) {
+            double normals[DIM], expected[DIM];
+            normals_of(c, 0, normals);
+            for (size_t i = 0; i < DIM; i++) normals[i] *= 12.5;
+            memcpy(expected, normals, sizeof expected);
+            if (own) shifted(NULL, DIM, normals, expected);
+            assert_memory_equal(d.points[c], expected, sizeof expected);
+        }
+        gess_run_free(run);
+    }
+}
+
+static void refused_scales(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"0", "-1", "nan", "inf", "1e10", "wide"};
+    gess_options o;
+    gess__options_init(&o);
+    assert_true(o.start_scale == 1.0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        gess_error err = {0};
+        assert_int_equal(gess_options_set(&o, "start-scale", bad[i], &err), GESS_ERR_USAGE);
+        assert_non_null(strstr(err.text, "--start-scale"));
+    }
+    assert_int_equal(gess_options_set(&o, "start-scale", "1e-3", NULL), GESS_OK);
+    assert_true(o.start_scale == 1e-3);
+    density d = {.low = -INFINITY};
+    gess_model model = model_of(&d);
+    gess_run *run = NULL;
+    gess_error err = {0};
+    o.init = path;
+    assert_int_equal(gess_run_new(&run, &model, &o, NULL, &err), GESS_ERR_USAGE);
+    assert_non_null(strstr(err.text, "--start-scale 0.001 is about default starts, and --init gives others"));
+    o.init = NULL;
+    o.start_scale = 10.0;
+    d.low = INFINITY;
+    d.outside = -INFINITY;
+    assert_int_equal(gess_run_new(&run, &model, &o, NULL, &err), GESS_ERR_MODEL);
+    assert_non_null(strstr(err.text, "smaller --start-scale"));
+}
+
 /* Points outside the support, or with a density of NaN, are drawn again. */
 static void redraws(void **state)
 {
@@ -289,6 +344,7 @@ int main(void)
         cmocka_unit_test(standard_normals), cmocka_unit_test(own_starts),     cmocka_unit_test(redraws),
         cmocka_unit_test(no_start_inside),  cmocka_unit_test(infinite_start), cmocka_unit_test(model_error),
         cmocka_unit_test(from_file),        cmocka_unit_test(bad_files),      cmocka_unit_test(long_points),
+        cmocka_unit_test(scaled_starts),    cmocka_unit_test(refused_scales),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -124,6 +124,83 @@ static void modes_never_joined(void **unused)
     assert_fails("modes", "(chain 5 is one of the latter)");
 }
 
+/* Judges with a config.json, and returns the advice of the first finding, which must be `code`; the caller frees it. */
+static char *advice_with_config(const char *text, const char *code)
+{
+    char folder[] = "test_verdict's-XXXXXX", path[64];
+    gess__summary s;
+    gess__verdict v;
+    gess_error err = {0};
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    assert_int_equal(fclose(file), 0);
+    snprintf(path, sizeof path, "%s//", folder);
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    assert_int_equal(gess__judge_run(&v, &s, path, &err), GESS_OK);
+    assert_string_equal(v.findings[0].code, code);
+    char *advice = strdup(v.findings[0].advice);
+    gess__verdict_free(&v);
+    gess__summary_free(&s);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    unlink(path);
+    rmdir(folder);
+    return advice;
+}
+
+static void levels_far_apart(void **unused)
+{
+    (void)unused;
+    gess__verdict v;
+    fill(12);
+    for (size_t c = 0; c < CHAINS; c++)
+        for (size_t i = 0; i < DRAWS; i++) {
+            chain(0, c)[i] -= 30.0;
+            if (c == 2 || c > 15) chain(0, c)[i] -= 250.0;
+            if (c == 5 && i < DRAWS / 3) chain(0, c)[i] -= 250.0; /* it arrives early enough */
+        }
+    assert_fails("far-apart", "15 of 20 chains (1, 2, 4-16) are around lp__ = -2");
+    assert_fails("far-apart", "and 5 are 250");
+    /* only lp__ counts, and not by less than 100 nats */
+    fill(13);
+    for (size_t i = 0; i < DRAWS; i++) {
+        chain(1, 3)[i] += 500.0;
+        chain(0, 3)[i] += 95.0;
+    }
+    judge(&v);
+    assert_null(find(&v, "far-apart"));
+    gess__verdict_free(&v);
+    /* a wide density, where 300 nats are 6 spreads */
+    fill(14);
+    for (size_t i = 0; i < CHAINS * DRAWS; i++) values[i] *= 50.0;
+    for (size_t i = 0; i < DRAWS; i++) chain(0, 3)[i] += 300.0;
+    judge(&v);
+    assert_null(find(&v, "far-apart"));
+    gess__verdict_free(&v);
+}
+
+/* The command that restarts, ready for a shell. */
+static void restart_command(void **unused)
+{
+    (void)unused;
+    fill(15);
+    for (size_t i = 0; i < DRAWS; i++) chain(0, 3)[i] -= 300.0;
+    char *advice = advice_with_config("{\"model\": \"./my model.so\", \"options\": {\"seed\": \"41\"}}", "far-apart");
+    const char *command = strchr(advice, '`');
+    assert_non_null(command);
+    assert_memory_equal(command, "`gess sample './my model.so' --config 'test_verdict'\\''s-", 55);
+    assert_non_null(strstr(command, "/config.json' --init-from 'test_verdict'\\''s-"));
+    assert_non_null(strstr(command, "' --best --seed 42 -o 'test_verdict'\\''s-"));
+    assert_string_equal(command + strlen(command) - 7, "-best'`");
+    free(advice);
+    advice = advice_with_config("{\"model\": null}", "far-apart");
+    assert_null(strchr(advice, '`'));
+    assert_non_null(strstr(advice, "init-from"));
+    free(advice);
+}
+
 static void drifts(void **unused)
 {
     (void)unused;
@@ -284,6 +361,8 @@ int main(void)
         cmocka_unit_test(good_draws_pass),
         cmocka_unit_test(a_stuck_chain),
         cmocka_unit_test(modes_never_joined),
+        cmocka_unit_test(levels_far_apart),
+        cmocka_unit_test(restart_command),
         cmocka_unit_test(drifts),
         cmocka_unit_test(too_few),
         cmocka_unit_test(from_a_file),
