@@ -349,6 +349,7 @@ static int hand_over(gess__annealing *a, gess_error *err)
     if (ad->warmup.fixed != GESS_AUTO) ad->warmup.fixed += gess__ensemble_done(a->learning->ensemble);
     a->state.under_way = 0;
     a->state.done = 1;
+    a->state.last_stage = ad->warmup.stages;
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
     return GESS_OK;
 }

@@ -24,9 +24,10 @@ enum { GESS__MAX_POWERS = 256 };
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
     int under_way, done;
-    int fixed;       /* the powers are given, T and the number of updates stay as they are (tests) */
-    unsigned steps;  /* complete */
-    unsigned powers; /* recorded */
+    unsigned last_stage; /* of warm-up, in which it ended */
+    int fixed;           /* the powers are given, T and the number of updates stay as they are (tests) */
+    unsigned steps;      /* complete */
+    unsigned powers;     /* recorded */
     double power[GESS__MAX_POWERS];
     double log_z;    /* log of the estimated normalisation of the target so far */
     unsigned rounds; /* of moves at β = 1 */

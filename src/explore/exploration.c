@@ -12,6 +12,9 @@ int gess__exploration_new(gess__exploration **exploration, gess__adaptation *ada
     GESS_ALLOC(exploration, 1, err);
     gess__exploration *x = *exploration;
     GESS_TRY(gess__learning_new(&x->learning, adaptation, 1, err));
+    GESS_TRY(gess__basins_new(&x->basins, adaptation->ensemble->target.dim, err));
+    if (x->learning->laplace != NULL)
+        GESS_TRY(gess__scout_new(&x->scout, adaptation->ensemble->target.dim, adaptation->ensemble->chains.count, err));
     return gess__annealing_new(&x->annealing, x->learning, err);
 }
 
@@ -19,6 +22,8 @@ void gess__exploration_free(gess__exploration *x)
 {
     if (x == NULL) return;
     gess__annealing_free(x->annealing);
+    gess__scout_free(x->scout);
+    gess__basins_free(x->basins);
     gess__learning_free(x->learning);
     free(x);
 }
@@ -35,21 +40,34 @@ int gess__exploration_step(gess__exploration *x,
                            void *self, const gess__record *record, int *busy, gess_error *err)
 {
     *busy = x->annealing->state.under_way;
-    return *busy ? gess__annealing_step(x->annealing, advance, self, record, err) : GESS_OK;
+    if (!*busy) return GESS_OK;
+    GESS_TRY(gess__annealing_step(x->annealing, advance, self, record, err));
+    if (x->annealing->state.done) gess__basins_take(x->basins, x->annealing);
+    return GESS_OK;
 }
 
 int gess__exploration_probe(gess__exploration *x, const gess__record *record, gess_error *err)
 {
-    return gess__laplace_search(x->learning, record, err);
+    if (x->annealing->state.done) return GESS_OK;
+    GESS_TRY(gess__laplace_search(x->learning, record, err));
+    return x->scout != NULL ? gess__scout_run(x->scout, x->learning, record, err) : GESS_OK;
 }
 
 int gess__exploration_assess(gess__exploration *x)
 {
-    return gess__learning_assess(x->learning);
+    if (x->scout != NULL && x->scout->state.several && !x->annealing->state.done) {
+        gess__annealing_begin(x->annealing);
+        return 1;
+    }
+    int more = gess__learning_assess(x->learning);
+    return gess__basins_cover(x->basins, x->learning) > 0 || more;
 }
 
 void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
 {
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
+    gess__basins_archive(x->basins, archive);
+    gess__scout_state none = {0};
+    GESS_ARCHIVE(archive, x->scout != NULL ? &x->scout->state : &none);
 }

@@ -5,10 +5,14 @@
 
 #include "adapt/learning.h"
 #include "explore/annealing.h"
+#include "explore/basins.h"
+#include "explore/scout.h"
 
 typedef struct gess__exploration {
     gess__learning *learning;
     gess__annealing *annealing;
+    gess__scout *scout; /* NULL: too many dimensions for the evaluations that there are */
+    gess__basins *basins;
 } gess__exploration;
 
 int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err);

@@ -27,6 +27,32 @@ void gess__run_log(const gess_run *run, const char *format, ...)
     fclose(file);
 }
 
+/* What exploration has found so far. */
+static void log_exploration(const gess_run *run, const gess__exploration *x, unsigned stages)
+{
+    const gess__annealing_state *a = &x->annealing->state;
+    const gess__scout_state *t = x->scout != NULL ? &x->scout->state : NULL;
+    const gess__summits_state *s = x->annealing->summits != NULL ? &x->annealing->summits->state : NULL;
+    if (stages == 1 && t != NULL && t->done)
+        gess__run_log(run, "    test for several basins: %llu chains unexplained, %llu climbs, %llu evaluations: %s",
+                      (unsigned long long)t->unexplained, (unsigned long long)t->climbs, (unsigned long long)t->evals,
+                      t->several ? "another summit beyond a valley, so warm-up goes on by annealing"
+                                 : "no other summit");
+    if (a->under_way || (a->done && stages == a->last_stage))
+        gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
+                      a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->modes, a->log_z);
+    if (a->under_way && a->searched && s != NULL)
+        gess__run_log(run, "    climbs from points that T did not cover: %llu, %llu evaluations, %llu summits",
+                      (unsigned long long)s->climbs, (unsigned long long)s->evals, (unsigned long long)s->count);
+    for (size_t k = 0; a->done && x->basins->count > 1 && k < x->basins->count; k++)
+        if (stages == a->last_stage || x->basins->basin[k].restored > 0)
+            gess__run_log(run,
+                          "    basin %zu: weight %.4f (error %.4f), highest log density %.4f, component restored %llu "
+                          "times",
+                          k + 1, x->basins->basin[k].weight, x->basins->basin[k].error, x->basins->basin[k].value,
+                          (unsigned long long)x->basins->basin[k].restored);
+}
+
 /* What `auto` has learned and chosen so far; other schedules have no mixture, and no such lines. */
 static void log_choices(const gess_run *run, const gess__sampler *s)
 {
@@ -38,6 +64,7 @@ static void log_choices(const gess_run *run, const gess__sampler *s)
     if (u->stages == 1 && l->laplace_evals > 0)
         gess__run_log(run, "    Laplace approximation: %llu evaluations, %s", (unsigned long long)l->laplace_evals,
                       l->laplace_found ? "found a maximum: T may come from the curvature there" : "found no maximum");
+    log_exploration(run, gess__sampler_exploration(s), u->stages);
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     gess__run_log(run,
                   "    map searches %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "

@@ -37,7 +37,9 @@ void gess__run_describe_method(gess_run *run)
         describe_kernel(&e->tally, e->chains.powers != NULL ? e->chains.count : 0, s->method, sizeof s->method);
     if (f->mixture == NULL || !over) return;
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
-    int used = snprintf(s->method, sizeof s->method, "map: %s; %zu component%s%s", map, f->mixture->count,
+    const gess__exploration *x = gess__sampler_exploration(first);
+    int used = snprintf(s->method, sizeof s->method, "%smap: %s; %zu component%s%s",
+                        x->annealing->state.done ? "annealed; " : "", map, f->mixture->count,
                         f->mixture->count == 1 ? "" : "s", l->state.by_laplace ? ", Laplace approximation" : "");
     if (used > 0 && (size_t)used < sizeof s->method && f->moves.independence > 0 && e->tally.independence > 0)
         snprintf(s->method + used, sizeof s->method - (size_t)used,

@@ -3,8 +3,6 @@
  *
  * `annealed` begins warm-up with annealing (explore/annealing.h): T and the chains come from particles that have found
  * the modes between them. `auto` does so if its first stage finds several basins. */
-#include "adapt/laplace.h"
-#include "explore/exploration.h"
 #include "schedule/all_chains.h"
 
 /* In warm-up one iteration in COORDINATE_PERIOD is a coordinate slice update; in more dimensions than MAX_COORDINATES a
@@ -73,6 +71,11 @@ static const gess__learning *learning_of(const gess__sampler *s)
     return ((const gess__exploration *)s->state)->learning;
 }
 
+static const gess__exploration *exploration_of(const gess__sampler *s)
+{
+    return s->state;
+}
+
 const gess__schedule gess__schedule_auto = {
     .name = "auto",
     .help = "pooled, with learned maps, a mixture of t and independence moves where they pay; annealed if there are "
@@ -92,6 +95,7 @@ const gess__schedule gess__schedule_auto = {
     .probe = probe,
     .assess = assess,
     .learning = learning_of,
+    .exploration = exploration_of,
 };
 
 const gess__schedule gess__schedule_annealed = {
@@ -112,4 +116,5 @@ const gess__schedule gess__schedule_annealed = {
     .probe = probe,
     .assess = assess,
     .learning = learning_of,
+    .exploration = exploration_of,
 };

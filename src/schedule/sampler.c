@@ -188,6 +188,11 @@ const gess__learning *gess__sampler_learning(const gess__sampler *s)
     return s->schedule->learning != NULL ? s->schedule->learning(s) : NULL;
 }
 
+const gess__exploration *gess__sampler_exploration(const gess__sampler *s)
+{
+    return s->schedule->exploration != NULL ? s->schedule->exploration(s) : NULL;
+}
+
 /* ---- checkpoints ---- */
 
 void gess__sampler_archive(gess__sampler *s, gess__archive *a)

@@ -8,6 +8,7 @@
 #include "adapt/learning.h"
 #include "adapt/stages.h"
 #include "execute/ensemble.h"
+#include "explore/exploration.h"
 
 typedef struct gess__schedule gess__schedule;
 
@@ -50,6 +51,8 @@ struct gess__schedule {
     int (*assess)(gess__sampler *s);
     /* What it learned; NULL: nothing is learned. */
     const gess__learning *(*learning)(const gess__sampler *s);
+    /* How it explored; NULL: it does not explore. */
+    const gess__exploration *(*exploration)(const gess__sampler *s);
 };
 
 /* Row i of schedules.def, NULL past the end; by name, NULL if there is none. */
@@ -79,6 +82,9 @@ int gess__sampler_warm_up(gess__sampler *s, const gess__record *record, gess_err
 
 /* What the schedule learned, or NULL. */
 const gess__learning *gess__sampler_learning(const gess__sampler *s);
+
+/* How it explored, or NULL. */
+const gess__exploration *gess__sampler_exploration(const gess__sampler *s);
 
 /* Everything that its future depends on. */
 void gess__sampler_archive(gess__sampler *s, gess__archive *archive);

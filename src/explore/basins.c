@@ -1,0 +1,261 @@
+/* Keeps the basins that annealing has found, and sees to it that T covers them. */
+#include "explore/basins.h"
+
+#include "adapt/move_mix.h"
+#include "base/assert.h"
+#include "base/linalg.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/vmath.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* T covers a basin if the median of log π − log T over its points exceeds that of the window by at most this. */
+#define COVERED 4.0
+
+/* Below this share of the mass a basin may be given up, if it is at least two standard errors below ten times that. */
+#define NEGLIGIBLE 1e-4
+
+/* The smallest weight of a component that is given back, and its degrees of freedom. */
+#define MIN_WEIGHT 0.01
+#define BASIN_NU 8.0
+
+/* Points of the window that the typical level is taken from. */
+enum { SAMPLED = 1000 };
+
+int gess__basins_new(gess__basins **basins, size_t dim, gess_error *err)
+{
+    size_t points = (size_t)GESS__MAX_BASINS * GESS__BASIN_POINTS;
+    GESS_ALLOC(basins, 1, err);
+    gess__basins *b = *basins;
+    b->dim = dim;
+    GESS_ALLOC(&b->points, points * dim, err);
+    GESS_ALLOC(&b->raw, points, err);
+    GESS_ALLOC(&b->centre, GESS__MAX_BASINS * dim, err);
+    GESS_ALLOC(&b->spread, GESS__MAX_BASINS * dim, err);
+    GESS_ALLOC(&b->w, (GESS__BASIN_POINTS + 1) * dim + dim * dim, err);
+    GESS_ALLOC(&b->log_t, SAMPLED + 2 * GESS__BASIN_POINTS, err);
+    return GESS_OK;
+}
+
+void gess__basins_free(gess__basins *b)
+{
+    if (b == NULL) return;
+    free(b->points);
+    free(b->raw);
+    free(b->centre);
+    free(b->spread);
+    free(b->w);
+    free(b->log_t);
+    free(b->scratch);
+    free(b);
+}
+
+/* Centre and spread of basin k from its points. */
+static void set_centre(gess__basins *b, size_t k)
+{
+    size_t n = (size_t)b->basin[k].held, dim = b->dim;
+    const double *points = b->points + k * GESS__BASIN_POINTS * dim;
+    for (size_t i = 0; i < dim; i++) {
+        double mean = 0.0, square = 0.0;
+        for (size_t j = 0; j < n; j++) mean += points[j * dim + i] / (double)n;
+        for (size_t j = 0; j < n; j++) square += (points[j * dim + i] - mean) * (points[j * dim + i] - mean);
+        b->centre[k * dim + i] = mean;
+        b->spread[k * dim + i] = square > 0.0 ? sqrt(square / (double)n) : 1.0;
+    }
+}
+
+void gess__basins_take(gess__basins *b, const gess__annealing *a)
+{
+    const gess__window *w = &a->learning->adaptation->window;
+    const gess__clusters *c = a->clusters;
+    size_t n = gess__window_points(w), dim = b->dim;
+    GESS_ASSERT(a->state.done && a->learning->state.layers == 0);
+    b->count = c->count < GESS__MAX_BASINS ? c->count : GESS__MAX_BASINS;
+    for (size_t k = 0; k < b->count; k++) {
+        size_t seen = 0, take = c->size[k] < GESS__BASIN_POINTS ? c->size[k] : GESS__BASIN_POINTS;
+        gess__basin *basin = &b->basin[k];
+        *basin = (gess__basin){.starts = c->size[k],
+                               .value = -INFINITY,
+                               .weight = (double)c->size[k] / (double)n,
+                               .error = sqrt((double)c->size[k]) / (double)n};
+        for (size_t i = 0; i < n; i++) {
+            if (c->label[i] != k) continue;
+            if (w->values[i] > basin->value) basin->value = w->values[i];
+            if (seen++ * take / c->size[k] < basin->held) continue;
+            size_t to = k * GESS__BASIN_POINTS + (size_t)basin->held++;
+            memcpy(b->points + to * dim, w->points + i * dim, dim * sizeof *b->points);
+            b->raw[to] = w->values[i];
+        }
+        set_centre(b, k);
+    }
+}
+
+size_t gess__basins_find(const gess__basins *b, const double *y)
+{
+    size_t best = 0;
+    double min = INFINITY;
+    for (size_t k = 0; k < b->count; k++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < b->dim; i++) {
+            double spread = b->spread[k * b->dim + i], z = (y[i] - b->centre[k * b->dim + i]) / spread;
+            sum += z * z + 2.0 * gess__log(spread);
+        }
+        if (!(sum < min)) continue;
+        min = sum;
+        best = k;
+    }
+    return best;
+}
+
+/* The median of log π − log T over points of the window. */
+static double typical_level(gess__basins *b, const gess__learning *l)
+{
+    const gess__window *w = &l->adaptation->window;
+    size_t points = gess__window_points(w), n = points < SAMPLED ? points : SAMPLED;
+    for (size_t i = 0; i < n; i++) {
+        size_t at = i * points / n;
+        gess__mixture_log_ts(l->ensemble->frozen.mixture, 1, w->points + at * b->dim, &b->log_t[i], b->scratch);
+        b->log_t[i] = w->values[at] - b->log_t[i];
+    }
+    gess__sort(n, b->log_t);
+    return b->log_t[n / 2];
+}
+
+/* Puts the points of basin k into b->w, in the sampling space, and returns the median of log π − log T over them; NaN
+ * if the map has no place for one. */
+static double basin_level(gess__basins *b, const gess__learning *l, size_t k)
+{
+    const gess__frozen *f = &l->ensemble->frozen;
+    size_t n = (size_t)b->basin[k].held, dim = b->dim;
+    double *jacobians = b->log_t + SAMPLED, *levels = jacobians + GESS__BASIN_POINTS;
+    const double *y = b->points + k * GESS__BASIN_POINTS * dim;
+    memset(jacobians, 0, n * sizeof *jacobians);
+    if (f->map != NULL && gess__learned_layers(f->map) > 0)
+        gess__learned_in(f->map, n, y, b->w, jacobians, b->scratch);
+    else
+        memcpy(b->w, y, n * dim * sizeof *y);
+    for (size_t i = 0; i < n * dim; i++)
+        if (!isfinite(b->w[i])) return NAN;
+    gess__mixture_log_ts(f->mixture, n, b->w, levels, b->scratch);
+    for (size_t i = 0; i < n; i++) levels[i] = b->raw[k * GESS__BASIN_POINTS + i] - jacobians[i] - levels[i];
+    gess__sort(n, levels);
+    return levels[n / 2];
+}
+
+/* Fits t to the n points in b->w: their moments, the covariance shrunk towards its diagonal. */
+static void fit_basin(gess__basins *b, size_t n, gess__approx *t)
+{
+    size_t dim = b->dim;
+    double share = ((double)dim + 1.0) / ((double)(n + dim) + 1.0), *square = b->w + (GESS__BASIN_POINTS + 1) * dim;
+    double *scales = b->w + GESS__BASIN_POINTS * dim;
+    memset(t->mu, 0, dim * sizeof *t->mu);
+    memset(square, 0, dim * dim * sizeof *square);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < dim; k++) t->mu[k] += b->w[i * dim + k] / (double)n;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < dim; k++)
+            for (size_t m = k; m < dim; m++)
+                square[m + k * dim] += (b->w[i * dim + k] - t->mu[k]) * (b->w[i * dim + m] - t->mu[m]) / (double)n *
+                                       (m > k ? 1.0 - share : 1.0);
+    gess__ridged_cholesky(dim, square, scales, t->mu, t);
+    t->nu = BASIN_NU;
+    gess__approx_ready(t);
+}
+
+/* Adds a component for the basin whose points are in b->w, in place of the lightest one if there is no room. */
+static void add_component(gess__basins *b, gess__learning *l, size_t k)
+{
+    gess__mixture *m = l->ensemble->frozen.mixture;
+    double weight = fmax(b->basin[k].weight, MIN_WEIGHT), sum = 0.0;
+    size_t at = m->count;
+    if (m->count < gess__mixture_room(m->dim)) {
+        m->count++;
+    } else {
+        at = 0;
+        for (size_t j = 1; j < m->count; j++)
+            if (m->log_weight[j] < m->log_weight[at]) at = j;
+    }
+    fit_basin(b, (size_t)b->basin[k].held, m->component[at]);
+    l->state.fitted_nu[at] = m->component[at]->nu;
+    m->log_weight[at] = -INFINITY;
+    for (size_t j = 0; j < m->count; j++) sum += gess__exp(m->log_weight[j]);
+    for (size_t j = 0; j < m->count; j++) m->log_weight[j] += gess__log((1.0 - weight) / sum);
+    m->log_weight[at] = gess__log(weight);
+    b->basin[k].restored++;
+}
+
+/* Makes room for the map's scratch; returns 0 if there is none. */
+static int make_scratch(gess__basins *b, const gess__learning *l)
+{
+    const gess__frozen *f = &l->ensemble->frozen;
+    size_t map = f->map != NULL ? gess__learned_scratch(f->map, GESS__BASIN_POINTS) : 0,
+           mixture = gess__mixture_scratch(b->dim, GESS__BASIN_POINTS);
+    if (b->scratch != NULL) free(b->scratch);
+    b->scratch = NULL;
+    return gess__alloc_bytes(&b->scratch, map > mixture ? map : mixture, sizeof *b->scratch, "scratch", NULL) ==
+           GESS_OK;
+}
+
+size_t gess__basins_cover(gess__basins *b, gess__learning *l)
+{
+    size_t added = 0;
+    if (b->count < 2 || !make_scratch(b, l)) return 0;
+    double typical = typical_level(b, l);
+    gess__blas_begin();
+    for (size_t k = 0; k < b->count; k++) {
+        if (b->basin[k].weight < NEGLIGIBLE || b->basin[k].held == 0) continue;
+        if (!(basin_level(b, l, k) > typical + COVERED)) continue;
+        if (l->ensemble->frozen.mixture->count == 1) gess__move_mix_set_single(l);
+        add_component(b, l, k);
+        added++;
+    }
+    gess__blas_end();
+    if (added > 0) gess__move_mix_choose(l);
+    return added;
+}
+
+void gess__basins_judge(gess__basins *b, const gess__learning *l)
+{
+    const gess__window *w = &l->adaptation->window;
+    const gess__target *target = &l->ensemble->target;
+    uint64_t counts[GESS__MAX_BASINS] = {0};
+    double *y = l->ensemble->updates[0].mapped, *rest = y + b->dim;
+    if (b->count < 2) return;
+    for (size_t i = 0; i < gess__window_points(w); i++) {
+        gess__target_out(target, w->points + i * b->dim, y, rest);
+        counts[gess__basins_find(b, y)]++;
+    }
+    for (size_t k = 0; k < b->count; k++) {
+        gess__basin *basin = &b->basin[k];
+        int negligible = basin->weight < NEGLIGIBLE && basin->weight + 2.0 * basin->error < 10.0 * NEGLIGIBLE;
+        basin->fate = counts[k] > 0 ? GESS__FATE_KEPT : negligible ? GESS__FATE_GIVEN_UP : GESS__FATE_LOST;
+    }
+}
+
+void gess__basins_count_chains(const gess__basins *b, const gess__ensemble *e, uint32_t *counts)
+{
+    double *y = e->updates[0].mapped, *rest = y + b->dim;
+    memset(counts, 0, GESS__MAX_BASINS * sizeof *counts);
+    for (size_t c = 0; c < e->chains.count; c++) {
+        gess__target_out(&e->target, e->chains.x + c * b->dim, y, rest);
+        counts[gess__basins_find(b, y)]++;
+    }
+}
+
+void gess__basins_archive(gess__basins *b, gess__archive *a)
+{
+    size_t points = GESS__BASIN_POINTS;
+    GESS_ARCHIVE(a, &b->count);
+    if (b->count > GESS__MAX_BASINS) a->bad = 1;
+    for (size_t k = 0; k < b->count && !a->bad; k++) {
+        GESS_ARCHIVE(a, &b->basin[k]);
+        if (b->basin[k].held > points) a->bad = 1;
+        if (a->bad) return;
+        gess__archive_bytes(a, b->points + k * points * b->dim, points * b->dim * sizeof *b->points);
+        gess__archive_bytes(a, b->raw + k * points, points * sizeof *b->raw);
+        if (a->reading && !a->bad && b->basin[k].held > 0) set_centre(b, k);
+    }
+}

@@ -1,0 +1,53 @@
+/* Basins: the modes that annealing has found, each with its weight and some of its points. Warm-up goes on with its own
+ * fits after annealing, and they could forget a small mode; so T is given a component for every basin that it does not
+ * cover any more. */
+#ifndef GESS_EXPLORE_BASINS_H
+#define GESS_EXPLORE_BASINS_H
+
+#include "explore/annealing.h"
+
+enum { GESS__MAX_BASINS = GESS__MAX_COMPONENTS, GESS__BASIN_POINTS = 64 };
+
+/* What became of a basin when warm-up ended. */
+enum gess__fate { GESS__FATE_OPEN, GESS__FATE_KEPT, GESS__FATE_GIVEN_UP, GESS__FATE_LOST };
+
+typedef struct gess__basin {
+    uint64_t starts;      /* chains, or particles, in it at first */
+    uint64_t held;        /* points that are stored */
+    double value;         /* the highest log density in y that was seen in it */
+    double weight, error; /* share of the mass, and its standard error */
+    uint64_t restored;    /* times that it got its component back */
+    int32_t fate;
+    int32_t unused;
+} gess__basin;
+
+typedef struct gess__basins {
+    size_t dim;
+    uint64_t count; /* archived, like the following */
+    gess__basin basin[GESS__MAX_BASINS];
+    double *points, *raw;        /* basins × GESS__BASIN_POINTS (× dim): points in y and their log densities there */
+    double *centre, *spread;     /* basins × dim: mean and standard deviation of the points, in y */
+    double *w, *log_t, *scratch; /* of a check */
+} gess__basins;
+
+int gess__basins_new(gess__basins **basins, size_t dim, gess_error *err);
+void gess__basins_free(gess__basins *basins);
+
+/* Takes the basins from the particles of an annealing that is done. */
+void gess__basins_take(gess__basins *basins, const gess__annealing *annealing);
+
+/* The basin that a point y is in: the one whose centre is nearest in units of its own spread. */
+size_t gess__basins_find(const gess__basins *basins, const double *y);
+
+/* Gives T a component for every basin that it does not cover; returns how many. */
+size_t gess__basins_cover(gess__basins *basins, gess__learning *learning);
+
+/* At the end of warm-up: sets what became of every basin. */
+void gess__basins_judge(gess__basins *basins, const gess__learning *learning);
+
+/* How many chains are in every basin. */
+void gess__basins_count_chains(const gess__basins *basins, const gess__ensemble *ensemble, uint32_t *counts);
+
+void gess__basins_archive(gess__basins *basins, gess__archive *archive);
+
+#endif

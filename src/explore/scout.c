@@ -1,0 +1,177 @@
+/* Chooses the chains to climb from, climbs, and looks for a valley between two summits. */
+#include "explore/scout.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/tiles.h"
+#include "explore/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Climbs of a test, and points between two summits. */
+enum { MAX_CLIMBS = 6, BETWEEN = 9 };
+
+/* A chain is explained if its log density is below the summit by at least this share of what the curvature says. */
+#define EXPLAINED 0.8
+
+/* Two summits have a valley between them if the log density falls by this much below the lower one. */
+#define VALLEY 4.0
+
+int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *err)
+{
+    GESS_ALLOC(scout, 1, err);
+    gess__scout *s = *scout;
+    GESS_ALLOC(&s->ratio, chains, err);
+    GESS_ALLOC(&s->delta, chains, err);
+    GESS_ALLOC(&s->points, BETWEEN * dim, err);
+    GESS_ALLOC(&s->values, BETWEEN, err);
+    GESS_ALLOC(&s->top, dim, err);
+    GESS_ALLOC(&s->scratch, dim + gess__triangular_scratch(dim), err);
+    return gess__laplace_new(&s->climber, dim, err);
+}
+
+void gess__scout_free(gess__scout *s)
+{
+    if (s == NULL) return;
+    free(s->ratio);
+    free(s->delta);
+    free(s->points);
+    free(s->values);
+    free(s->top);
+    free(s->scratch);
+    gess__laplace_free(s->climber);
+    free(s);
+}
+
+/* Squared distance from the first summit, by the curvature there. */
+static double distance(const gess__scout *s, const double *y)
+{
+    const gess__approx *t = s->summit;
+    double *z = s->scratch;
+    gess__triangular_solves(t->dim, t->chol, t->inverse_diagonal, t->mu, 1, y, z, z + t->dim);
+    return gess__dot(t->dim, z, z);
+}
+
+/* Squared distances that the bulk of a Gaussian stays below. */
+static double bulk(size_t dim)
+{
+    double d = (double)dim;
+    return d + 5.0 * sqrt(2.0 * d) + 10.0;
+}
+
+static int arrived(void *user, const double *y, double value)
+{
+    const gess__scout *s = user;
+    double delta = distance(s, y);
+    return delta < bulk(s->summit->dim) && value > s->summit_value - delta - 2.0;
+}
+
+/* Sets the share of its expected fall that every chain's log density has fallen by. */
+static void set_ratios(gess__scout *s, const gess__chains *c)
+{
+    s->state.unexplained = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        s->delta[i] = distance(s, c->x + i * c->dim);
+        s->ratio[i] = (s->summit_value - c->value[i]) / (0.5 * s->delta[i]);
+        if (s->delta[i] < bulk(c->dim) || !(s->ratio[i] < EXPLAINED)) s->ratio[i] = INFINITY;
+        s->state.unexplained += s->ratio[i] < EXPLAINED;
+    }
+}
+
+/* The chain to climb from next: the least explained one; chains near it, seen from the summit, are left out later.
+ * Returns chains.count if there is none. */
+static size_t next_chain(gess__scout *s, const gess__chains *c)
+{
+    size_t best = c->count;
+    for (size_t i = 0; i < c->count; i++)
+        if (s->ratio[i] < EXPLAINED && (best == c->count || s->ratio[i] < s->ratio[best])) best = i;
+    if (best == c->count) return best;
+    const double *x = c->x + best * c->dim, *mu = s->summit->mu;
+    s->ratio[best] = INFINITY;
+    for (size_t i = 0; i < c->count; i++) {
+        if (!(s->ratio[i] < EXPLAINED)) continue;
+        double difference = 0.0;
+        for (size_t k = 0; k < c->dim; k++) s->points[k] = mu[k] + c->x[i * c->dim + k] - x[k];
+        difference = distance(s, s->points);
+        if (difference < 0.25 * s->delta[best]) s->ratio[i] = INFINITY;
+    }
+    return best;
+}
+
+/* Whether there is a valley between the first summit and the point where the last climb has ended. */
+static int find_valley(gess__scout *s, gess__ensemble *e, const gess__record *record, int *valley, gess_error *err)
+{
+    size_t dim = e->target.dim;
+    double value, min = INFINITY;
+    const double *top = gess__laplace_top(s->climber, &value), *mu = s->summit->mu;
+    for (size_t i = 0; i < BETWEEN; i++) {
+        double share = (double)(i + 1) / (BETWEEN + 1.0);
+        for (size_t k = 0; k < dim; k++) s->points[i * dim + k] = mu[k] + share * (top[k] - mu[k]);
+    }
+    GESS_TRY(gess__evaluate_points(e, record, BETWEEN, s->points, s->values, err));
+    for (size_t i = 0; i < BETWEEN; i++) min = fmin(min, s->values[i]);
+    *valley = min < fmin(value, s->summit_value) - VALLEY;
+    s->state.second = value;
+    s->state.valley = min;
+    memcpy(s->top, top, dim * sizeof *top);
+    return GESS_OK;
+}
+
+static int climb_from(gess__scout *s, gess__ensemble *e, const gess__record *record, size_t chain, uint64_t max_evals,
+                      gess_error *err)
+{
+    enum gess__climb_end end;
+    const gess__chains *c = &e->chains;
+    gess__climb climb = {.point = c->x + chain * c->dim,
+                         .value = c->value[chain],
+                         .frame = s->summit->chol,
+                         .max_evals = max_evals,
+                         .arrived = arrived,
+                         .user = s};
+    GESS_TRY(gess__laplace_climb(s->climber, e, record, &climb, &end, err));
+    s->state.climbs++;
+    double value;
+    const double *top = gess__laplace_top(s->climber, &value);
+    if (end == GESS__CLIMB_ARRIVED || distance(s, top) < bulk(c->dim)) return GESS_OK;
+    return find_valley(s, e, record, &s->state.several, err);
+}
+
+static int run(gess__scout *s, gess__learning *l, const gess__record *record, gess_error *err)
+{
+    gess__ensemble *e = l->ensemble;
+    uint64_t before = e->tally.evals, step = 2 * e->target.dim + 12,
+             max = 300 + 20 * step + 2 * e->target.dim * e->target.dim;
+    s->state = (gess__scout_state){.first = s->summit_value};
+    set_ratios(s, &e->chains);
+    for (int i = 0; i < MAX_CLIMBS && !s->state.several && e->tally.evals - before < max; i++) {
+        size_t chain = next_chain(s, &e->chains);
+        if (chain == e->chains.count) break;
+        GESS_TRY(climb_from(s, e, record, chain, max - (e->tally.evals - before), err));
+    }
+    s->state.evals = e->tally.evals - before;
+    return GESS_OK;
+}
+
+int gess__scout_run(gess__scout *s, gess__learning *l, const gess__record *record, gess_error *err)
+{
+    gess__ensemble *e = l->ensemble;
+    uint64_t before = e->tally.evals;
+    if (s->state.done || l->laplace == NULL) return GESS_OK;
+    s->summit = gess__laplace_t(l);
+    if (s->summit == NULL) {
+        s->state.done = 1;
+        return GESS_OK;
+    }
+    gess__laplace_top(l->laplace, &s->summit_value);
+    int status = run(s, l, record, err);
+    if (status != GESS_OK) {
+        e->tally.evals = before;
+        return status;
+    }
+    s->state.done = 1;
+    l->state.laplace_evals += s->state.evals;
+    l->adaptation->warmup.before.evals += s->state.evals; /* they belong to no update of the stage */
+    return GESS_OK;
+}
