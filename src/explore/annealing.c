@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles: at least MIN_PARTICLES and PER_DIMENSION per dimension. */
-enum { MIN_PARTICLES = 2000, PER_DIMENSION = 40 };
+/* Particles: PER_DIMENSION per dimension, within limits; in many dimensions SCARCE per dimension. */
+enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE = 40 };
 
 /* Updates of a particle per step; the rounds of moves at β = 1. */
 enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 10, ROUNDS = 3 };
@@ -53,7 +53,9 @@ void gess__annealing_free(gess__annealing *a)
 static size_t rows_of(const gess__annealing *a)
 {
     const gess__window *w = &a->learning->adaptation->window;
-    size_t wanted = PER_DIMENSION * w->dim > MIN_PARTICLES ? PER_DIMENSION * w->dim : MIN_PARTICLES;
+    size_t wanted = PER_DIMENSION * w->dim, scarce = SCARCE * w->dim;
+    if (wanted < MIN_PARTICLES) wanted = MIN_PARTICLES;
+    if (wanted > MAX_PARTICLES) wanted = scarce > MAX_PARTICLES ? scarce : MAX_PARTICLES;
     size_t rows = (wanted + w->chains - 1) / w->chains;
     return rows < w->room ? rows : w->room;
 }
@@ -351,6 +353,7 @@ static int hand_over(gess__annealing *a, gess_error *err)
     a->state.done = 1;
     a->state.last_stage = ad->warmup.stages;
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
+    a->learning->state.laplace_evals += a->state.evals; /* the search for maps counts from here */
     return GESS_OK;
 }
 

@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Links are computed for at most MAX_LINKED points, since they take time with the square of their number. */
-enum { MAX_LINKED = 1500, NEIGHBOURS = 8, METRICS = 3 };
+/* Links are computed for at most MAX_LINKED points and the metric from MAX_METRIC, since both take time with the square
+ * of that number. */
+enum { MAX_LINKED = 4096, MAX_METRIC = 1000, NEIGHBOURS = 8, METRICS = 2 };
 
 /* A link that is longer than this factor of the distance to the NEIGHBOURS-th neighbour is cut. */
 #define LONG_LINK 2.0
@@ -186,14 +187,21 @@ static void label(gess__clusters *c, size_t n, size_t m, const double *points)
     for (size_t i = 0; i < n; i++) c->size[c->label[i]]++;
 }
 
+/* Chooses m of n points, evenly spread. */
+static void choose(gess__clusters *c, size_t n, size_t m)
+{
+    for (size_t i = 0; i < m; i++) c->chosen[i] = (uint32_t)(i * n / m);
+}
+
 void gess__clusters_find(gess__clusters *c, size_t n, const double *points, const double *values, size_t least,
                          size_t max)
 {
     GESS_ASSERT(n > 0 && n <= c->room && max > 0);
     size_t m = n < MAX_LINKED ? n : MAX_LINKED, smallest;
-    for (size_t i = 0; i < m; i++) c->chosen[i] = (uint32_t)(i * n / m);
-    set_spread(c, m, points);
-    for (int i = 0; i < METRICS; i++) refine_metric(c, m, points);
+    choose(c, n, m < MAX_METRIC ? m : MAX_METRIC);
+    set_spread(c, m < MAX_METRIC ? m : MAX_METRIC, points);
+    for (int i = 0; i < METRICS; i++) refine_metric(c, m < MAX_METRIC ? m : MAX_METRIC, points);
+    choose(c, n, m);
     for (size_t i = 0; i < m; i++) set_link(c, m, points, values, i);
     size_t count = count_summits(c, m, &smallest), min = least * m / n;
     while (count > 1 && smallest < m && (count > max || c->size[smallest] < min || c->size[smallest] < 2)) {

@@ -7,6 +7,9 @@
 
 #include <stdlib.h>
 
+/* A box of at most this many dimensions is annealed in any case. */
+enum { MAX_BOX = 50 };
+
 int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err)
 {
     GESS_ALLOC(exploration, 1, err);
@@ -32,6 +35,9 @@ void gess__exploration_started(gess__exploration *x, int annealed)
 {
     const gess__chains *c = &x->learning->ensemble->chains;
     gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
+    /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
+    const gess__reference *r = x->learning->ensemble->target.reference;
+    if (gess__reference_is_box(r) && r->dim <= MAX_BOX) annealed = 1;
     if (annealed && !x->learning->adaptation->warmup.over) gess__annealing_begin(x->annealing);
 }
 

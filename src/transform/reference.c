@@ -69,6 +69,13 @@ void gess__reference_free(gess__reference *r)
     free(r);
 }
 
+bool gess__reference_is_box(const gess__reference *r)
+{
+    for (size_t i = 0; i < r->dim; i++)
+        if (r->kind[i] == GESS__REFERENCE_T) return false;
+    return true;
+}
+
 void gess__reference_fit(gess__reference *r, size_t n, const double *points)
 {
     GESS_ASSERT(n > 0);

@@ -34,6 +34,9 @@ typedef struct gess__reference {
 int gess__reference_new(gess__reference **reference, const gess__bounds *bounds, gess_error *err);
 void gess__reference_free(gess__reference *reference);
 
+/* Whether it is uniform in x: every parameter lies between two bounds or is periodic. */
+bool gess__reference_is_box(const gess__reference *reference);
+
 /* Sets centre and scale of the t from n points of y (n × dim). */
 void gess__reference_fit(gess__reference *reference, size_t n, const double *points);
 
