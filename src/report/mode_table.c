@@ -54,7 +54,8 @@ static double separation(const json_t *modes, size_t count, const size_t *order,
     return high > low ? (sd > 0.0 ? (high - low) / sd : INFINITY) : 0.0;
 }
 
-/* rows[]: rows of the summary, those whose parameters differ most first. Returns their number. */
+/* rows[]: rows of the summary, those whose parameters differ most first, and only those that differ by an sd, but at
+ * least one. Returns their number. */
 static size_t choose_parameters(const json_t *modes, size_t count, const size_t *order, const gess__summary *s,
                                 size_t rows[GESS__MAX_MODE_PARAMETERS])
 {
@@ -73,6 +74,7 @@ static size_t choose_parameters(const json_t *modes, size_t count, const size_t 
         apart[at] = a;
         rows[at] = row;
     }
+    while (chosen > 1 && apart[chosen - 1] < 1.0) chosen--;
     return chosen;
 }
 

@@ -1,5 +1,6 @@
 /* The modes of a run as a table, from "modes" of history.json: the largest first, with weight, error, number of chains,
- * and the centre in those parameters in which the modes differ most. The verdict, its JSON and the report share it. */
+ * and the centre in those parameters in which the modes differ most, by at least the modes' sd. The verdict, its JSON
+ * and the report share it. */
 #ifndef GESS_REPORT_MODE_TABLE_H
 #define GESS_REPORT_MODE_TABLE_H
 

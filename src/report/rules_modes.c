@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAX_SHOWN = 4 }; /* parameters of a point */
+enum {
+    MAX_SHOWN = 4,     /* parameters of a point */
+    MAX_NAME = 40,     /* bytes of a name there */
+    MAX_MODE_NAME = 12 /* in the list of modes */
+};
 
 static const char unknown_share[] =
     "Do not use these draws: they do not tell how much of the probability lies there. Run for longer (`gess resume "
@@ -33,6 +37,15 @@ static double value_of_point(const gess__judge *j, const json_t *point, size_t r
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+/* The bytes of a name that are shown: at most `max`, whole UTF-8 characters. */
+static int shown_length(const char *name, size_t max)
+{
+    size_t length = strlen(name);
+    if (length <= max) return (int)length;
+    for (length = max; length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80; length--) continue;
+    return (int)length;
+}
+
 static void print_point(const gess__judge *j, value_fn *value, const json_t *point, char *text, size_t size)
 {
     const gess__summary *s = j->s;
@@ -41,8 +54,8 @@ static void print_point(const gess__judge *j, value_fn *value, const json_t *poi
     for (size_t i = 0; i < s->count && length < size; i++) {
         double x = value(j, point, i);
         if (strcmp(s->names[i], "lp__") == 0 || isnan(x)) continue;
-        int added = shown < MAX_SHOWN ? snprintf(text + length, size - length, "%s%.60s = %.4g", shown > 0 ? ", " : "",
-                                                 s->names[i], x)
+        int added = shown < MAX_SHOWN ? snprintf(text + length, size - length, "%s%.*s = %.4g", shown > 0 ? ", " : "",
+                                                 shown_length(s->names[i], MAX_NAME), s->names[i], x)
                                       : snprintf(text + length, size - length, ", …");
         if (added < 0 || shown++ == MAX_SHOWN) break;
         length += (size_t)added;
@@ -261,8 +274,9 @@ static size_t print_mode(const json_t *table, const json_t *mode, char *text, si
     if (!isnan(error)) length += snprintf(text + length, size - (size_t)length, " ± %.1g", error);
     for (size_t i = 0; i < json_array_size(names) && i < 3; i++) {
         const json_t *x = json_array_get(centre, i);
-        length += snprintf(text + length, size - (size_t)length, "%s%.12s = %.3g", i == 0 ? " at " : ", ",
-                           json_string_value(json_array_get(names, i)), json_is_number(x) ? json_number_value(x) : NAN);
+        const char *name = json_string_value(json_array_get(names, i));
+        length += snprintf(text + length, size - (size_t)length, "%s%.*s = %.3g", i == 0 ? " at " : ", ",
+                           shown_length(name, MAX_MODE_NAME), name, json_is_number(x) ? json_number_value(x) : NAN);
     }
     return (size_t)length;
 }

@@ -287,8 +287,8 @@ static void modes(void **unused)
                       one[] = "{\"modes\": [" MODE("[0, 0, 0]", "1", "0", "1") "]}";
     fill(7);
     assert_silent(mixed, "mode-alone");
-    assert_found(mixed, GESS__NOTE, "modes-found", "2 modes. Weights and centres: 0.9 ± 0.01 at c = 20, ");
-    assert_found(mixed, GESS__NOTE, "modes-found", "; 0.1 ± 0.01 at c = -5, ");
+    assert_found(mixed, GESS__NOTE, "modes-found", "2 modes. Weights and centres: 0.9 ± 0.01 at c = 20; ");
+    assert_found(mixed, GESS__NOTE, "modes-found", "; 0.1 ± 0.01 at c = -5.");
     assert_silent(mixed, "r-hat-blind");
     assert_found(alone, GESS__FAILURE, "mode-alone",
                  "Only 1 of 24 chains visited the mode around a = 0, b = 4, c = 20, weight 0.01");
@@ -328,7 +328,7 @@ static void table_of_modes(void **unused)
     }
     assert_string_equal(json_string_value(json_array_get(parameters, 0)), "c");
     assert_string_equal(json_string_value(json_array_get(parameters, 1)), "a");
-    assert_string_equal(json_string_value(json_array_get(parameters, 2)), "b");
+    assert_int_equal(json_array_size(parameters), 2); /* b is the same in all modes */
     assert_non_null(find(&v, "modes-found"));
     json_decref(root);
     gess__verdict_free(&v);
