@@ -244,7 +244,8 @@ static double passages(const gess__judge *j)
 void gess__rule_mode_alone(gess__judge *j)
 {
     const json_t *modes = json_object_get(j->history, "modes"), *worst = NULL;
-    double limit = passages(j) > 0.0 ? 1.0 : GESS__MIN_VISITORS - 1.0, most = GESS__MODE_WEIGHT;
+    const int stay = passages(j) <= 0.0;
+    double limit = stay ? GESS__MIN_VISITORS - 1.0 : 1.0, most = GESS__MODE_WEIGHT;
     char point[400], weight[80];
     if (j->s->chains < 2 || json_array_size(modes) < 2) return;
     for (size_t i = 0; i < json_array_size(modes); i++) {
@@ -262,7 +263,7 @@ void gess__rule_mode_alone(gess__judge *j)
                       "The weight of such a mode is that of its starts, not its probability. Run for longer, with more "
                       "chains (--chains), or with --schedule tempering, until many chains have visited every mode.",
                       "Only %.0f of %zu chains visited the mode around %s%s%s.", chains, j->s->chains, point, weight,
-                      passages(j) > 0.0 ? "" : ", and no chain visited more than one mode");
+                      stay ? ", and no chain visited more than one mode" : "");
 }
 
 /* Adds the text of one mode. */

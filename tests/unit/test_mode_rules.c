@@ -195,7 +195,7 @@ static void a_place_of_its_own(void **unused)
     for (size_t i = 0; i < DRAWS; i++) chain(2, 9)[i] = 0.7 + 0.01 * normal();
     assert_found("{}", GESS__FAILURE, "lone-chain", "Chain 10 alone stays in a small part");
     fill(4);
-    for (size_t i = 0; i < DRAWS; i++) chain(3, 23)[i] = 2.0 + normal();
+    for (size_t i = 0; i < DRAWS; i++) chain(3, 23)[i] = 2.5 + 0.5 * normal();
     assert_found("{}", GESS__FAILURE, "lone-chain", "Chain 24 alone is in another place: its mean in c is");
     fill(4);
     for (size_t i = 0; i < DRAWS / 4; i++) chain(3, 23)[i] = 2.0 + normal(); /* it was there for a while */
