@@ -63,4 +63,25 @@ typedef struct gess__posterior_chain {
 void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures,
                                 gess__posterior_chain *chains);
 
+/* The highest draws of a parameter, and whether a few chains alone reach them: at most every eighth, but at least one.
+ * Of the possible numbers of such chains it is the one with the widest gap to the highest draw of the others. The mean
+ * excess is that of the highest 1 % of draws, at least 20, over the draw below them; of the upper half, if more than a
+ * quarter of them are equal to that draw. NaN if draws are not finite, too few, or all equal. (posterior_top.c) */
+typedef struct gess__posterior_top_figures {
+    double highest;     /* of all draws */
+    double median;      /* of all draws */
+    size_t chain, draw; /* where it is */
+    size_t few;         /* chains that reach above all others; 0: there is one chain */
+    size_t above;       /* their draws above all draws of the others */
+    double others;      /* the highest draw of the other chains */
+    double gap;         /* the lowest of the few chains' highest draws, minus that */
+    double excess;      /* mean excess of the other chains */
+    double excess_all;  /* mean excess of all chains */
+} gess__posterior_top_figures;
+
+extern const gess__posterior_top_figures gess__posterior_no_top; /* all of it unknown */
+
+/* Of the draws loaded last. */
+void gess__posterior_top(gess__posterior_workspace *work, gess__posterior_top_figures *top);
+
 #endif

@@ -74,11 +74,40 @@ static void find_drift(size_t count, const gess__posterior_chain *chain, double 
     out->chain_score = fabs(out->chain_shift) / (1.4826 * median_of(count, shifts));
 }
 
+/* The distance of the furthest chain from the median chain in figure[count], over 1.4826 times the median distance; its
+ * index is in *which and its distance in *distance. `scratch` holds count doubles. */
+static double find_furthest(size_t count, const double *figure, double *scratch, size_t *which, double *distance)
+{
+    for (size_t c = 0; c < count; c++) scratch[c] = figure[c];
+    double centre = median_of(count, scratch);
+    *which = 0;
+    for (size_t c = 0; c < count; c++) {
+        scratch[c] = fabs(figure[c] - centre);
+        if (scratch[c] > fabs(figure[*which] - centre)) *which = c;
+    }
+    *distance = figure[*which] - centre;
+    return fabs(*distance) / (1.4826 * median_of(count, scratch));
+}
+
+static void find_own_place(size_t count, const gess__posterior_chain *chain, double *figure, double *scratch,
+                           gess__column_chains *out)
+{
+    for (size_t c = 0; c < count; c++) figure[c] = chain[c].mean;
+    out->own_score = find_furthest(count, figure, scratch, &out->own_chain, &out->own_shift);
+    for (size_t c = 0; c < count; c++) {
+        if (!(chain[c].sd > 0.0)) return; /* a constant chain: find_stuck() has it */
+        figure[c] = log(chain[c].sd);
+    }
+    double distance;
+    out->own_spread_score = find_furthest(count, figure, scratch, &out->own_narrow, &distance);
+    out->own_spread = exp(distance);
+}
+
 void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *chain, double *scratch,
                           gess__column_chains *out)
 {
     GESS_ASSERT(chain != NULL && scratch != NULL);
-    *out = (gess__column_chains){.min_spread = NAN, .shift = NAN, .shift_error = NAN};
+    *out = (gess__column_chains){.min_spread = NAN, .shift = NAN, .shift_error = NAN, .own_spread = NAN};
     for (size_t c = 0; c < count; c++)
         if (!isfinite(chain[c].lowest) || !isfinite(chain[c].highest) || !isfinite(chain[c].mean)) return;
     if (count < 2 || draws < 4) return;
@@ -87,4 +116,5 @@ void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chai
     find_stuck(count, chain, usual, out);
     find_gap(count, chain, usual, scratch, out);
     find_drift(count, chain, scratch, scratch + count, out);
+    find_own_place(count, chain, scratch, scratch + count, out);
 }

@@ -24,6 +24,14 @@ typedef struct gess__column_chains {
     double chain_shift; /* the largest of a single chain, minus the median */
     double chain_score; /* that over 1.4826 times the median distance from the median */
     size_t shifted;     /* index of that chain */
+    /* the chain whose mean, in normal scores, is furthest from the median of the chains' means */
+    double own_shift; /* how far */
+    double own_score; /* that over 1.4826 times the median distance from the median */
+    size_t own_chain;
+    /* the chain whose sd of normal scores differs most from the median of the chains' sds, as a logarithm */
+    double own_spread;       /* its sd over the median */
+    double own_spread_score; /* the logarithm over 1.4826 times the median distance of the chains' logarithms */
+    size_t own_narrow;
 } gess__column_chains;
 
 /* Compares chain[count], each of `draws` draws; `scratch` holds 2 × count doubles. Figures stay NaN or 0 if a draw is

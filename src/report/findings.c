@@ -1,5 +1,5 @@
-/* Adds findings to a verdict, and looks up the options and history that rules ask for: the helpers that rules_draws.c
- * and rules_history.c share. */
+/* Adds findings to a verdict, and looks up the options and history that rules ask for: the helpers that rules_draws.c,
+ * rules_modes.c and rules_history.c share. */
 #include "report/rules.h"
 
 #include "base/assert.h"

@@ -285,6 +285,21 @@ static json_t *verdict_of(const gess__verdict *verdict)
     return json_pack("{s:b, s:i, s:o}", "pass", verdict->pass, "count", (int)verdict->count, "findings", findings);
 }
 
+/* The table of modes, with names cut. */
+static json_t *modes_of(const gess__verdict *verdict)
+{
+    size_t i;
+    json_t *name, *copy = json_deep_copy(verdict->modes), *names = json_array();
+    if (copy == NULL) {
+        json_decref(names);
+        return json_null();
+    }
+    json_array_foreach(json_object_get(copy, "parameters"), i, name)
+        json_array_append_new(names, text_of(json_string_value(name), MAX_TEXT));
+    json_object_set_new(copy, "parameters", names);
+    return copy;
+}
+
 int gess__report_data(json_t **root, const gess__report *report, const gess__verdict *verdict, gess_error *err)
 {
     const gess__reader *r = report->draws;
@@ -299,6 +314,7 @@ int gess__report_data(json_t **root, const gess__report *report, const gess__ver
     json_object_set_new(*root, "stats", s->stats != NULL ? json_deep_copy(s->stats) : json_object());
     json_object_set_new(*root, "options", options_of(report->config));
     json_object_set_new(*root, "verdict", verdict_of(verdict));
+    json_object_set_new(*root, "modes", modes_of(verdict));
     json_object_set_new(*root, "history", history_of(report->history));
     json_object_set_new(*root, "plots", plots_of(report));
     return table_of(s, *root, err);

@@ -28,6 +28,16 @@
 #define GESS__WINDOW_RATIO 1.5    /* of sds; above it: a warning */
 #define GESS__LOG_T_SHIFT 0.1     /* nats per dimension */
 #define GESS__INTERACTION 1.5     /* error of the ensemble's mean over that of its chains */
+#define GESS__LONE_EXCESS 15.0    /* of a chain's lp__ above the others', in mean excesses of their upper tail */
+#define GESS__MIN_EXCESS 1e-3     /* nats; the smallest such scale */
+#define GESS__MIN_LONE_CHAINS 4   /* that one of them is compared with */
+#define GESS__OWN_Z 16.0          /* of a chain's mean or log sd among those of the others */
+#define GESS__OWN_SHIFT 1.5       /* of the mean, in normal scores */
+#define GESS__OWN_SPREAD 0.2      /* of the sd, over the usual one; below it */
+#define GESS__PEAK_MASS 1e-3      /* share of the probability around a peak without draws */
+#define GESS__PEAK_PER_DIM 1.5    /* nats of a peak of unknown mass above the median of lp__, per dimension */
+#define GESS__MODE_WEIGHT 0.002   /* of a mode that must have several visitors */
+#define GESS__MIN_VISITORS 5      /* chains, if no chain passes between modes */
 
 /* A verdict in the making, with what the rules read. */
 typedef struct gess__judge {

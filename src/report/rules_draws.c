@@ -224,16 +224,3 @@ void gess__rule_interaction(gess__judge *j)
                           "The chains of a two-group ensemble are fitted to each other, so R-hat between them is too "
                           "low. Errors of means are judged by the ensemble's mean series.");
 }
-
-void gess__rule_shared_warmup(gess__judge *j)
-{
-    const gess__summary *s = j->s;
-    if (s->ensembles > 1 || gess__is_two_group(j) || j->config == NULL || s->chains < 2 || !gess__has_approximation(j))
-        return;
-    if (strcmp(gess__option_of(j, "warmup"), "0") == 0 || strcmp(gess__option_of(j, "schedule"), "fixed") == 0) return;
-    gess__add_finding(j, GESS__NOTE, "r-hat-blind",
-                      "`--ensembles 4` repeats the warm-up in four independent ensembles, and R-hat then compares "
-                      "them.",
-                      "All chains shared one warm-up. R-hat shows whether they agree, not what none of them has found, "
-                      "such as a mode that no start led to.");
-}

@@ -163,6 +163,8 @@ static int summarise_one(void *data, unsigned worker, size_t item, gess_error *e
     if (s->levels != NULL && s->column[g->first + item] == 0) /* lp__ */
         find_levels(&g->shape, g->values[item], g->workspaces[worker].scratch, s->levels);
     summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->workspaces[worker]);
+    if (strcmp(g->summary->names[g->first + item], "lp__") == 0)
+        gess__posterior_top(g->workspaces[worker].chains, &g->summary->top);
     return GESS_OK;
 }
 
@@ -235,6 +237,26 @@ static int summarise_columns(gess__summary *s, const source *from, const gess__s
     free(g.values);
     free(g.workspaces);
     gess__team_free(team);
+    return status;
+}
+
+/* Sets at_top of every row. */
+static int find_top_point(gess__summary *s, const source *from, gess_error *err)
+{
+    const gess__posterior_top_figures *top = &s->top;
+    double *row = NULL;
+    for (size_t i = 0; i < s->count; i++) s->figures[i].at_top = NAN;
+    if (isnan(top->highest)) return GESS_OK;
+    if (from->memory != NULL) {
+        const gess__draws *d = from->memory;
+        for (size_t i = 0; i < s->count; i++)
+            s->figures[i].at_top = d->values[(s->column[i] * d->chains + top->chain) * (size_t)d->draws + top->draw];
+        return GESS_OK;
+    }
+    GESS_ALLOC(&row, from->columns, err);
+    int status = gess__reader_rows(from->file, top->chain, 1, top->draw, 1, row, err);
+    for (size_t i = 0; i < s->count && status == GESS_OK; i++) s->figures[i].at_top = row[s->column[i]];
+    free(row);
     return status;
 }
 
@@ -325,7 +347,9 @@ static int summarise(gess__summary *s, const source *from, size_t chains, uint64
         return gess__fail(err, GESS_ERR_USAGE, "%zu chains cannot be of %zu ensembles", chains, s->ensembles);
     if (o->blobs > 0 && o->blobs < from->columns) s->first_blob = from->columns - o->blobs;
     GESS_TRY(choose_columns(s, from, o->vars, err));
-    return summarise_columns(s, from, o, err);
+    s->top = gess__posterior_no_top;
+    GESS_TRY(summarise_columns(s, from, o, err));
+    return find_top_point(s, from, err);
 }
 
 int gess__summarise_draws(gess__summary *s, const gess__draws *d, const gess__summary_settings *o, gess_error *err)

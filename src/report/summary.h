@@ -41,6 +41,7 @@ typedef struct gess__figures {
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
     gess__column_chains chains; /* the chains compared with each other */
+    double at_top;              /* the value in the draw with the highest lp__; NaN if lp__ is not summarised */
 } gess__figures;
 
 typedef struct gess__summary {
@@ -49,6 +50,7 @@ typedef struct gess__summary {
     size_t *column;    /* of each row, in the draws; in a run, column 0 is lp__ */
     size_t first_blob; /* the first column of the draws that is a blob; 0: there are none */
     gess__figures *figures;
+    gess__posterior_top_figures top; /* of lp__; NaN if it is not summarised */
     size_t chains, ensembles;
     uint64_t draws;
     gess__level *levels; /* chains: where each ends in lp__; NULL if column 0 is not lp__ or not among the rows */

@@ -1,5 +1,6 @@
 /* Applies the rules of rules.def to a run, with history.json and config.json of its directory, and sorts the findings.
- * The rules are in rules_draws.c, rules_levels.c and rules_history.c; verdict_text.c prints the verdict. */
+ * The rules are in rules_draws.c, rules_levels.c, rules_modes.c and rules_history.c; verdict_text.c prints the
+ * verdict. */
 #include "report/verdict.h"
 
 #include "base/assert.h"
@@ -104,5 +105,6 @@ void gess__verdict_free(gess__verdict *v)
         free(v->findings[i].advice);
     }
     free(v->findings);
+    json_decref(v->modes);
     *v = (gess__verdict){0};
 }

@@ -21,6 +21,7 @@ typedef struct gess__verdict {
     int pass;
     size_t count;
     gess__finding *findings; /* worst first */
+    json_t *modes;           /* of the draws (mode_table.h); NULL: there is one, or they are not known */
 } gess__verdict;
 
 /* Applies every rule to the run in `directory`, whose draws `summary` describes. If history.json or config.json is

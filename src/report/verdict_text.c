@@ -66,7 +66,7 @@ json_t *gess__verdict_json(const gess__verdict *v, const gess__summary *s)
         json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "level", level_names[v->findings[i].level],
                                                   "code", v->findings[i].code, "text", v->findings[i].text, "advice",
                                                   v->findings[i].advice));
-    return json_pack("{s:b, s:I, s:I, s:o, s:o, s:o}", "pass", v->pass, "chains", (json_int_t)s->chains, "draws",
+    return json_pack("{s:b, s:I, s:I, s:o, s:o, s:O*, s:o}", "pass", v->pass, "chains", (json_int_t)s->chains, "draws",
                      (json_int_t)s->draws, "least_ess", isfinite(ess) ? json_real(ess) : json_null(), "worst_rhat",
-                     isfinite(rhat) ? json_real(rhat) : json_null(), "findings", findings);
+                     isfinite(rhat) ? json_real(rhat) : json_null(), "modes", v->modes, "findings", findings);
 }

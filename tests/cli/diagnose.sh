@@ -66,6 +66,32 @@ verdict 6 '^failure (drift)' drift german-credit --warmup 5 --draws 100
 grep -q '^failure (warm-up)' out.txt || fail "drift: warm-up ended too early"
 grep -q '^warning (evaluations)' out.txt || fail "drift: the approximation is poor"
 
+# ---- one chain starts in a narrow mode, and hardly another one enters it ----
+cc -std=c17 -O2 -fPIC -shared -I "$source/include" -o spike.so "$source/tests/data/models/spike.c" -lm || fail "compiler"
+awk 'BEGIN { srand(3); print "x1,x2"; for (i = 0; i < 16; i++) print i == 4 ? "0.703,0.698" : 4 * rand() - 2 "," 4 * rand() - 2 }' > spike.csv
+echo '{"nu": null, "mu": [0,0], "sigma": [[1,0],[0,1]]}' > unit2.json
+verdict 6 '^failure (lone-chain)' spike ./spike.so --schedule fixed --approx unit2.json --chains 16 --warmup 0 --draws 60 --seed 3 --init spike.csv
+grep -q "hain 5 " out.txt && grep -q "alone reach" out.txt || fail "spike: the chain is named"
+
+# ---- modes and basins of history.json ----
+cp -r gaussian modes2
+python3 - << 'END' || fail "modes2: history"
+import json
+history = json.load(open("modes2/history.json"))
+history["modes"] = [{"centre": [x] * 10, "sd": [1] * 10, "weight": w, "error": 0.01, "chains": 60} for x, w in ((1, 0.25), (9, 0.75))]
+history["exploration"] = {"route": "direct", "evals": 10, "spread": [[32, 32]], "basins": [
+    {"centre": [x] * 10, "lp": -1.0, "starts": 32, "log_weight": 0.0, "weight": w, "error": 0.01, "fate": "kept"} for x, w in ((1, 0.25), (9, 0.75))]}
+json.dump(history, open("modes2/history.json", "w"))
+END
+"$gess" diagnose modes2 > out.txt || fail "modes2 passes"
+grep -q '0.75 ± 0.01 at x1 = 9' out.txt || fail "modes2: the modes are named"
+grep -q 'r-hat-blind' out.txt && fail "modes2: a note on R-hat, though chains pass between the modes"
+"$gess" diagnose modes2 --json | grep -q '"modes"' || fail "modes2: the modes are in the JSON"
+sed -i 's/"kept"/"lost"/' modes2/history.json
+"$gess" diagnose modes2 > out.txt
+[ $? -eq 6 ] || fail "a basin that was lost"
+grep -q '^failure (basin-lost)' out.txt || fail "a basin that was lost has its finding"
+
 # ---- other options of diagnose ----
 "$gess" diagnose few --json > verdict.json
 [ $? -eq 6 ] || fail "diagnose --json ends with 6"

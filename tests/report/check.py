@@ -188,6 +188,26 @@ HISTORY = {"warmup": [{"ensemble": e, "stage": s, "iterations": 20, "evals": 100
            "failures": 0, "nans": 0, "seconds_warmup": 2.0, "seconds_sampling": 1.0, "evals_warmup": 7000, "evals_sampling": 5000}
 
 
+# Thirteen modes of five parameters, which differ most in x2, then in x1.
+MODES = [{"centre": [2.0 * i, -10.0 * i, 0, 0, 0.25], "sd": [1, 0.5, 1, 1, 1], "weight": (i * 5 % 13 + 1) / 91, "error": 0.003 if i else None, "chains": 1 + i % 4}
+         for i in range(13)]
+
+# Per row of the table of modes: the texts of its cells.
+MODE_ROWS = "[...document.querySelectorAll('#modes-table tr')].map(r => [...r.children].map(e => e.textContent))"
+
+
+def check_modes(name, page, modes):
+    head, *rows = page.run(MODE_ROWS)
+    heaviest = sorted(modes, key=lambda m: -m["weight"])[:10]
+    check(f"{name}: columns of the table of modes", head == ["mode", "weight", "error", "chains", "x2", "x1"], head)
+    check(f"{name}: the ten heaviest modes", len(rows) == 10 and all(abs(float(r[1]) - m["weight"]) < 5e-5 for r, m in zip(rows, heaviest)), rows)
+    check(f"{name}: their centres", all(float(r[4].split(" ± ")[0]) == m["centre"][1] and r[4].endswith(" ± 0.5") for r, m in zip(rows, heaviest)), rows)
+    check(f"{name}: their errors and chains", all(r[2] == ("NA" if m["error"] is None else "0.003") and r[3] == f"{m['chains']} of 4" for r, m in zip(rows, heaviest)), rows)
+    check(f"{name}: how many there are", "10 heaviest of 13" in page.run("document.getElementById('modes-note').textContent"))
+    widths = page.run("[...document.querySelectorAll('#modes-table .bar')].map(e => e.getBoundingClientRect().width)")
+    check(f"{name}: bars as long as weights are", all(abs(w / widths[0] - m["weight"] / heaviest[0]["weight"]) < 0.02 for w, m in zip(widths, heaviest)), widths)
+
+
 class Runs:
     def __init__(self, gess, make, folder):
         self.gess, self.make, self.folder = gess, make, folder
@@ -227,6 +247,7 @@ def check_sampled(runs, browser, pictures):
     compare("small", page, read_csv(os.path.join(runs.folder, "small", "csv")))
     check_table("small", page, summary)
     check_corner("small", page)
+    check("small: no table of modes", page.run("document.getElementById('modes').hidden"))
     before = page.run("document.documentElement.dataset.theme")
     page.run("document.getElementById('theme').click()")
     check("small: the theme changes", page.run("document.documentElement.dataset.theme") != before)
@@ -241,7 +262,7 @@ def check_sampled(runs, browser, pictures):
 def check_history(runs, browser, pictures):
     folder = runs.made("four", "history")
     with open(folder + "/history.json", "w") as f:
-        json.dump(HISTORY, f)
+        json.dump({**HISTORY, "modes": MODES}, f)
     page = Page(browser, runs.report("history"))
     found = survey("history", page)
     clean("history", page)
@@ -251,6 +272,7 @@ def check_history(runs, browser, pictures):
         check(f"history: {id}, a line for each ensemble", marks(found[id]) == [7, 7], found[id])
     check("history: checks", marks(found["checks"]) == [2, 2])
     check("history: timing", marks(found["timing"]) == [2, 2] and "2 s in warm-up, 1 s in sampling" in found["timing"]["label"], found["timing"]["label"])
+    check_modes("history", page, MODES)
     check("history: ranks of four chains are lines", marks(found["ranks"]) == [21] * 4)
     shoot(browser, os.path.join(folder, "report.html"), "history", pictures)
     page.close()
@@ -260,7 +282,10 @@ def check_odd(runs, browser, pictures):
     folder = runs.made("odd")
     with open(folder + "/config.json", "w") as f:
         json.dump({"model": "</script><script>alert(2)</script>", "options": {"seed": "<img src=x onerror=alert(3)>", "data": None}}, f)
+    with open(folder + "/history.json", "w") as f:
+        json.dump({"modes": [{"centre": [x] * 8, "sd": None, "weight": 0.5, "error": "<b>", "chains": None} for x in (1, 2)]}, f)
     page = Page(browser, runs.report("odd"))
+    check("odd: names of the table of modes are text", page.run(MODE_ROWS)[0][4] == "</script><img src=x onerror=alert(1)>", page.run(MODE_ROWS))
     names = page.run("[...document.querySelectorAll('#table tbody th')].map(e => e.textContent)")
     for name in ("</script><img src=x onerror=alert(1)>", "</script x <!--<script ", "a&amp;b \"quoted\" 'single' \\back", "line\nbreak\ttab", "separator\u2028paragraph\u2029", "{{data}}", "__proto__", "漢字 🙂 θ₁"):
         check(f"odd: {name!r} is shown as text", name in names, names)

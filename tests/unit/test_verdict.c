@@ -247,6 +247,7 @@ static void assert_same(const gess__summary *a, const gess__summary *b)
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
         assert_true(a->figures[i].chains.gap == b->figures[i].chains.gap);
+        assert_true(a->figures[i].at_top == b->figures[i].at_top);
     }
 }
 

@@ -189,6 +189,26 @@ function verdict() {
   if (v.count > v.findings.length) list.append(finding(0, "Note", plural(v.count - v.findings.length, "more finding") + "; gess diagnose lists all."));
 }
 
+/* The heaviest modes, with their centres in the parameters in which they differ most. */
+function modes() {
+  const m = data.modes;
+  if (!m || m.list.length === 0) return;
+  const head = element("tr"), body = $("modes-table").tBodies[0], largest = Math.max(...m.list.map(mode => mode.weight));
+  for (const title of ["mode", "weight", "error", "chains"]) head.append(element("th", { scope: "col", text: title }));
+  for (const name of m.parameters) head.append(element("th", { scope: "col", text: name, title: name }));
+  $("modes-table").tHead.append(head);
+  m.list.forEach((mode, i) => {
+    const bar = element("span", { class: "bar", "aria-hidden": "true", style: `width: ${(6 * Math.max(mode.weight, 0) / largest).toFixed(2)}rem` });
+    const row = element("tr", {}, element("th", { scope: "row", text: String(i + 1) }), element("td", {}, bar, short(mode.weight)),
+      element("td", { text: short(mode.error, 2) }), element("td", { text: isNumber(mode.chains) ? `${whole(mode.chains)} of ${whole(data.chains)}` : "NA" }));
+    mode.centre.forEach((x, k) => row.append(element("td", { text: isNumber(mode.sd[k]) ? `${short(x)} ± ${short(mode.sd[k], 2)}` : short(x) })));
+    body.append(row);
+  });
+  $("modes-note").textContent = (m.count > m.list.length ? `The ${m.list.length} heaviest of ${whole(m.count)} modes. ` : "")
+    + "Weight: the share of the draws, with its standard error. Chains: those that visited the mode. Then centre ± standard deviation within the mode, of the parameters in which the modes differ most.";
+  $("modes").hidden = false;
+}
+
 /* Figures that deserve attention. */
 function mood(key, x) {
   if (key === "r_hat" && isNumber(x)) return x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
@@ -707,6 +727,7 @@ addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidt
 head();
 verdict();
 tiles();
+modes();
 headTable();
 fillTable();
 about();
