@@ -207,9 +207,10 @@ static void slow_tails(void **unused)
         if (!gess__tails_slow(&t)) continue;
         slow++;
         lost += gess__moments_of(&t) == GESS__NO_MEAN;
+        assert_true(gess__moments_of(&t) != GESS__MOMENTS_EXIST);
     }
     assert_true(slow > REPEATS / 2);
-    assert_true(lost >= slow - 2);
+    assert_true(lost >= slow * 4 / 5); /* the 9,600 draws are worth about 100 */
     gess__tail_index light = {.index = -0.1, .se = 0.2, .far_index = 0.1, .far_se = 0.1, .inefficiency = 100.0};
     assert_int_equal(gess__moments_of(&light), GESS__MOMENTS_EXIST);
 }
