@@ -18,7 +18,7 @@ enum {
 #define FAR_DRAWS 5.0         /* effective draws beyond the place of far_index */
 #define MIN_DEPTH 2.302585093 /* of that place, in logarithms of the share of the tail beyond it: 1/10 */
 #define MAX_DEPTH 4.605170186 /* 1/100 */
-#define SLOW 10.0             /* inefficiency above which the far tail is not believed */
+#define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 
 typedef struct pareto {
     double shape, scale;
