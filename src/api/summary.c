@@ -172,9 +172,9 @@ int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figu
     GESS_REQUIRE(summary, err);
     GESS_REQUIRE(figures, err);
     GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
-    const gess__figures *f = &summary->figures.figures[row];
+    const gess__figures f = gess__figures_shown(&summary->figures.figures[row]);
     gess_figures all = {
-#define FIGURE(name, format) .name = f->name,
+#define FIGURE(name, format) .name = f.name,
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
     };

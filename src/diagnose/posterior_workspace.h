@@ -1,6 +1,6 @@
 /* The workspace behind posterior.h: the sorted draws and the scratch memory (posterior_workspace.c), and the functions
- * on one series that posterior.c builds its figures from (posterior_series.c). Only the files posterior*.c of this
- * folder include it. */
+ * on one series that posterior.c builds its figures from (posterior_series.c). Only the files posterior*.c and
+ * tail_index.c of this folder include it. */
 #ifndef GESS_DIAGNOSE_POSTERIOR_WORKSPACE_H
 #define GESS_DIAGNOSE_POSTERIOR_WORKSPACE_H
 

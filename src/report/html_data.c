@@ -203,7 +203,8 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
         json_t *list = json_array();
         for (size_t i = 0; i < count; i++) {
             double value;
-            memcpy(&value, (const char *)&s->figures[rows[i]] + fields[k].offset, sizeof value);
+            gess__figures shown = gess__figures_shown(&s->figures[rows[i]]);
+            memcpy(&value, (const char *)&shown + fields[k].offset, sizeof value);
             json_array_append_new(list, number(value));
         }
         json_object_set_new(table, fields[k].key, list);

@@ -207,7 +207,8 @@ void gess__rule_interaction(gess__judge *j)
     if (!gess__is_two_group(j)) return;
     for (size_t i = 0; i < s->count; i++) {
         double ratio = s->figures[i].mcse_series / s->figures[i].mcse_mean;
-        if (gess__is_constant(&s->figures[i]) || !(ratio > max)) continue;
+        if (gess__is_constant(&s->figures[i]) || !(ratio > max) || gess__moments_of(&s->figures[i].tail) >= GESS__NO_SD)
+            continue;
         max = ratio;
         worst = i;
     }

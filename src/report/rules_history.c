@@ -28,7 +28,7 @@ void gess__rule_window(gess__judge *j)
         double error = hypot(f->mcse_mean, element(window, "error", s->column[i]));
         double away = fabs(f->mean - element(window, "mean", s->column[i]));
         double z = away / error * GESS__WINDOW_Z / gess__widen(GESS__WINDOW_Z, s->chains);
-        if (gess__is_constant(f)) continue;
+        if (gess__is_constant(f) || gess__moments_of(&f->tail) >= GESS__NO_SD) continue;
         if (z > GESS__WINDOW_Z && away > 0.5 * GESS__WINDOW_SHIFT * f->sd && z > max) {
             max = z;
             worst = i;

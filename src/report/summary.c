@@ -95,7 +95,9 @@ static double geweke_of_means(const shape *s, const double *series, double *mean
 static void summarise_column(gess__figures *f, const shape *s, const double *x, workspace *d)
 {
     gess__posterior_figures p;
+    gess__tail_index tail;
     gess__posterior_all_chains(d->chains, x, &p, d->chain);
+    gess__tail_index_of(d->chains, &tail);
     mean_series(s, x, d->series);
     gess__posterior_load(d->means, d->series);
     *f = (gess__figures){
@@ -119,12 +121,24 @@ static void summarise_column(gess__figures *f, const shape *s, const double *x, 
         .r_hat = p.rhat,
         .r_hat_chains = p.rhat,
         .r_hat_ensembles = NAN,
+        .tail_index = tail.index,
+        .tail_index_se = tail.se,
+        .tail = tail,
     };
     if (s->ensembles > 1) {
         f->r_hat_ensembles = gess__rhat_of_groups(d->ensembles, s->chains, s->ensembles, s->draws, x, d->scratch);
         if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
     }
     gess__compare_chains(s->chains, s->draws, d->chain, d->scratch, &f->chains);
+}
+
+gess__figures gess__figures_shown(const gess__figures *figures)
+{
+    gess__figures f = *figures;
+    gess__moments_known moments = gess__moments_of(&f.tail);
+    if (moments >= GESS__NO_SD) f.sd = f.mcse_sd = f.mcse_mean = f.mcse_series = NAN;
+    if (moments >= GESS__NO_MEAN) f.mean = NAN;
+    return f;
 }
 
 /* ---- columns, a few at a time ---- */

@@ -6,6 +6,7 @@
 #define GESS_REPORT_SUMMARY_H
 
 #include "diagnose/levels.h"
+#include "diagnose/tail_index.h"
 #include "draws/draws.h"
 #include "report/chain_checks.h"
 
@@ -14,26 +15,28 @@
 
 /* One row per figure: FIGURE(field and JSON key, format in the text table). The table shows the first
  * GESS__FIGURES_SHOWN, or all with --all; --json and --csv have all of them. */
-#define GESS__FIGURE_TABLE(FIGURE) \
-    FIGURE(mean, "%.4g")           \
-    FIGURE(sd, "%.4g")             \
-    FIGURE(mcse_mean, "%.4g")      \
-    FIGURE(q5, "%.4g")             \
-    FIGURE(q50, "%.4g")            \
-    FIGURE(q95, "%.4g")            \
-    FIGURE(ess_bulk, "%.0f")       \
-    FIGURE(ess_tail, "%.0f")       \
-    FIGURE(r_hat, "%.4f")          \
-    FIGURE(ess_coda, "%.0f")       \
-    FIGURE(geweke, "%.2f")         \
-    FIGURE(tau, "%.2f")            \
-    FIGURE(mcse_sd, "%.4g")        \
-    FIGURE(mcse_q5, "%.4g")        \
-    FIGURE(mcse_q50, "%.4g")       \
-    FIGURE(mcse_q95, "%.4g")       \
-    FIGURE(mcse_series, "%.4g")    \
-    FIGURE(r_hat_chains, "%.4f")   \
-    FIGURE(r_hat_ensembles, "%.4f")
+#define GESS__FIGURE_TABLE(FIGURE)  \
+    FIGURE(mean, "%.4g")            \
+    FIGURE(sd, "%.4g")              \
+    FIGURE(mcse_mean, "%.4g")       \
+    FIGURE(q5, "%.4g")              \
+    FIGURE(q50, "%.4g")             \
+    FIGURE(q95, "%.4g")             \
+    FIGURE(ess_bulk, "%.0f")        \
+    FIGURE(ess_tail, "%.0f")        \
+    FIGURE(r_hat, "%.4f")           \
+    FIGURE(ess_coda, "%.0f")        \
+    FIGURE(geweke, "%.2f")          \
+    FIGURE(tau, "%.2f")             \
+    FIGURE(mcse_sd, "%.4g")         \
+    FIGURE(mcse_q5, "%.4g")         \
+    FIGURE(mcse_q50, "%.4g")        \
+    FIGURE(mcse_q95, "%.4g")        \
+    FIGURE(mcse_series, "%.4g")     \
+    FIGURE(r_hat_chains, "%.4f")    \
+    FIGURE(r_hat_ensembles, "%.4f") \
+    FIGURE(tail_index, "%.2f")      \
+    FIGURE(tail_index_se, "%.2f")
 enum { GESS__FIGURES_NARROW = 9, GESS__FIGURES_SHOWN = 11 };
 
 typedef struct gess__figures {
@@ -42,6 +45,7 @@ typedef struct gess__figures {
 #undef FIGURE
     gess__column_chains chains; /* the chains compared with each other */
     double at_top;              /* the value in the draw with the highest lp__; NaN if lp__ is not summarised */
+    gess__tail_index tail;
 } gess__figures;
 
 typedef struct gess__summary {
@@ -80,6 +84,11 @@ int gess__summarise_run(gess__summary *summary, const char *directory, gess__sum
                         gess_error *err);
 
 void gess__summary_free(gess__summary *summary);
+
+/* A copy in which figures that the tails leave without meaning are NaN: sd, mcse_sd, mcse_mean and mcse_series if the
+ * variance does not exist, and mean if the mean does not (gess__moments_of()). Whatever is shown to users or programs
+ * is taken from it; the rules of the verdict use the figures themselves, as measures of the draws. */
+gess__figures gess__figures_shown(const gess__figures *figures);
 
 /* Worst first: by R-hat, then by bulk ESS; constant columns last. */
 void gess__summary_sort(gess__summary *summary);

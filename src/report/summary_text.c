@@ -64,10 +64,11 @@ static const struct {
 #undef FIGURE
 };
 
-static void row_of(const gess__figures *f, double row[FIGURES])
+static void row_of(const gess__figures *figures, double row[FIGURES])
 {
+    gess__figures f = gess__figures_shown(figures);
     size_t i = 0;
-#define FIGURE(name, format) row[i++] = f->name;
+#define FIGURE(name, format) row[i++] = f.name;
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
 }
@@ -136,6 +137,11 @@ static size_t figures_shown(size_t width, int names)
     return room < FIGURES ? room : FIGURES;
 }
 
+static void print_name(const char *name, FILE *out)
+{
+    for (; *name != '\0'; name++) fputc((unsigned char)*name < ' ' ? '?' : *name, out);
+}
+
 static void print_rows(const gess__summary *s, size_t shown, int width, FILE *out)
 {
     fprintf(out, "%-*s", width, "");
@@ -144,7 +150,7 @@ static void print_rows(const gess__summary *s, size_t shown, int width, FILE *ou
     for (size_t i = 0; i < s->count; i++) {
         double row[FIGURES];
         row_of(&s->figures[i], row);
-        for (const char *c = s->names[i]; *c != '\0'; c++) fputc((unsigned char)*c < ' ' ? '?' : *c, out);
+        print_name(s->names[i], out);
         fprintf(out, "%*s", width - width_of(s->names[i]), "");
         for (size_t k = 0; k < shown; k++) print_cell(out, row[k], figure[k].format);
         fputc('\n', out);
@@ -166,6 +172,22 @@ static void print_rhat(const gess__summary *s, FILE *out)
         fprintf(out, "r_hat compares the halves of one chain\n");
 }
 
+/* Says why moments are missing. */
+static void print_lost_moments(const gess__summary *s, FILE *out)
+{
+    size_t lost = 0, first = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (gess__moments_of(&s->figures[i].tail) >= GESS__NO_SD && lost++ == 0) first = i;
+    if (lost == 0) return;
+    const gess__tail_index *t = &s->figures[first].tail;
+    print_name(s->names[first], out);
+    if (lost > 1) fprintf(out, " and %zu more", lost - 1);
+    fprintf(out,
+            ": the tails are too heavy for figures that are NA (tail index %.2f ± %.2f; a standard deviation exists "
+            "below 1/2, a mean below 1); quote q50, q5 and q95, with mcse_q50, mcse_q5 and mcse_q95 (--all)\n",
+            t->index, t->se);
+}
+
 void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
 {
     int names = 4;
@@ -180,6 +202,7 @@ void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
                 json_number_value(json_object_get(s->stats, "seconds")));
     fputc('\n', out);
     print_rhat(s, out);
+    print_lost_moments(s, out);
     json_int_t nans = json_integer_value(json_object_get(s->stats, "nans"));
     json_int_t failures = json_integer_value(json_object_get(s->stats, "failures"));
     if (nans > 0) fprintf(out, "%lld evaluations gave NaN and were counted as outside the support\n", (long long)nans);

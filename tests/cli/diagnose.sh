@@ -41,6 +41,25 @@ verdict 0 'PASS' mixture mixture --ensembles 4
 verdict 0 'PASS' cancer breast-cancer
 verdict 0 'r-hat-blind' pairs gaussian:dim=3 --schedule two-group --chains 40 --warmup 200 --draws 1000
 
+# ---- heavy tails: no mean and no sd of a Cauchy, in any form; a t with 3 degrees of freedom keeps them ----
+verdict 0 '^note (heavy-tails)' cauchy student-t:nu=1 --draws 200
+grep -q 'The draws of x1, x2, x3, x4, x5 give no mean and no standard deviation' out.txt || fail "cauchy: the columns"
+grep -q 'x1 and 4 more: the tails are too heavy for figures that are NA' said.txt || fail "cauchy: the end of sample"
+"$gess" summary cauchy --vars 'x*' --csv > out.txt || fail "cauchy: summary"
+for figure in mean sd mcse_mean mcse_sd mcse_series; do
+    column=$(head -1 out.txt | tr , '\n' | grep -n "^$figure\$" | cut -d: -f1)
+    [ "$(tail -n +2 out.txt | cut -d, -f"$column" | sort -u)" = NA ] || fail "cauchy: $figure"
+done
+for figure in q5 q50 q95 mcse_q5 mcse_q50 mcse_q95 tail_index tail_index_se; do
+    column=$(head -1 out.txt | tr , '\n' | grep -n "^$figure\$" | cut -d: -f1)
+    tail -n +2 out.txt | cut -d, -f"$column" | grep -q NA && fail "cauchy: $figure is NA"
+done
+[ "$(grep -c '"mean": null' cauchy/summary.json)" -eq 5 ] || fail "cauchy: summary.json has means"
+[ "$(grep -c '"sd": null' cauchy/summary.json)" -eq 5 ] || fail "cauchy: summary.json has sds"
+verdict 0 'PASS' t3 student-t
+grep -q 'no standard deviation' out.txt && fail "t3: its sd exists"
+grep -q '"sd": null' t3/summary.json && fail "t3: an sd is missing"
+
 # ---- 20 draws ----
 verdict 6 '^failure (draws)' few gaussian --draws 20
 
@@ -114,7 +133,7 @@ grep -q 'ess_coda.*geweke' out.txt || fail "figures of coda"
 "$gess" summary credit > out.txt
 grep -q 'halves of the 64 chains of one ensemble' out.txt || fail "which R-hat was done"
 "$gess" summary mixture --all > out.txt
-for figure in tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles; do
+for figure in tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles tail_index tail_index_se; do
     grep -q " $figure" out.txt || fail "summary --all has no $figure"
 done
 "$gess" summary mixture --csv --vars 'x[0-9],x?,lp__' > out.txt 2> err.txt

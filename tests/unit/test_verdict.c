@@ -323,6 +323,90 @@ static void series_sees_interaction(void **unused)
     gess__summary_free(&s);
 }
 
+/* Cauchy draws: no mean, no sd and no standard error of either, in any form; quantiles stay. */
+static void moments_give_way(void **unused)
+{
+    (void)unused;
+    gess__summary s;
+    gess__verdict v;
+    gess_error err = {0};
+    fill(12);
+    for (size_t i = 0; i < CHAINS * DRAWS; i++) values[CHAINS * DRAWS + i] = normal() / normal();
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    assert_true(isfinite(s.figures[0].mean) && isfinite(s.figures[0].sd)); /* for the rules */
+    json_t *root = gess__summary_json(&s), *heavy = json_array_get(json_object_get(root, "parameters"), 0),
+           *light = json_array_get(json_object_get(root, "parameters"), 1);
+    const char *const lost[] = {"mean", "sd", "mcse_mean", "mcse_sd", "mcse_series"};
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        assert_true(json_is_null(json_object_get(heavy, lost[i])));
+        assert_true(json_is_real(json_object_get(light, lost[i])));
+    }
+    const char *const kept[] = {"q5", "q50", "q95", "mcse_q5", "mcse_q50", "mcse_q95", "ess_bulk", "r_hat"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) assert_true(json_is_real(json_object_get(heavy, kept[i])));
+    assert_true(fabs(json_number_value(json_object_get(heavy, "tail_index")) - 1.0) < 0.25);
+    assert_true(json_number_value(json_object_get(heavy, "tail_index_se")) < 0.1);
+    json_decref(root);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    gess__summary_print_table(&s, 0, out);
+    fclose(out);
+    assert_non_null(strstr(text, "a              NA         NA         NA"));
+    assert_non_null(strstr(text, "a: the tails are too heavy for figures that are NA (tail index "));
+    free(text);
+    gess__summary_free(&s);
+    judge(&v);
+    const gess__finding *f = find(&v, "heavy-tails");
+    assert_true(v.pass && f != NULL && f->level == GESS__NOTE && find(&v, "slow-tails") == NULL);
+    assert_non_null(strstr(f->text, "The draws of a give no mean and no standard deviation"));
+    assert_non_null(strstr(f->advice, "q50, q5, q95"));
+    gess__verdict_free(&v);
+}
+
+/* An index near 1/2 is only a doubt: figures stay. Tails of a t with two degrees of freedom, by inversion. */
+static void moments_in_doubt(void **unused)
+{
+    (void)unused;
+    gess__summary s;
+    gess__verdict v;
+    gess_error err = {0};
+    fill(13);
+    for (size_t i = 0; i < CHAINS * DRAWS; i++) {
+        double u = uniform();
+        values[CHAINS * DRAWS + i] = (2.0 * u - 1.0) / sqrt(2.0 * u * (1.0 - u));
+    }
+    assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+    assert_int_equal(gess__moments_of(&s.figures[0].tail), GESS__SD_DOUBTFUL);
+    gess__figures shown = gess__figures_shown(&s.figures[0]);
+    assert_true(isfinite(shown.mean) && isfinite(shown.sd) && isfinite(shown.mcse_mean));
+    gess__summary_free(&s);
+    judge(&v);
+    const gess__finding *f = find(&v, "heavy-tails");
+    assert_true(v.pass && f != NULL && f->level == GESS__NOTE);
+    assert_non_null(strstr(f->text, "The standard deviation of a may not exist"));
+    gess__verdict_free(&v);
+}
+
+/* Heavy tails that chains hardly leave: a warning, beside the note. */
+static void tails_that_are_slow(void **unused)
+{
+    (void)unused;
+    gess__verdict v;
+    fill(14);
+    for (size_t c = 0; c < CHAINS; c++) {
+        double z = normal();
+        for (size_t i = 0; i < DRAWS; i++) {
+            z = 0.99 * z + sqrt(1.0 - 0.99 * 0.99) * normal();
+            chain(1, c)[i] = tan(3.141592653589793 * (0.5 - 0.5 * erfc(z / sqrt(2.0))));
+        }
+    }
+    judge(&v);
+    const gess__finding *f = find(&v, "slow-tails");
+    assert_true(f != NULL && f->level == GESS__WARNING && find(&v, "heavy-tails") != NULL);
+    assert_non_null(strstr(f->text, "The tails of a are heavy"));
+    gess__verdict_free(&v);
+}
+
 static void order_and_names(void **unused)
 {
     (void)unused;
@@ -369,6 +453,9 @@ int main(void)
         cmocka_unit_test(from_a_file),
         cmocka_unit_test(ensembles_are_compared),
         cmocka_unit_test(series_sees_interaction),
+        cmocka_unit_test(moments_give_way),
+        cmocka_unit_test(moments_in_doubt),
+        cmocka_unit_test(tails_that_are_slow),
         cmocka_unit_test(order_and_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,8 @@ typedef struct gess_summary_stats {
     char method[160]; /* what the schedule chose in warm-up, in words; empty if it chooses nothing */
 } gess_summary_stats;
 
-/* The figures of one parameter; NaN for one that does not exist. */
+/* The figures of one parameter; NaN for one that does not exist. If tails are too heavy for a variance, that includes
+ * sd, mcse_sd, mcse_mean and mcse_series; if they are too heavy for a mean, also mean. */
 typedef struct gess_figures {
     double mean;
     double sd;
@@ -144,6 +145,8 @@ typedef struct gess_figures {
     double mcse_series; /* of the mean, from the ensemble's mean series */
     double r_hat_chains;
     double r_hat_ensembles; /* NaN if there is one ensemble */
+    double tail_index;      /* 1/2 or more: no variance exists; 1 or more: no mean does */
+    double tail_index_se;
 } gess_figures;
 
 /* Summarises the run in a directory. `settings` is NULL, or a struct of `size` bytes. */
