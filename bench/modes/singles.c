@@ -1,0 +1,2 @@
+/* Densities with one mode, for counting false alarms. */
+#include "modes.h"
