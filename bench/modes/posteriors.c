@@ -26,7 +26,7 @@ static curve velocities;
 void setup_velocity(family *f)
 {
     static const double nights[NIGHTS] = {0, 1, 3, 4, 8, 9, 13, 17, 18, 22, 27, 29};
-    uint64_t state = 3;
+    uint64_t state = 19;
     curve *c = &velocities;
     for (size_t i = 0; i < NIGHTS; i++) {
         c->t[i] = nights[i] + 0.16 * (next_uniform(&state) - 0.5);
@@ -85,8 +85,8 @@ unsigned mode_of_velocity(const family *f, const double *x)
     return mode;
 }
 
-/* Cuts the range of log periods where the density is lowest between its modes. It is cut at every deep minimum first
- * (a drop to 1/100 on both sides); then the cuts that separate the least mass are taken away. */
+/* Cuts the range of log periods at every minimum of the density; then the two neighbours with the least mass are joined
+ * until f->modes pieces are left. */
 void truth_of_velocity(family *f)
 {
     static double density[PERIODS];
@@ -106,7 +106,7 @@ void truth_of_velocity(family *f)
             edge[pieces++ - 1] = f->lower[0] + width * ((double)i + 0.5);
         mass[pieces - 1] += density[i] / sum;
     }
-    while (pieces > f->modes) { /* merge the pair of neighbours with the least mass */
+    while (pieces > f->modes) {
         size_t least = 0;
         for (size_t i = 1; i + 1 < pieces; i++)
             if (mass[i] + mass[i + 1] < mass[least] + mass[least + 1]) least = i;

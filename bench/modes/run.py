@@ -11,7 +11,8 @@ import subprocess
 import sys
 import tempfile
 
-import harness
+sys.dont_write_bytecode = True
+import harness  # noqa: E402
 
 OUTCOMES = ('right', 'honest', 'wrong', 'unseen', 'error')
 
