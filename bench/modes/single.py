@@ -42,12 +42,12 @@ def means_of(model):
 
 
 def worst_error(folder, model):
-    """The largest error of a mean, in units of its standard error and 1/50 of the standard deviation together."""
+    """The largest error of a mean, in units of its standard error plus 1/250 of the standard deviation."""
     with open(os.path.join(folder, 'summary.json')) as file:
         rows = [row for row in json.load(file)['parameters'] if row['name'] != 'lp__']
     truth, worst = means_of(model) or [(0.0, 0.0)] * len(rows), 0.0
     for row, (mean, error) in zip(rows, truth):
-        unit = ((row['mcse_mean'] or 0.0) ** 2 + error ** 2) ** 0.5 + 0.02 * row['sd'] / 5
+        unit = ((row['mcse_mean'] or 0.0) ** 2 + error ** 2) ** 0.5 + row['sd'] / 250
         worst = max(worst, abs(row['mean'] - mean) / unit)
     return worst
 
