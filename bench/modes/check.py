@@ -96,8 +96,8 @@ def check_symmetry(family, images):
 
 
 def check_velocity(family):
-    """Modes are ranges of the log period. For a period, (amplitude cos, amplitude sin, offset) are nearly normal: they are
-    drawn from a t with that centre and covariance, found from values of the density alone."""
+    """Modes are ranges of the log period. Given the period, amplitude · cos(phase), amplitude · sin(phase) and offset
+    are normal: they are drawn from a t with the same centre and scale, found from values of the density alone."""
     numbers, steps, each = np.random.default_rng(2), 6000, 40
     periods = family.lower[0] + (family.upper[0] - family.lower[0]) * (np.arange(steps) + 0.5) / steps
     directions = np.vstack([np.zeros(3), np.eye(3), -np.eye(3),

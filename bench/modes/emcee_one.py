@@ -37,7 +37,7 @@ def starts_of(family, seed):
 
 
 def weights_of(family, chain):
-    """Weights, and the larger of two standard errors: from the means of walkers, and from batch means of all of them."""
+    """Weights, and the larger of two standard errors: from the means of walkers, and from batch means over time."""
     steps, walkers, dim = chain.shape
     points = np.ascontiguousarray(chain.transpose(1, 0, 2))
     modes = family.assign(points.ctypes.data, steps * walkers, dim)
@@ -76,9 +76,9 @@ def main():
     worst = float(np.max(tau))
     burn_in = int(min(2 * worst, sampler.iteration / 2)) if math.isfinite(worst) else sampler.iteration // 2
     weights, errors = weights_of(family, sampler.get_chain(discard=burn_in))
-    print(json.dumps({'status': 0, 'pass': trusted, 'findings': [], 'evals': evals, 'weights': weights, 'errors': errors,
-                      'seconds': time.perf_counter() - begun, 'draws': sampler.iteration - burn_in, 'chains': WALKERS,
-                      'tau': worst if math.isfinite(worst) else None, 'version': emcee.__version__}))
+    print(json.dumps({'status': 0, 'pass': trusted, 'findings': [], 'evals': evals, 'weights': weights,
+                      'errors': errors, 'seconds': time.perf_counter() - begun, 'draws': sampler.iteration - burn_in,
+                      'chains': WALKERS, 'tau': worst if math.isfinite(worst) else None, 'version': emcee.__version__}))
 
 
 if __name__ == '__main__':

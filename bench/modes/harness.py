@@ -184,6 +184,12 @@ def version(gess):
 
 # ---- results ----
 
+def rounded(run):
+    """A run with its weights and their errors to six digits after the point."""
+    lists = {key: [round(value, 6) for value in run[key]] for key in ('weights', 'errors') if run.get(key)}
+    return {**run, **lists}
+
+
 class Results:
     """A JSON file of runs, one object per model and seed; made by one build with one set of options."""
 
@@ -207,12 +213,20 @@ class Results:
     def add(self, name, seed, run):
         with self.lock:
             self.data['runs'].setdefault(name, {})[str(seed)] = run
-            if self.path:
-                os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
-                with open(self.path + '.tmp', 'w') as file:
-                    json.dump(self.data, file, indent=0, sort_keys=True)
-                    file.write('\n')
-                os.replace(self.path + '.tmp', self.path)
+            self.save()
+
+    def save(self):
+        """Writes the file: one line per run."""
+        if not self.path:
+            return
+        os.makedirs(os.path.dirname(os.path.abspath(self.path)), exist_ok=True)
+        head = {key: value for key, value in self.data.items() if key != 'runs'}
+        with open(self.path + '.tmp', 'w') as file:
+            file.write('{' + ''.join('%s: %s,\n' % (json.dumps(key), json.dumps(head[key])) for key in sorted(head)))
+            file.write('"runs": {' + ','.join('\n%s: {%s}' % (json.dumps(name), ','.join(
+                '\n"%s": %s' % (seed, json.dumps(rounded(runs[seed]), sort_keys=True)) for seed in sorted(runs, key=int)))
+                for name, runs in sorted(self.data['runs'].items())) + '}}\n')
+        os.replace(self.path + '.tmp', self.path)
 
 
 def run_all(tasks, jobs, one, results):

@@ -67,37 +67,39 @@ def emcee_one(library):
     script = os.path.join(harness.HERE, 'emcee_one.py')
 
     def one(name, seed):
-        done = subprocess.run(['nice', sys.executable, script, library, name, str(seed)], capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run(['nice', sys.executable, script, library, name, str(seed)], capture_output=True,
+                              text=True, check=False)
         if done.returncode != 0:
             return {'status': done.returncode, 'message': done.stderr.strip()[-500:]}
         return json.loads(done.stdout)
     return one
 
 
-def row(name, family, runs):
+def figures(family, runs):
+    """Outcomes and costs of a family's runs."""
     counts = dict.fromkeys(OUTCOMES, 0)
-    truth = family.truth()
     for run in runs:
-        counts[outcome(run, truth)] += 1
-    evals = [run['evals'] for run in runs if run.get('evals')]
-    seconds = [run['seconds'] for run in runs if run.get('seconds')]
-    return '%-11s %3d %5d %5d  %5d %6d %5d %6d %5d  %10.0f %9.0f-%-9.0f %7.2f' % (
-        name, family.dim, family.modes, len(runs), *(counts[o] for o in OUTCOMES), harness.median(evals),
-        min(evals, default=0), max(evals, default=0), harness.median(seconds)), counts
+        counts[outcome(run, family.truth())] += 1
+    evals = [run['evals'] for run in runs if run.get('evals')] or [0]
+    seconds = [run['seconds'] for run in runs if run.get('seconds')] or [0]
+    return {**counts, 'runs': len(runs), 'evals': harness.median(evals), 'evals_min': min(evals),
+            'evals_max': max(evals), 'seconds': harness.median(seconds)}
 
 
 def table(results, families, names, seeds):
+    """Prints the table and stores it with the results."""
     print('%-11s %3s %5s %5s  %5s %6s %5s %6s %5s  %10s %19s %7s' % (
         'family', 'dim', 'modes', 'runs', *OUTCOMES, 'evals', 'range', 'seconds'))
-    total = dict.fromkeys(OUTCOMES, 0)
+    rows = results.data.setdefault('table', {})
     for name in names:
-        runs = results.of(name, seeds)
-        if runs:
-            line, counts = row(name, families[name], runs)
-            total = {o: total[o] + counts[o] for o in OUTCOMES}
-            print(line)
-    print('%-11s %15d  %5d %6d %5d %6d %5d' % ('all', sum(total.values()), *(total[o] for o in OUTCOMES)))
+        family, runs = families[name], results.of(name, seeds)
+        rows[name] = f = figures(family, runs)
+        print('%-11s %3d %5d %5d  %5d %6d %5d %6d %5d  %10.0f %9.0f-%-9.0f %7.2f' % (
+            name, family.dim, family.modes, f['runs'], *(f[o] for o in OUTCOMES), f['evals'], f['evals_min'],
+            f['evals_max'], f['seconds']))
+    print('%-11s %15d  %5d %6d %5d %6d %5d' % (
+        'all', sum(rows[n]['runs'] for n in names), *(sum(rows[n][o] for n in names) for o in OUTCOMES)))
+    results.save()
 
 
 def parse():
