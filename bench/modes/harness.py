@@ -100,8 +100,9 @@ def modes_of_chains(path, family):
 
 
 def error_of(means):
+    """The standard error of the mean of independent means; 0, the strictest, if there is one only."""
     if len(means) < 2:
-        return math.inf
+        return 0.0
     centre = sum(means) / len(means)
     return math.sqrt(sum((m - centre) ** 2 for m in means) / (len(means) - 1) / len(means))
 
@@ -223,9 +224,12 @@ class Results:
         head = {key: value for key, value in self.data.items() if key != 'runs'}
         with open(self.path + '.tmp', 'w') as file:
             file.write('{' + ''.join('%s: %s,\n' % (json.dumps(key), json.dumps(head[key])) for key in sorted(head)))
-            file.write('"runs": {' + ','.join('\n%s: {%s}' % (json.dumps(name), ','.join(
-                '\n"%s": %s' % (seed, json.dumps(rounded(runs[seed]), sort_keys=True)) for seed in sorted(runs, key=int)))
-                for name, runs in sorted(self.data['runs'].items())) + '}}\n')
+            models = []
+            for name, runs in sorted(self.data['runs'].items()):
+                lines = ['\n"%s": %s' % (seed, json.dumps(rounded(runs[seed]), sort_keys=True))
+                         for seed in sorted(runs, key=int)]
+                models.append('\n%s: {%s}' % (json.dumps(name), ','.join(lines)))
+            file.write('"runs": {' + ','.join(models) + '}}\n')
         os.replace(self.path + '.tmp', self.path)
 
 
