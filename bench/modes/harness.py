@@ -78,24 +78,22 @@ def all_families(library):
 # ---- draws ----
 
 def modes_of_chains(path, family):
-    """For every chain the modes of its draws, as bytes. The file's format is in docs/file-formats.md."""
+    """For every chain the modes of its draws, as bytes. The file's format is in docs/file-formats.md; it may be larger
+    than memory."""
     with open(path, 'rb') as file:
-        data = bytearray(file.read())
-    length, = struct.unpack_from('<I', data, 12)
-    head = json.loads(data[16:16 + length])
-    at, width = 20 + length, len(head['columns'])
-    chains = [[] for _ in range(head['chains'])]
-    while at + 40 <= len(data):
-        magic, _, first, count, _, draws = struct.unpack_from('<IIQQQQ', data, at)
-        if magic != 0x314b4c42:
-            raise ValueError('%s is damaged at byte %d' % (path, at))
-        rows = at + 40
-        # a copy: the rows of a file need not be aligned for doubles
-        block = ctypes.create_string_buffer(bytes(data[rows:rows + 8 * count * draws * width]))
-        modes = family.assign(ctypes.addressof(block) + 8, count * draws, width)
-        for c in range(count):
-            chains[first + c].append(modes[c * draws:(c + 1) * draws])
-        at = rows + 8 * count * draws * width
+        _, _, length = struct.unpack('<8sII', file.read(16))
+        head = json.loads(file.read(length))
+        file.read(4)
+        width, chains = len(head['columns']), [[] for _ in range(head['chains'])]
+        while len(start := file.read(40)) == 40:
+            magic, _, first, count, _, draws = struct.unpack('<IIQQQQ', start)
+            rows = bytearray(file.read(8 * count * draws * width))
+            if magic != 0x314b4c42 or len(rows) < 8 * count * draws * width:
+                raise ValueError('%s is damaged before byte %d' % (path, file.tell()))
+            block = (ctypes.c_double * (count * draws * width)).from_buffer(rows)
+            modes = family.assign(ctypes.addressof(block) + 8, count * draws, width)  # past lp__
+            for c in range(count):
+                chains[first + c].append(modes[c * draws:(c + 1) * draws])
     return [b''.join(pieces) for pieces in chains]
 
 
