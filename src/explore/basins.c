@@ -93,6 +93,56 @@ void gess__basins_take(gess__basins *b, const gess__annealing *a)
     }
 }
 
+/* Stores a point of the sampling space as point number `at` of basin k. */
+static void store_point(gess__basins *b, const gess__learning *l, size_t k, size_t at, const double *w, double value)
+{
+    const gess__target *target = &l->ensemble->target;
+    double *y = l->ensemble->updates[0].mapped;
+    double jacobian = gess__target_out(target, w, y, y + b->dim);
+    size_t to = k * GESS__BASIN_POINTS + at;
+    memcpy(b->points + to * b->dim, y, b->dim * sizeof *y);
+    b->raw[to] = value - jacobian;
+    if (b->raw[to] > b->basin[k].value) b->basin[k].value = b->raw[to];
+}
+
+void gess__basins_add_window(gess__basins *b, const gess__learning *l)
+{
+    const gess__window *w = &l->adaptation->window;
+    size_t n = gess__window_points(w), take = n < GESS__BASIN_POINTS ? n : GESS__BASIN_POINTS;
+    GESS_ASSERT(b->count == 0);
+    b->count = 1;
+    b->basin[0] = (gess__basin){.starts = w->chains, .held = take, .value = -INFINITY, .weight = 1.0};
+    for (size_t i = 0; i < take; i++) {
+        size_t at = i * n / take;
+        store_point(b, l, 0, i, w->points + at * b->dim, w->values[at]);
+    }
+    set_centre(b, 0);
+}
+
+size_t gess__basins_add(gess__basins *b, const gess__learning *l, size_t n, const double *points, const double *values,
+                        const double *weights, double share, double error)
+{
+    if (b->count == GESS__MAX_BASINS) return 0;
+    size_t k = (size_t)b->count++, from = 0;
+    double sum = 0.0, below = weights[0];
+    b->basin[k] = (gess__basin){.held = GESS__BASIN_POINTS, .value = -INFINITY, .weight = share, .error = error};
+    for (size_t i = 0; i < n; i++) sum += weights[i];
+    for (size_t j = 0; j < GESS__BASIN_POINTS; j++) {
+        double at = ((double)j + 0.5) / GESS__BASIN_POINTS * sum;
+        while (from + 1 < n && below < at) below += weights[++from];
+        store_point(b, l, k, j, points + from * b->dim, values[from]);
+    }
+    set_centre(b, k);
+    return 1;
+}
+
+void gess__basins_remove(gess__basins *b, size_t *count)
+{
+    GESS_ASSERT(*count <= b->count);
+    b->count -= *count;
+    *count = 0;
+}
+
 size_t gess__basins_find(const gess__basins *b, const double *y)
 {
     size_t best = 0;

@@ -36,6 +36,17 @@ void gess__basins_free(gess__basins *basins);
 /* Takes the basins from the particles of an annealing that is done. */
 void gess__basins_take(gess__basins *basins, const gess__annealing *annealing);
 
+/* Makes the present window the first basin. */
+void gess__basins_add_window(gess__basins *basins, const gess__learning *learning);
+
+/* Adds a basin of n points of the sampling space with these log densities and importance weights, and with this share
+ * of the mass. Returns 0 if there is no room. */
+size_t gess__basins_add(gess__basins *basins, const gess__learning *learning, size_t n, const double *points,
+                        const double *values, const double *weights, double share, double error);
+
+/* Removes the last *count basins, and sets *count to 0. */
+void gess__basins_remove(gess__basins *basins, size_t *count);
+
 /* The basin that a point y is in: the one whose centre is nearest in units of its own spread. */
 size_t gess__basins_find(const gess__basins *basins, const double *y);
 

@@ -54,6 +54,11 @@ int gess__exploration_step(gess__exploration *x,
 
 int gess__exploration_probe(gess__exploration *x, const gess__record *record, gess_error *err)
 {
+    const gess__warmup *u = &x->learning->adaptation->warmup;
+    size_t found = 0;
+    if (u->calm > 0 || x->rare.under_way)
+        GESS_TRY(gess__rare_search(&x->rare, x->annealing->summits, x->basins, x->learning, record, &found, err));
+    x->found = found > 0;
     if (x->annealing->state.done) return GESS_OK;
     GESS_TRY(gess__laplace_search(x->learning, record, err));
     return x->scout != NULL ? gess__scout_run(x->scout, x->learning, record, err) : GESS_OK;
@@ -66,7 +71,12 @@ int gess__exploration_assess(gess__exploration *x)
         return 1;
     }
     int more = gess__learning_assess(x->learning);
-    return gess__basins_cover(x->basins, x->learning) > 0 || more;
+    return gess__basins_cover(x->basins, x->learning) > 0 || x->found || more;
+}
+
+void gess__exploration_ended(gess__exploration *x)
+{
+    gess__basins_judge(x->basins, x->learning);
 }
 
 void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
@@ -74,6 +84,13 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
     gess__basins_archive(x->basins, archive);
+    GESS_ARCHIVE(archive, &x->rare);
+    if (x->rare.under_way && !archive->bad) {
+        if (x->annealing->summits != NULL)
+            gess__summits_archive(x->annealing->summits, archive);
+        else
+            archive->bad = 1;
+    }
     gess__scout_state none = {0};
     GESS_ARCHIVE(archive, x->scout != NULL ? &x->scout->state : &none);
 }

@@ -6,6 +6,7 @@
 #include "adapt/learning.h"
 #include "explore/annealing.h"
 #include "explore/basins.h"
+#include "explore/rare.h"
 #include "explore/scout.h"
 
 typedef struct gess__exploration {
@@ -13,6 +14,8 @@ typedef struct gess__exploration {
     gess__annealing *annealing;
     gess__scout *scout; /* NULL: too many dimensions for the evaluations that there are */
     gess__basins *basins;
+    gess__rare_state rare;
+    int found; /* basins that are new in this stage */
 } gess__exploration;
 
 int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err);
@@ -31,6 +34,9 @@ int gess__exploration_probe(gess__exploration *exploration, const gess__record *
 
 /* After a stage: learns, unless annealing begins; returns whether there is more to learn. */
 int gess__exploration_assess(gess__exploration *exploration);
+
+/* Warm-up is over. */
+void gess__exploration_ended(gess__exploration *exploration);
 
 void gess__exploration_archive(gess__exploration *exploration, gess__archive *archive);
 

@@ -44,7 +44,10 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
     if (a->under_way && a->searched && s != NULL)
         gess__run_log(run, "    climbs from points that T did not cover: %llu, %llu evaluations, %llu summits",
                       (unsigned long long)s->climbs, (unsigned long long)s->evals, (unsigned long long)s->count);
-    for (size_t k = 0; a->done && x->basins->count > 1 && k < x->basins->count; k++)
+    if (x->rare.stage == stages && stages > 0 && s != NULL)
+        gess__run_log(run, "    climbs from points that T covers least: %llu; basins found so far: %llu",
+                      (unsigned long long)s->climbs, (unsigned long long)x->rare.found);
+    for (size_t k = 0; x->basins->count > 1 && k < x->basins->count; k++)
         if (stages == a->last_stage || x->basins->basin[k].restored > 0)
             gess__run_log(run,
                           "    basin %zu: weight %.4f (error %.4f), highest log density %.4f, component restored %llu "

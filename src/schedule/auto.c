@@ -66,6 +66,11 @@ static int assess(gess__sampler *s)
     return gess__exploration_assess(s->state);
 }
 
+static void ended(gess__sampler *s)
+{
+    gess__exploration_ended(s->state);
+}
+
 static const gess__learning *learning_of(const gess__sampler *s)
 {
     return ((const gess__exploration *)s->state)->learning;
@@ -94,6 +99,7 @@ const gess__schedule gess__schedule_auto = {
     .ran = gess__all_chains_ran,
     .probe = probe,
     .assess = assess,
+    .ended = ended,
     .learning = learning_of,
     .exploration = exploration_of,
 };
@@ -115,6 +121,7 @@ const gess__schedule gess__schedule_annealed = {
     .ran = gess__all_chains_ran,
     .probe = probe,
     .assess = assess,
+    .ended = ended,
     .learning = learning_of,
     .exploration = exploration_of,
 };

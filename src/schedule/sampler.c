@@ -180,7 +180,9 @@ int gess__sampler_warm_up(gess__sampler *s, const gess__record *record, gess_err
     int busy = 0;
     if (s->schedule->explore != NULL) GESS_TRY(s->schedule->explore(s, record, &busy, err));
     if (busy) return GESS_OK;
-    return gess__warmup_stage(&s->adaptation, &steps, s, record, err);
+    GESS_TRY(gess__warmup_stage(&s->adaptation, &steps, s, record, err));
+    if (s->adaptation.warmup.over && s->schedule->ended != NULL) s->schedule->ended(s);
+    return GESS_OK;
 }
 
 const gess__learning *gess__sampler_learning(const gess__sampler *s)

@@ -1,0 +1,163 @@
+/* Climbs from the points of the window that T covers least, and weighs the summits by importance sampling from the
+ * Laplace approximation there. */
+#include "explore/rare.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/sort.h"
+#include "base/vmath.h"
+#include "explore/evaluate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points to climb from; draws by which a summit is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
+enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
+
+/* A search takes at most one in SHARE evaluations so far. */
+enum { SHARE = 30 };
+
+/* The share of the mass that makes a summit a basin. */
+#define MIN_SHARE 1e-3
+
+/* Levels log π − log T of the points of the window; the caller frees them. */
+static double *levels_of(const gess__learning *l)
+{
+    enum { CHUNK = 64 };
+    const gess__window *w = &l->adaptation->window;
+    size_t n = gess__window_points(w), scratch = gess__mixture_scratch(w->dim, CHUNK);
+    double *levels = NULL;
+    if (gess__alloc_bytes(&levels, 2 * n + scratch, sizeof *levels, "levels", NULL) != GESS_OK) return NULL;
+    for (size_t i = 0; i < n; i += CHUNK)
+        gess__mixture_log_ts(l->ensemble->frozen.mixture, n - i < CHUNK ? n - i : CHUNK, w->points + i * w->dim,
+                             levels + i, levels + 2 * n);
+    for (size_t i = 0; i < n; i++) levels[i] = w->values[i] - levels[i];
+    return levels;
+}
+
+/* The median level, and the standard deviation of every coordinate in `scale`. */
+static double typical_level(const gess__learning *l, double *levels, double *scale)
+{
+    const gess__window *w = &l->adaptation->window;
+    size_t n = gess__window_points(w);
+    memcpy(levels + n, levels, n * sizeof *levels);
+    gess__sort(n, levels + n);
+    for (size_t k = 0; k < w->dim; k++) {
+        double mean = 0.0, square = 0.0;
+        for (size_t i = 0; i < n; i++) mean += w->points[i * w->dim + k] / (double)n;
+        for (size_t i = 0; i < n; i++)
+            square += (w->points[i * w->dim + k] - mean) * (w->points[i * w->dim + k] - mean);
+        scale[k] = square > 0.0 ? 0.3 * sqrt(square / (double)n) : 1.0;
+    }
+    return levels[n + n / 2];
+}
+
+/* Notes the points with the highest levels, at most one per chain. */
+static void note_points(const gess__learning *l, double *levels, gess__summits *s)
+{
+    const gess__window *w = &l->adaptation->window;
+    size_t n = gess__window_points(w);
+    for (int j = 0; j < POINTS; j++) {
+        size_t top = 0;
+        for (size_t i = 1; i < n; i++)
+            if (levels[i] > levels[top]) top = i;
+        if (!(levels[top] > -INFINITY)) return;
+        gess__summits_note(s, w->points + top * w->dim, w->values[top]);
+        for (size_t i = top % w->chains; i < n; i += w->chains) levels[i] = -INFINITY;
+    }
+}
+
+/* Draws n points of t, which are the same at every call for summit `number`. */
+static void draw_points(const gess__ensemble *e, const gess__approx *t, uint64_t number, size_t n, double *points,
+                        double *normals)
+{
+    for (size_t i = 0; i < n; i++) {
+        gess__key key = {.seed = e->seed,
+                         .iteration = 1000000 + number,
+                         .chain = e->chains.first + (uint32_t)i,
+                         .purpose = GESS__FOR_WEIGHING};
+        gess__normals(key, t->dim, normals);
+        key.purpose = GESS__FOR_WEIGHING_SCALE;
+        double root = isfinite(t->nu) ? sqrt(0.5 * t->nu / gess__gamma(key, 0.5 * t->nu)) : 1.0;
+        for (size_t r = 0; r < t->dim; r++) {
+            double sum = 0.0;
+            for (size_t c = 0; c <= r; c++) sum += t->chol[r + c * t->dim] * normals[c];
+            points[i * t->dim + r] = t->mu[r] + root * sum;
+        }
+    }
+}
+
+static double log_t(const gess__approx *t, const double *x, double *z)
+{
+    double square = 0.0;
+    for (size_t i = 0; i < t->dim; i++) {
+        double sum = x[i] - t->mu[i];
+        for (size_t j = 0; j < i; j++) sum -= t->chol[i + j * t->dim] * z[j];
+        z[i] = sum * t->inverse_diagonal[i];
+        square += z[i] * z[i];
+    }
+    return gess__approx_log_t(t, square) + gess__approx_log_norm(t);
+}
+
+/* Weighs summit number k of the search; *added: it is a basin now. */
+static int weigh(gess__rare_state *state, gess__summits *s, gess__basins *b, gess__learning *l, size_t k,
+                 double typical, const gess__record *record, size_t *added, gess_error *err)
+{
+    size_t dim = s->dim, n = DRAWS + DRAWS_PER_DIMENSION * dim;
+    double *points = NULL, sum = 0.0, squares = 0.0;
+    GESS_TRY(gess__alloc_bytes(&points, n * (dim + 2) + 2 * dim, sizeof *points, "draws", err));
+    double *values = points + n * dim, *weights = values + n, *z = weights + n;
+    draw_points(l->ensemble, s->t[k], state->found * 16 + k, n, points, z);
+    int status = gess__evaluate_points(l->ensemble, record, n, points, values, err);
+    for (size_t i = 0; status == GESS_OK && i < n; i++) {
+        weights[i] = values[i] > -INFINITY ? gess__exp(values[i] - log_t(s->t[k], points + i * dim, z) - typical) : 0.0;
+        sum += weights[i] / (double)n;
+        squares += weights[i] * weights[i] / (double)n;
+    }
+    if (status == GESS_OK && sum > MIN_SHARE) {
+        double share = sum / (1.0 + sum), error = share * sqrt(fmax(squares / (sum * sum) - 1.0, 0.0) / (double)n);
+        if (b->count == 0) gess__basins_add_window(b, l);
+        *added += gess__basins_add(b, l, n, points, values, weights, share, error);
+    }
+    free(points);
+    return status;
+}
+
+int gess__rare_search(gess__rare_state *state, gess__summits *s, gess__basins *b, gess__learning *l,
+                      const gess__record *record, size_t *found, gess_error *err)
+{
+    const gess__warmup *u = &l->adaptation->warmup;
+    gess__ensemble *e = l->ensemble;
+    uint64_t before = e->tally.evals;
+    *found = 0;
+    if (!state->under_way && state->stage == u->stages + 1) return GESS_OK;
+    double *levels = levels_of(l);
+    if (levels == NULL) return GESS_OK;
+    double typical = typical_level(l, levels, s->scale);
+    if (!state->under_way) {
+        s->state = (gess__summits_state){0};
+        note_points(l, levels, s);
+        state->under_way = 1;
+        state->weighing = 0;
+        state->stage = u->stages + 1;
+        state->searches++;
+    }
+    free(levels);
+    int status = GESS_OK;
+    if (!state->weighing) status = gess__summits_search(s, e, record, typical, s->scale, e->tally.evals / SHARE, err);
+    if (status == GESS_OK) state->weighing = 1;
+    uint64_t climbed = e->tally.evals;
+    for (size_t k = 0; status == GESS_OK && k < s->state.count; k++)
+        status = weigh(state, s, b, l, k, typical, record, found, err);
+    if (status != GESS_OK && state->weighing) { /* weigh all of them again */
+        e->tally.evals = climbed;
+        gess__basins_remove(b, found);
+    }
+    state->evals += e->tally.evals - before;
+    l->adaptation->warmup.before.evals += e->tally.evals - before; /* they belong to no update of the stage */
+    GESS_TRY(status);
+    state->found += *found;
+    state->under_way = state->weighing = 0;
+    return GESS_OK;
+}
