@@ -203,7 +203,9 @@ class Results:
             self.data = old
 
     def has(self, name, seed):
-        return str(seed) in self.data['runs'].get(name, {})
+        """Whether there is a run; one that a signal ended is repeated."""
+        run = self.data['runs'].get(name, {}).get(str(seed))
+        return run is not None and (run['status'] == 'timeout' or run['status'] >= 0)
 
     def of(self, name, seeds):
         runs = self.data['runs'].get(name, {})
