@@ -19,6 +19,7 @@ enum {
 #define MIN_DEPTH 2.302585093 /* of that place, in logarithms of the share of the tail beyond it: 1/10 */
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
+#define HEAVY 0.7             /* index above which the mean is given up: draws of a Cauchy may have it */
 
 typedef struct pareto {
     double shape, scale;
@@ -177,6 +178,7 @@ gess__moments_known gess__moments_of(const gess__tail_index *t)
 {
     bool slow = gess__tails_slow(t);
     double errors = slow ? 1.0 : 2.0; /* a slow tail has larger errors, and may be heavier than its draws */
+    if (t->index > HEAVY) return GESS__NO_MEAN;
     if (t->index - errors * t->se > 0.5 && (slow || t->far_index - 2.0 * t->far_se > 0.5))
         return slow || t->index + 3.0 * t->se >= 1.0 || t->far_index + 3.0 * t->far_se >= 1.0 ? GESS__NO_MEAN
                                                                                               : GESS__NO_SD;

@@ -69,10 +69,9 @@ static void report_doubtful(gess__judge *j, const columns *doubtful)
     const gess__tail_index *t = &j->s->figures[doubtful->heaviest].tail;
     gess__add_finding(j, GESS__NOTE, "heavy-tails",
                       "Rather quote the median and quantiles (q50, q5, q95) with mcse_q50, mcse_q5 and mcse_q95.",
-                      "The standard deviation of %s may not exist, and the standard errors mcse_mean and mcse_sd may "
-                      "be "
-                      "far too small: the tail index is %.2f ± %.2f for %s, while a standard deviation exists below "
-                      "1/2.",
+                      "The standard deviation of %s is poorly determined, and the standard errors mcse_mean and "
+                      "mcse_sd may be far too small: the tail index is %.2f ± %.2f for %s, and tails of an index "
+                      "above 1/2 have no standard deviation.",
                       doubtful->names, t->index, t->se, j->s->names[doubtful->heaviest]);
 }
 

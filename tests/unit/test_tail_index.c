@@ -196,6 +196,18 @@ static void moments_that_exist(void **unused)
     assert_int_equal(count_lost(funnel, 3.0, GESS__NO_SD), 0);
 }
 
+/* An index that a Cauchy has by chance costs the mean, whatever its error and the far index. */
+static void cauchy_by_chance(void **unused)
+{
+    (void)unused;
+    gess__tail_index t = {.index = 0.72, .se = 0.07, .far_index = 0.47, .far_se = 0.08, .inefficiency = 1.3};
+    assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
+    t.se = 0.02;
+    assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
+    t.se = 0.07, t.index = 0.69;
+    assert_int_equal(gess__moments_of(&t), GESS__SD_DOUBTFUL);
+}
+
 /* Chains that stay long in the tails have not seen their far end, and nothing shows that a mean exists. */
 static void slow_tails(void **unused)
 {
@@ -263,6 +275,7 @@ int main(void)
         cmocka_unit_test(correlation_widens_the_error),
         cmocka_unit_test(moments_that_do_not_exist),
         cmocka_unit_test(moments_that_exist),
+        cmocka_unit_test(cauchy_by_chance),
         cmocka_unit_test(slow_tails),
         cmocka_unit_test(shape_only),
         cmocka_unit_test(no_index),
