@@ -221,7 +221,7 @@ static void raise_power(gess__annealing *a)
     double before = s->powers > 0 ? s->power[s->powers - 1] : 0.0, log_mean;
     double step = s->fixed ? s->power[s->powers] - before : out_of_evals(a) ? 1.0 - before : choose_step(a, before);
     set_weights(a, step, &log_mean);
-    s->log_z += log_mean;
+    if (!GESS__MUTANT(ANNEALED_WEIGHT) || s->powers > 0) s->log_z += log_mean;
     r->power = step < 1.0 - before ? before + step : 1.0;
     if (!s->fixed || s->powers < GESS__MAX_POWERS) s->power[s->powers] = r->power;
     if (s->powers + 1 < GESS__MAX_POWERS) s->powers++;
