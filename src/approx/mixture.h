@@ -7,7 +7,7 @@
 
 #include "approx/fit.h"
 
-enum { GESS__MAX_COMPONENTS = 16 };
+enum { GESS__MAX_COMPONENTS = 32 };
 
 typedef struct gess__mixture {
     size_t dim, count; /* 1 ≤ count ≤ gess__mixture_room(dim) */
