@@ -65,12 +65,16 @@ static gess__reference *reference_of(const gess__annealing *a)
     return a->learning->ensemble->target.reference;
 }
 
-void gess__annealing_begin(gess__annealing *a)
+void gess__annealing_begin(gess__annealing *a, int required)
 {
     GESS_ASSERT(reference_of(a) != NULL && !a->state.under_way);
     gess__learning_state *s = &a->learning->state;
     gess__window *w = &a->learning->adaptation->window;
     a->state.under_way = 1;
+    a->state.required = required;
+    a->state.stage_length = a->learning->adaptation->warmup.stages > 0 ? w->length : 0;
+    a->state.laplace[0] = s->laplace_found;
+    a->state.laplace[1] = s->by_laplace;
     a->state.evals = a->learning->ensemble->tally.evals;
     a->learning->adaptation->warmup.exploring = 1;
     s->laplace_found = s->by_laplace = 0; /* the curvature at one summit says nothing of the others */
@@ -101,7 +105,9 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
         a->log_reference[i] = gess__reference_log(r, w->points + i * w->dim);
         inside += a->raw[i] > -INFINITY;
     }
-    if (inside >= 2 * w->chains) return GESS_OK;
+    a->state.particles = n;
+    a->state.abandoned = inside < 2 * w->chains;
+    if (!a->state.abandoned || !a->state.required) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
                       "only %zu of %zu points drawn from the reference of annealing are inside the support; give "
                       "starts nearer to it (--init), bounds, or another --schedule",
@@ -228,6 +234,22 @@ static void raise_power(gess__annealing *a)
     gess__annealing_resample(a, gess__window_points(&a->learning->adaptation->window));
 }
 
+/* Leaves warm-up as if annealing had not begun; chains have not moved yet. */
+static void abandon(gess__annealing *a)
+{
+    gess__warmup *u = &a->learning->adaptation->warmup;
+    gess__window *w = &a->learning->adaptation->window;
+    w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - a->state.stage_length;
+    w->length = a->state.stage_length;
+    w->draws = (size_t)w->length;
+    a->learning->state.laplace_found = a->state.laplace[0];
+    a->learning->state.by_laplace = a->state.laplace[1];
+    u->moved = 1; /* the window is lost */
+    u->exploring = 0;
+    a->state.under_way = 0;
+    a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
+}
+
 static int open_step(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__annealing_state *s = &a->state;
@@ -238,6 +260,7 @@ static int open_step(gess__annealing *a, const gess__record *record, gess_error 
         GESS_TRY(draw_particles(a, record, err));
     else
         split_values(a);
+    if (s->abandoned) return GESS_OK;
     if (s->rounds == 0) raise_power(a);
     join_values(a);
     if (s->steps == 0 && !s->fixed) {
@@ -366,6 +389,10 @@ int gess__annealing_step(gess__annealing *a,
     gess__adaptation *ad = a->learning->adaptation;
     GESS_ASSERT(s->under_way);
     if (!s->open) GESS_TRY(open_step(a, record, err));
+    if (s->abandoned) {
+        abandon(a);
+        return GESS_OK;
+    }
     while (gess__ensemble_done(e) < s->begun + ad->window.draws * s->length) {
         uint64_t past = gess__ensemble_done(e) - s->begun, row = past / s->length;
         if (past % s->length == 0) load_row(a, row);

@@ -24,10 +24,15 @@ enum { GESS__MAX_POWERS = 256 };
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
     int under_way, done;
+    int abandoned;       /* the reference has hardly a point inside the support, and there is another route */
+    int required;        /* there is none */
     unsigned last_stage; /* of warm-up, in which it ended */
     int fixed;           /* the powers are given, T and the number of updates stay as they are (tests) */
-    unsigned steps;      /* complete */
-    unsigned powers;     /* recorded */
+    uint64_t particles;
+    uint64_t stage_length; /* of the stage before it began */
+    int laplace[2];        /* what was known of a Laplace approximation then */
+    unsigned steps;        /* complete */
+    unsigned powers;       /* recorded */
     double power[GESS__MAX_POWERS];
     double log_z;    /* log of the estimated normalisation of the target so far */
     unsigned rounds; /* of moves at β = 1 */
@@ -53,8 +58,9 @@ typedef struct gess__annealing {
 int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);
 void gess__annealing_free(gess__annealing *annealing);
 
-/* Begins: the particles are drawn by the first step. */
-void gess__annealing_begin(gess__annealing *annealing);
+/* Begins: the particles are drawn by the first step. Without `required` annealing is abandoned if the reference has
+ * hardly a point inside the support. */
+void gess__annealing_begin(gess__annealing *annealing, int required);
 
 /* Runs one step, or the rest of one that was stopped. `advance` runs all chains up to an iteration, as in
  * gess__stage_steps. */

@@ -18,6 +18,9 @@
 /* Below this share of the mass a basin may be given up, if it is at least two standard errors below ten times that. */
 #define NEGLIGIBLE 1e-4
 
+/* Basins are one mode if no coordinate of their centres differs by this much, in units of the sum of their spreads. */
+#define SAME 1.8
+
 /* The smallest weight of a component that is given back, and its degrees of freedom. */
 #define MIN_WEIGHT 0.01
 #define BASIN_NU 8.0
@@ -77,7 +80,7 @@ void gess__basins_take(gess__basins *b, const gess__annealing *a)
     for (size_t k = 0; k < b->count; k++) {
         size_t seen = 0, take = c->size[k] < GESS__BASIN_POINTS ? c->size[k] : GESS__BASIN_POINTS;
         gess__basin *basin = &b->basin[k];
-        *basin = (gess__basin){.starts = c->size[k],
+        *basin = (gess__basin){.particles = c->size[k],
                                .value = -INFINITY,
                                .weight = (double)c->size[k] / (double)n,
                                .error = sqrt((double)c->size[k]) / (double)n};
@@ -111,7 +114,7 @@ void gess__basins_add_window(gess__basins *b, const gess__learning *l)
     size_t n = gess__window_points(w), take = n < GESS__BASIN_POINTS ? n : GESS__BASIN_POINTS;
     GESS_ASSERT(b->count == 0);
     b->count = 1;
-    b->basin[0] = (gess__basin){.starts = w->chains, .held = take, .value = -INFINITY, .weight = 1.0};
+    b->basin[0] = (gess__basin){.held = take, .value = -INFINITY, .weight = 1.0};
     for (size_t i = 0; i < take; i++) {
         size_t at = i * n / take;
         store_point(b, l, 0, i, w->points + at * b->dim, w->values[at]);
@@ -143,21 +146,36 @@ void gess__basins_remove(gess__basins *b, size_t *count)
     *count = 0;
 }
 
+double gess__basins_distance(const gess__basins *b, size_t k, const double *y)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < b->dim; i++) {
+        double spread = b->spread[k * b->dim + i], z = (y[i] - b->centre[k * b->dim + i]) / spread;
+        sum += z * z + 2.0 * gess__log(spread);
+    }
+    return sum;
+}
+
 size_t gess__basins_find(const gess__basins *b, const double *y)
 {
     size_t best = 0;
     double min = INFINITY;
     for (size_t k = 0; k < b->count; k++) {
-        double sum = 0.0;
-        for (size_t i = 0; i < b->dim; i++) {
-            double spread = b->spread[k * b->dim + i], z = (y[i] - b->centre[k * b->dim + i]) / spread;
-            sum += z * z + 2.0 * gess__log(spread);
-        }
-        if (!(sum < min)) continue;
-        min = sum;
+        double distance = gess__basins_distance(b, k, y);
+        if (!(distance < min)) continue;
+        min = distance;
         best = k;
     }
     return best;
+}
+
+int gess__basins_same(const gess__basins *a, size_t j, const gess__basins *b, size_t k)
+{
+    for (size_t i = 0; i < a->dim; i++) {
+        double apart = fabs(a->centre[j * a->dim + i] - b->centre[k * b->dim + i]);
+        if (apart >= SAME * (a->spread[j * a->dim + i] + b->spread[k * b->dim + i])) return 0;
+    }
+    return 1;
 }
 
 /* The median of log π − log T over points of the window. */
@@ -267,13 +285,23 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
     return added;
 }
 
-void gess__basins_judge(gess__basins *b, const gess__learning *l)
+/* Whether basin k is the same mode as one that holds points. */
+static int is_merged(const gess__basins *b, size_t k, const uint64_t *counts)
+{
+    for (size_t j = 0; j < b->count; j++)
+        if (counts[j] > 0 && gess__basins_same(b, j, b, k)) return 1;
+    return 0;
+}
+
+void gess__basins_judge(gess__basins *b, const gess__learning *l, size_t n, const double *starts)
 {
     const gess__window *w = &l->adaptation->window;
     const gess__target *target = &l->ensemble->target;
     uint64_t counts[GESS__MAX_BASINS] = {0};
     double *y = l->ensemble->updates[0].mapped, *rest = y + b->dim;
-    if (b->count < 2) return;
+    if (b->count == 0) return;
+    for (size_t k = 0; k < b->count; k++) b->basin[k].starts = 0;
+    for (size_t i = 0; i < n; i++) b->basin[gess__basins_find(b, starts + i * b->dim)].starts++;
     for (size_t i = 0; i < gess__window_points(w); i++) {
         gess__target_out(target, w->points + i * b->dim, y, rest);
         counts[gess__basins_find(b, y)]++;
@@ -281,7 +309,10 @@ void gess__basins_judge(gess__basins *b, const gess__learning *l)
     for (size_t k = 0; k < b->count; k++) {
         gess__basin *basin = &b->basin[k];
         int negligible = basin->weight < NEGLIGIBLE && basin->weight + 2.0 * basin->error < 10.0 * NEGLIGIBLE;
-        basin->fate = counts[k] > 0 ? GESS__FATE_KEPT : negligible ? GESS__FATE_GIVEN_UP : GESS__FATE_LOST;
+        basin->fate = counts[k] > 0             ? GESS__FATE_KEPT
+                      : is_merged(b, k, counts) ? GESS__FATE_MERGED
+                      : negligible              ? GESS__FATE_GIVEN_UP
+                                                : GESS__FATE_LOST;
     }
 }
 

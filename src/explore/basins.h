@@ -9,10 +9,11 @@
 enum { GESS__MAX_BASINS = GESS__MAX_COMPONENTS, GESS__BASIN_POINTS = 64 };
 
 /* What became of a basin when warm-up ended. */
-enum gess__fate { GESS__FATE_OPEN, GESS__FATE_KEPT, GESS__FATE_GIVEN_UP, GESS__FATE_LOST };
+enum gess__fate { GESS__FATE_OPEN, GESS__FATE_KEPT, GESS__FATE_MERGED, GESS__FATE_GIVEN_UP, GESS__FATE_LOST };
 
 typedef struct gess__basin {
-    uint64_t starts;      /* chains, or particles, in it at first */
+    uint64_t starts;      /* chains that started in it; set at the end of warm-up */
+    uint64_t particles;   /* of the annealing that found it; 0: none did */
     uint64_t held;        /* points that are stored */
     double value;         /* the highest log density in y that was seen in it */
     double weight, error; /* share of the mass, and its standard error */
@@ -47,14 +48,20 @@ size_t gess__basins_add(gess__basins *basins, const gess__learning *learning, si
 /* Removes the last *count basins, and sets *count to 0. */
 void gess__basins_remove(gess__basins *basins, size_t *count);
 
-/* The basin that a point y is in: the one whose centre is nearest in units of its own spread. */
+/* How far a point y is from basin k: −2 log of the density of a Gaussian with its centre and spread. */
+double gess__basins_distance(const gess__basins *basins, size_t k, const double *y);
+
+/* The basin that a point y is in: the nearest. */
 size_t gess__basins_find(const gess__basins *basins, const double *y);
+
+/* Whether basins j of a and k of b are the same mode: their centres are close in units of their spreads. */
+int gess__basins_same(const gess__basins *a, size_t j, const gess__basins *b, size_t k);
 
 /* Gives T a component for every basin that it does not cover; returns how many. */
 size_t gess__basins_cover(gess__basins *basins, gess__learning *learning);
 
-/* At the end of warm-up: sets what became of every basin. */
-void gess__basins_judge(gess__basins *basins, const gess__learning *learning);
+/* At the end of warm-up: sets what became of every basin, and how many of n starts (n × dim, in y) were in it. */
+void gess__basins_judge(gess__basins *basins, const gess__learning *learning, size_t n, const double *starts);
 
 /* How many chains are in every basin. */
 void gess__basins_count_chains(const gess__basins *basins, const gess__ensemble *ensemble, uint32_t *counts);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* A box of at most this many dimensions is annealed in any case. */
 enum { MAX_BOX = 50 };
@@ -14,6 +15,7 @@ int gess__exploration_new(gess__exploration **exploration, gess__adaptation *ada
 {
     GESS_ALLOC(exploration, 1, err);
     gess__exploration *x = *exploration;
+    GESS_ALLOC(&x->starts, adaptation->ensemble->chains.count * adaptation->ensemble->target.dim, err);
     GESS_TRY(gess__learning_new(&x->learning, adaptation, 1, err));
     GESS_TRY(gess__basins_new(&x->basins, adaptation->ensemble->target.dim, err));
     if (x->learning->laplace != NULL)
@@ -28,17 +30,20 @@ void gess__exploration_free(gess__exploration *x)
     gess__scout_free(x->scout);
     gess__basins_free(x->basins);
     gess__learning_free(x->learning);
+    free(x->starts);
     free(x);
 }
 
 void gess__exploration_started(gess__exploration *x, int annealed)
 {
     const gess__chains *c = &x->learning->ensemble->chains;
+    memcpy(x->starts, c->x, c->count * x->learning->ensemble->target.dim * sizeof *x->starts);
     gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
     /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
     const gess__reference *r = x->learning->ensemble->target.reference;
-    if (gess__reference_is_box(r) && r->dim <= MAX_BOX) annealed = 1;
-    if (annealed && !x->learning->adaptation->warmup.over) gess__annealing_begin(x->annealing);
+    const gess__warmup *u = &x->learning->adaptation->warmup;
+    int box = gess__reference_is_box(r) && r->dim <= MAX_BOX && u->fixed == GESS_AUTO;
+    if ((annealed || box) && !u->over) gess__annealing_begin(x->annealing, annealed);
 }
 
 int gess__exploration_step(gess__exploration *x,
@@ -48,6 +53,7 @@ int gess__exploration_step(gess__exploration *x,
     *busy = x->annealing->state.under_way;
     if (!*busy) return GESS_OK;
     GESS_TRY(gess__annealing_step(x->annealing, advance, self, record, err));
+    if (x->annealing->state.abandoned) *busy = 0;
     if (x->annealing->state.done) gess__basins_take(x->basins, x->annealing);
     return GESS_OK;
 }
@@ -66,8 +72,8 @@ int gess__exploration_probe(gess__exploration *x, const gess__record *record, ge
 
 int gess__exploration_assess(gess__exploration *x)
 {
-    if (x->scout != NULL && x->scout->state.several && !x->annealing->state.done) {
-        gess__annealing_begin(x->annealing);
+    if (x->scout != NULL && x->scout->state.several && !x->annealing->state.done && !x->annealing->state.abandoned) {
+        gess__annealing_begin(x->annealing, 0);
         return 1;
     }
     int more = gess__learning_assess(x->learning);
@@ -76,11 +82,17 @@ int gess__exploration_assess(gess__exploration *x)
 
 void gess__exploration_ended(gess__exploration *x)
 {
-    gess__basins_judge(x->basins, x->learning);
+    int several = x->scout != NULL && x->scout->state.several && !x->annealing->state.done;
+    int looked = !several && (x->annealing->state.done || (x->scout != NULL && x->scout->state.done));
+    if (looked && x->basins->count == 0 && gess__window_points(&x->learning->adaptation->window) > 0)
+        gess__basins_add_window(x->basins, x->learning);
+    gess__basins_judge(x->basins, x->learning, x->learning->ensemble->chains.count, x->starts);
 }
 
 void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
 {
+    const gess__ensemble *e = x->learning->ensemble;
+    gess__archive_bytes(archive, x->starts, e->chains.count * e->target.dim * sizeof *x->starts);
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
     gess__basins_archive(x->basins, archive);

@@ -15,10 +15,9 @@ enum {
 };
 
 static const char unknown_share[] =
-    "Do not use these draws: they do not tell how much of the probability lies there. Run for longer (`gess resume "
-    "DIR` "
-    "with more --draws or --max-evals) until many chains have been there and have left it again, or run again with "
-    "starts around this point too (--init), or with --schedule tempering.";
+    "Do not use these draws: they do not tell how much of the probability lies there. Run again with --schedule "
+    "annealed, which looks for separate modes and weighs them, or with starts around this point too (--init-from DIR "
+    "--best, or --init FILE).";
 
 /* ---- points as text ---- */
 
@@ -123,8 +122,9 @@ static void add_own_place(gess__judge *j)
     const char *name = s->names[worst];
     static const char advice[] =
         "The chain is in a place that it does not leave and the others do not enter, so the draws do not tell how "
-        "probable it is. Check its trace. Run for longer, give the starts by known proportions (--init), or join the "
-        "places by tempering or another parametrisation.";
+        "probable it is. Check its trace. Run again with --schedule annealed, which weighs separate modes, or with "
+        "another "
+        "parametrisation that joins the places.";
     if (narrow)
         gess__add_finding(j, GESS__FAILURE, "lone-chain", advice,
                           "Chain %zu alone stays in a small part of where the others are: its spread in %s is %.2g of "
@@ -190,10 +190,11 @@ void gess__rule_basins(gess__judge *j)
         print_point(j, value_of_point, json_object_get(lost, "centre"), point, sizeof point);
         print_weight(lost, weight, sizeof weight);
         gess__add_finding(j, GESS__FAILURE, "basin-lost",
-                          "A mode may be missing from these draws. Run again with more chains (--chains), with starts "
-                          "around this point too (--init), or with --schedule tempering.",
-                          "In %zu of %zu basins chains started and later left, and nothing shows that the basin holds "
-                          "no probability. The one with the most starts (%.0f): centre %s, log density %.6g%s.",
+                          "A mode may be missing from these draws. Run again with --schedule annealed, with more "
+                          "chains "
+                          "(--chains), or with starts around this point too (--init).",
+                          "%zu of %zu basins were found in warm-up and later left, and nothing shows that they hold no "
+                          "probability. The one with the most starts (%.0f): centre %s, log density %.6g%s.",
                           count, all, gess__number_of(lost, "starts"), point, gess__number_of(lost, "lp"), weight);
     }
     count = count_basins(j, "given up", &given_up);
@@ -202,7 +203,7 @@ void gess__rule_basins(gess__judge *j)
     print_weight(given_up, weight, sizeof weight);
     gess__add_finding(j, GESS__NOTE, "basin-given-up",
                       "Nothing needs to be done: their estimated weights are too small to matter.",
-                      "%zu of %zu basins that chains started in %s given up. The one with the most starts (%.0f): "
+                      "%zu of %zu basins that warm-up found %s given up. The one with the most starts (%.0f): "
                       "centre "
                       "%s, log density %.6g%s.",
                       count, all, count == 1 ? "was" : "were", gess__number_of(given_up, "starts"), point,
@@ -260,8 +261,8 @@ void gess__rule_mode_alone(gess__judge *j)
     print_point(j, value_of_point, json_object_get(worst, "centre"), point, sizeof point);
     print_weight(worst, weight, sizeof weight);
     gess__add_finding(j, GESS__FAILURE, "mode-alone",
-                      "The weight of such a mode is that of its starts, not its probability. Run for longer, with more "
-                      "chains (--chains), or with --schedule tempering, until many chains have visited every mode.",
+                      "The weight of such a mode is that of its starts, not its probability. Run again with --schedule "
+                      "annealed or with more chains (--chains), until many chains have visited every mode.",
                       "Only %.0f of %zu chains visited the mode around %s%s%s.", chains, j->s->chains, point, weight,
                       stay ? ", and no chain visited more than one mode" : "");
 }

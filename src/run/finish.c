@@ -6,6 +6,7 @@
 #include "run/directory.h"
 #include "run/log.h"
 #include "run/method_text.h"
+#include "run/modes.h"
 #include "run/nans_csv.h"
 #include "run/run.h"
 #include "run/stats.h"
@@ -13,7 +14,11 @@
 int gess__run_write_history(gess_run *run, gess_error *err)
 {
     if (run->directory == NULL) return GESS_OK;
+    json_t *modes = NULL, *exploration;
+    GESS_TRY(gess__modes_json(run, &modes, err));
     json_t *root = gess__history_json(&run->history, run->ensembles, run->sampler, &run->stats);
+    if ((exploration = gess__exploration_json(run)) != NULL) json_object_set_new(root, "exploration", exploration);
+    if (modes != NULL) json_object_set_new(root, "modes", modes);
     return gess__directory_write_json(run->directory, "history.json", root, err);
 }
 

@@ -20,6 +20,8 @@ int gess__history_open(gess__history *h, size_t columns, gess_error *err)
     GESS_ALLOC(&h->check, FIRST_ROOM, err);
     GESS_ALLOC(&h->draws, columns, err);
     GESS_ALLOC(&h->chains, columns, err);
+    GESS_ALLOC(&h->peak_at, columns, err);
+    h->peak = -INFINITY;
     return GESS_OK;
 }
 
@@ -29,6 +31,7 @@ void gess__history_free(gess__history *h)
     free(h->check);
     free(h->draws);
     free(h->chains);
+    free(h->peak_at);
     *h = (gess__history){0};
 }
 
@@ -56,17 +59,22 @@ static void add(gess__moments *m, double x)
     m->squares += step * (x - m->mean);
 }
 
-/* Adds one chain's draws: the log density without Jacobian, and the parameters. */
+/* Sets the row of the window's point: the log density without Jacobians, and the parameters. */
+static void set_row(const gess__ensemble *e, const gess__window *w, size_t point, double *row)
+{
+    double *y = e->updates[0].mapped, *rest = y + e->target.dim;
+    row[0] = w->values[point] - gess__target_out(&e->target, w->points + point * e->target.dim, y, rest);
+    row[0] -= gess__bounds_out(&e->target.bounds, y, row + 1);
+}
+
+/* Adds one chain's draws. */
 static void add_draws(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *row,
                       gess__moments *chain_moments)
 {
-    double *mapped = e->updates[0].mapped, *y = mapped, *rest = mapped + e->target.dim;
-    size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
+    size_t columns = 1 + e->target.model->dim;
     memset(chain_moments, 0, columns * sizeof *chain_moments);
     for (size_t i = 0; i < w->draws; i++) {
-        size_t point = i * e->chains.count + chain;
-        row[0] = w->values[point] - gess__target_out(&e->target, w->points + point * dim, y, rest);
-        row[0] -= gess__bounds_out(&e->target.bounds, y, row + 1);
+        set_row(e, w, i * e->chains.count + chain, row);
         for (size_t j = 0; j < columns; j++) {
             add(&chain_moments[j], row[j]);
             add(&h->draws[j], row[j]);
@@ -127,7 +135,33 @@ static int add_window(gess__history *h, const gess__sampler *s, gess_error *err)
     return status;
 }
 
+/* Notes the highest log density of the window if it exceeds all before. */
+static int note_peak(gess__history *h, const gess__sampler *s, gess_error *err)
+{
+    const gess__window *w = &s->adaptation.window;
+    double *row = NULL;
+    if (w->points == NULL || s->adaptation.warmup.exploring) return GESS_OK;
+    GESS_ALLOC(&row, h->columns, err);
+    for (size_t i = 0; i < gess__window_points(w); i++) {
+        set_row(&s->ensemble, w, i, row);
+        if (!(row[0] > h->peak)) continue;
+        h->peak = row[0];
+        memcpy(h->peak_at, row, (1 + s->ensemble.target.model->dim) * sizeof *row);
+    }
+    free(row);
+    return GESS_OK;
+}
+
 /* ---- events ---- */
+
+/* Counts the chains in every basin that is known. */
+static void set_spread(gess__history_stage_row *row, const gess__sampler *s)
+{
+    const gess__exploration *x = gess__sampler_exploration(s);
+    if (x == NULL || x->basins->count == 0 || s->adaptation.warmup.exploring) return;
+    row->basins = (uint32_t)x->basins->count;
+    gess__basins_count_chains(x->basins, &s->ensemble, row->spread);
+}
 
 int gess__history_stage(gess__history *h, size_t which, const gess__sampler *s, gess_error *err)
 {
@@ -150,6 +184,8 @@ int gess__history_stage(gess__history *h, size_t which, const gess__sampler *s, 
                                                       .gain = l->gain,
                                                       .gap = l->gap,
                                                       .mean_value = u->mean_value};
+    set_spread(&h->stage[h->stages - 1], s);
+    GESS_TRY(note_peak(h, s, err));
     return u->over ? add_window(h, s, err) : GESS_OK;
 }
 
@@ -199,6 +235,10 @@ void gess__history_archive(gess__history *h, gess__archive *a)
     gess__archive_bytes(a, h->chains, h->columns * sizeof *h->chains);
     GESS_ARCHIVE(a, &h->deltas);
     GESS_ARCHIVE(a, &h->log_ts);
+    GESS_ARCHIVE(a, &h->peak);
+    gess__archive_bytes(a, h->peak_at, h->columns * sizeof *h->peak_at);
+    for (size_t i = 0; i < h->stages && !a->bad; i++)
+        if (h->stage[i].basins > GESS__MAX_BASINS) a->bad = 1;
 }
 
 /* ---- history.json ---- */
@@ -224,18 +264,25 @@ static json_t *error_json(const gess__moments *m)
     return number(m->count > 1.0 ? sqrt(m->squares / (m->count - 1.0) / m->count) : NAN);
 }
 
+static json_t *spread_json(const gess__history_stage_row *s)
+{
+    json_t *counts = json_array();
+    for (size_t k = 0; k < s->basins; k++) json_array_append_new(counts, json_integer((json_int_t)s->spread[k]));
+    return counts;
+}
+
 static json_t *warmup_json(const gess__history *h)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < h->stages; i++) {
         const gess__history_stage_row *s = &h->stage[i];
-        json_array_append_new(rows,
-                              json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "ensemble",
-                                        (json_int_t)s->ensemble, "stage", (json_int_t)s->stage, "iterations",
-                                        (json_int_t)s->iterations, "evals", (json_int_t)s->evals, "evals_per_update",
-                                        number(s->evals_per_update), "nu", number(s->nu), "trace", number(s->trace),
-                                        "score", number(s->score), "gain", number(s->gain), "gap", number(s->gap),
-                                        "mean_lp", number(s->mean_value), "moving", s->moving != 0));
+        json_array_append_new(rows, json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}",
+                                              "ensemble", (json_int_t)s->ensemble, "stage", (json_int_t)s->stage,
+                                              "iterations", (json_int_t)s->iterations, "evals", (json_int_t)s->evals,
+                                              "evals_per_update", number(s->evals_per_update), "nu", number(s->nu),
+                                              "trace", number(s->trace), "score", number(s->score), "gain",
+                                              number(s->gain), "gap", number(s->gap), "mean_lp", number(s->mean_value),
+                                              "moving", s->moving != 0, "spread", spread_json(s)));
     }
     return rows;
 }
@@ -291,6 +338,15 @@ static json_t *delta_json(const gess__history *h, size_t ensembles, gess__sample
                      (json_int_t)sampler[0]->ensemble.target.dim);
 }
 
+/* The highest point of warm-up, if it was sought. */
+static json_t *peak_json(const gess__history *h, size_t dim)
+{
+    if (!isfinite(h->peak)) return json_null();
+    json_t *point = json_array();
+    for (size_t i = 0; i < dim; i++) json_array_append_new(point, number(h->peak_at[1 + i]));
+    return json_pack("{s:f, s:o, s:n}", "lp", h->peak, "point", point, "mass");
+}
+
 json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__sampler *const *sampler, const gess_stats *s)
 {
     gess__tally tally = {0};
@@ -304,12 +360,12 @@ json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__sampl
         memset(tally.by_evals, 0, sizeof tally.by_evals);
     }
     int approximation = sampler[0]->ensemble.kernel->needs & GESS__NEEDS_APPROX;
-    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:I}", "approximation",
-                     approximation != 0, "divergent", (json_int_t)tally.divergent, "warmup", warmup_json(h), "checks",
-                     checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
+    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:o}",
+                     "approximation", approximation != 0, "divergent", (json_int_t)tally.divergent, "warmup",
+                     warmup_json(h), "checks", checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
                      counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, sampler),
                      "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "seconds_warmup",
                      s->seconds - s->seconds_sampling, "seconds_learning", s->seconds_learning, "seconds_sampling",
                      s->seconds_sampling, "evals_warmup", (json_int_t)(s->evals - s->evals_sampling), "evals_sampling",
-                     (json_int_t)s->evals_sampling);
+                     (json_int_t)s->evals_sampling, "peak", peak_json(h, sampler[0]->ensemble.target.model->dim));
 }

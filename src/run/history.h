@@ -14,6 +14,8 @@ typedef struct gess__history_stage_row {
     uint64_t ensemble, stage; /* from 1 */
     uint64_t iterations, evals, moving;
     double evals_per_update, nu, trace, score, gain, gap, mean_value;
+    uint32_t basins;                   /* that are known */
+    uint32_t spread[GESS__MAX_BASINS]; /* chains in each of them */
 } gess__history_stage_row;
 
 typedef struct gess__history_check_row {
@@ -31,10 +33,12 @@ typedef struct gess__history {
     gess__history_stage_row *stage;
     gess__history_check_row *check;
     size_t columns;
-    gess__moments
-        *draws; /* per column: the window's draws in the user's scale; empty for derived quantities and blobs */
+    /* per column: the window's draws in the user's scale; empty for derived quantities and blobs */
+    gess__moments *draws;
     gess__moments *chains;        /* per column: the chains' means of these draws */
     gess__moments deltas, log_ts; /* the chains' means of δ and log T under the frozen T */
+    double peak;                  /* the highest log density that a window held, in the user's scale */
+    double *peak_at;              /* columns: the row of a draw there */
 } gess__history;
 
 int gess__history_open(gess__history *history, size_t columns, gess_error *err);

@@ -38,6 +38,8 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
                       (unsigned long long)t->unexplained, (unsigned long long)t->climbs, (unsigned long long)t->evals,
                       t->several ? "another summit beyond a valley, so warm-up goes on by annealing"
                                  : "no other summit");
+    if (a->abandoned && stages == 1)
+        gess__run_log(run, "    annealing was abandoned: hardly a point of the reference is inside the support");
     if (a->under_way || (a->done && stages == a->last_stage))
         gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
                       a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->modes, a->log_z);
@@ -66,7 +68,9 @@ static void log_choices(const gess_run *run, const gess__sampler *s)
     const gess__learning_state *l = &gess__sampler_learning(s)->state;
     if (u->stages == 1 && l->laplace_evals > 0)
         gess__run_log(run, "    Laplace approximation: %llu evaluations, %s", (unsigned long long)l->laplace_evals,
-                      l->laplace_found ? "found a maximum: T may come from the curvature there" : "found no maximum");
+                      l->laplace_found || gess__sampler_exploration(s)->annealing->state.laplace[0]
+                          ? "found a maximum: T may come from the curvature there"
+                          : "found no maximum");
     log_exploration(run, gess__sampler_exploration(s), u->stages);
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     gess__run_log(run,
