@@ -17,6 +17,9 @@
 /* Particles: PER_DIMENSION per dimension, within limits; in many dimensions SCARCE per dimension. */
 enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE = 40 };
 
+/* Evaluations that annealing may take per particle. */
+enum { EVALS_PER_PARTICLE = 100 };
+
 /* Updates of a particle per step; the rounds of moves at β = 1. */
 enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 10, ROUNDS = 3 };
 
@@ -34,6 +37,7 @@ int gess__annealing_new(gess__annealing **annealing, gess__learning *l, gess_err
     GESS_ALLOC(&a->raw, room, err);
     GESS_ALLOC(&a->log_reference, room, err);
     GESS_ALLOC(&a->weight, room, err);
+    GESS_ALLOC(&a->dropped, GESS__MAX_COMPONENTS * w->dim, err);
     GESS_TRY(gess__summits_new(&a->summits, w->dim, err));
     return gess__clusters_new(&a->clusters, room, w->dim, err);
 }
@@ -46,17 +50,39 @@ void gess__annealing_free(gess__annealing *a)
     free(a->raw);
     free(a->log_reference);
     free(a->weight);
+    free(a->dropped);
     free(a);
 }
 
-/* Rows of the window that hold particles. */
+/* The particles that the limit of evaluations for warm-up allows. */
+static uint64_t affordable(const gess__annealing *a)
+{
+    const gess__warmup *u = &a->learning->adaptation->warmup;
+    uint64_t spent = a->learning->ensemble->tally.evals, left = u->max_evals > spent ? u->max_evals - spent : 0;
+    return u->fixed == GESS_AUTO ? left / EVALS_PER_PARTICLE : UINT64_MAX;
+}
+
+/* Particles that the problem needs. */
+static size_t wanted(const gess__annealing *a)
+{
+    const gess__window *w = &a->learning->adaptation->window;
+    size_t n = PER_DIMENSION * w->dim, scarce = SCARCE * w->dim;
+    if (n < MIN_PARTICLES) return MIN_PARTICLES;
+    return n < MAX_PARTICLES ? n : scarce > MAX_PARTICLES ? scarce : MAX_PARTICLES;
+}
+
+int gess__annealing_is_affordable(const gess__annealing *a)
+{
+    return affordable(a) >= wanted(a) / 2;
+}
+
+/* Rows of the window that hold particles: at least half of those wanted. */
 static size_t rows_of(const gess__annealing *a)
 {
     const gess__window *w = &a->learning->adaptation->window;
-    size_t wanted = PER_DIMENSION * w->dim, scarce = SCARCE * w->dim;
-    if (wanted < MIN_PARTICLES) wanted = MIN_PARTICLES;
-    if (wanted > MAX_PARTICLES) wanted = scarce > MAX_PARTICLES ? scarce : MAX_PARTICLES;
-    size_t rows = (wanted + w->chains - 1) / w->chains;
+    size_t n = wanted(a);
+    if (n > affordable(a)) n = gess__annealing_is_affordable(a) ? (size_t)affordable(a) : n / 2;
+    size_t rows = (n + w->chains - 1) / w->chains;
     return rows < w->room ? rows : w->room;
 }
 
@@ -234,9 +260,9 @@ static void raise_power(gess__annealing *a)
     gess__annealing_resample(a, gess__window_points(&a->learning->adaptation->window));
 }
 
-/* Leaves warm-up as if annealing had not begun; chains have not moved yet. */
-static void abandon(gess__annealing *a)
+void gess__annealing_abandon(gess__annealing *a)
 {
+    GESS_ASSERT(a->state.under_way && a->state.steps == 0 && !a->state.open);
     gess__warmup *u = &a->learning->adaptation->warmup;
     gess__window *w = &a->learning->adaptation->window;
     w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - a->state.stage_length;
@@ -247,6 +273,7 @@ static void abandon(gess__annealing *a)
     u->moved = 1; /* the window is lost */
     u->exploring = 0;
     a->state.under_way = 0;
+    a->state.abandoned = 1;
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
 }
 
@@ -390,7 +417,7 @@ int gess__annealing_step(gess__annealing *a,
     GESS_ASSERT(s->under_way);
     if (!s->open) GESS_TRY(open_step(a, record, err));
     if (s->abandoned) {
-        abandon(a);
+        gess__annealing_abandon(a);
         return GESS_OK;
     }
     while (gess__ensemble_done(e) < s->begun + ad->window.draws * s->length) {
@@ -418,5 +445,8 @@ void gess__annealing_archive(gess__annealing *a, gess__archive *archive)
     if (s->powers > GESS__MAX_POWERS || (s->open && s->length == 0) ||
         (s->under_way && s->begun > gess__ensemble_done(a->learning->ensemble)))
         archive->bad = 1;
+    if (s->dropped > GESS__MAX_COMPONENTS || (s->dropped > 0 && a->summits == NULL)) archive->bad = 1;
+    if (!archive->bad && s->dropped > 0)
+        gess__archive_bytes(archive, a->dropped, s->dropped * a->summits->dim * sizeof *a->dropped);
     if (s->under_way && !archive->bad) gess__summits_archive(a->summits, archive);
 }

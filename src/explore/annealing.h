@@ -21,6 +21,9 @@
 /* Temperatures that are recorded; a run needs some tens. */
 enum { GESS__MAX_POWERS = 256 };
 
+/* A mode is given up if its share of the mass is below this, and two standard errors below ten times this. */
+#define GESS__NEGLIGIBLE 1e-4
+
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
     int under_way, done;
@@ -43,7 +46,9 @@ typedef struct gess__annealing_state {
     /* the weights of modes */
     uint64_t modes;
     double weight[GESS__MAX_COMPONENTS], weight_error[GESS__MAX_COMPONENTS]; /* share; its relative error */
-    uint64_t evals;                                                          /* that annealing took, all in all */
+    uint64_t dropped; /* modes of them that were given up: their weights are negligible */
+    double dropped_weight[GESS__MAX_COMPONENTS], dropped_error[GESS__MAX_COMPONENTS]; /* share; its error */
+    uint64_t evals; /* that annealing took, all in all */
 } gess__annealing_state;
 
 typedef struct gess__annealing {
@@ -53,10 +58,14 @@ typedef struct gess__annealing {
     gess__summits *summits;
     double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
     double *weight;              /* per particle */
+    double *dropped;             /* GESS__MAX_COMPONENTS × dim: centres of the modes that were given up */
 } gess__annealing;
 
 int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);
 void gess__annealing_free(gess__annealing *annealing);
+
+/* Whether the limit of evaluations for warm-up allows enough particles. */
+int gess__annealing_is_affordable(const gess__annealing *annealing);
 
 /* Begins: the particles are drawn by the first step. Without `required` annealing is abandoned if the reference has
  * hardly a point inside the support. */
@@ -67,6 +76,9 @@ void gess__annealing_begin(gess__annealing *annealing, int required);
 int gess__annealing_step(gess__annealing *annealing,
                          int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
                          void *self, const gess__record *record, gess_error *err);
+
+/* Goes back to ordinary warm-up; no chain has moved since annealing began. */
+void gess__annealing_abandon(gess__annealing *annealing);
 
 void gess__annealing_archive(gess__annealing *annealing, gess__archive *archive);
 

@@ -15,9 +15,6 @@
 /* T covers a basin if the median of log π − log T over its points exceeds that of the window by at most this. */
 #define COVERED 4.0
 
-/* Below this share of the mass a basin may be given up, if it is at least two standard errors below ten times that. */
-#define NEGLIGIBLE 1e-4
-
 /* Basins are one mode if no coordinate of their centres differs by this much, in units of the sum of their spreads. */
 #define SAME 1.8
 
@@ -56,10 +53,11 @@ void gess__basins_free(gess__basins *b)
     free(b);
 }
 
-/* Centre and spread of basin k from its points. */
+/* Centre and spread of basin k from its points. One that was given up holds none, and has its centre in place of the
+ * first. */
 static void set_centre(gess__basins *b, size_t k)
 {
-    size_t n = (size_t)b->basin[k].held, dim = b->dim;
+    size_t n = b->basin[k].held > 0 ? (size_t)b->basin[k].held : 1, dim = b->dim;
     const double *points = b->points + k * GESS__BASIN_POINTS * dim;
     for (size_t i = 0; i < dim; i++) {
         double mean = 0.0, square = 0.0;
@@ -92,6 +90,13 @@ void gess__basins_take(gess__basins *b, const gess__annealing *a)
             memcpy(b->points + to * dim, w->points + i * dim, dim * sizeof *b->points);
             b->raw[to] = w->values[i];
         }
+        set_centre(b, k);
+    }
+    for (size_t i = 0; i < a->state.dropped && b->count < GESS__MAX_BASINS; i++) {
+        size_t k = (size_t)b->count++;
+        b->basin[k] =
+            (gess__basin){.value = -INFINITY, .weight = a->state.dropped_weight[i], .error = a->state.dropped_error[i]};
+        memcpy(b->points + k * GESS__BASIN_POINTS * dim, a->dropped + i * dim, dim * sizeof *b->points);
         set_centre(b, k);
     }
 }
@@ -127,6 +132,7 @@ size_t gess__basins_add(gess__basins *b, const gess__learning *l, size_t n, cons
 {
     if (b->count == GESS__MAX_BASINS) return 0;
     size_t k = (size_t)b->count++, from = 0;
+    for (size_t i = 0; i < k; i++) b->basin[i].weight *= 1.0 - share;
     double sum = 0.0, below = weights[0];
     b->basin[k] = (gess__basin){.held = GESS__BASIN_POINTS, .value = -INFINITY, .weight = share, .error = error};
     for (size_t i = 0; i < n; i++) sum += weights[i];
@@ -161,6 +167,7 @@ size_t gess__basins_find(const gess__basins *b, const double *y)
     size_t best = 0;
     double min = INFINITY;
     for (size_t k = 0; k < b->count; k++) {
+        if (b->basin[k].held == 0) continue;
         double distance = gess__basins_distance(b, k, y);
         if (!(distance < min)) continue;
         min = distance;
@@ -274,7 +281,7 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
     double typical = typical_level(b, l);
     gess__blas_begin();
     for (size_t k = 0; k < b->count; k++) {
-        if (b->basin[k].weight < NEGLIGIBLE || b->basin[k].held == 0) continue;
+        if (b->basin[k].weight < GESS__NEGLIGIBLE || b->basin[k].held == 0) continue;
         if (!(basin_level(b, l, k) > typical + COVERED)) continue;
         if (l->ensemble->frozen.mixture->count == 1) gess__move_mix_set_single(l);
         add_component(b, l, k);
@@ -308,7 +315,8 @@ void gess__basins_judge(gess__basins *b, const gess__learning *l, size_t n, cons
     }
     for (size_t k = 0; k < b->count; k++) {
         gess__basin *basin = &b->basin[k];
-        int negligible = basin->weight < NEGLIGIBLE && basin->weight + 2.0 * basin->error < 10.0 * NEGLIGIBLE;
+        int negligible =
+            basin->weight < GESS__NEGLIGIBLE && basin->weight + 2.0 * basin->error < 10.0 * GESS__NEGLIGIBLE;
         basin->fate = counts[k] > 0             ? GESS__FATE_KEPT
                       : is_merged(b, k, counts) ? GESS__FATE_MERGED
                       : negligible              ? GESS__FATE_GIVEN_UP
@@ -337,6 +345,6 @@ void gess__basins_archive(gess__basins *b, gess__archive *a)
         if (a->bad) return;
         gess__archive_bytes(a, b->points + k * points * b->dim, points * b->dim * sizeof *b->points);
         gess__archive_bytes(a, b->raw + k * points, points * sizeof *b->raw);
-        if (a->reading && !a->bad && b->basin[k].held > 0) set_centre(b, k);
+        if (a->reading && !a->bad) set_centre(b, k);
     }
 }

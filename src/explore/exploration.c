@@ -42,7 +42,8 @@ void gess__exploration_started(gess__exploration *x, int annealed)
     /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
     const gess__reference *r = x->learning->ensemble->target.reference;
     const gess__warmup *u = &x->learning->adaptation->warmup;
-    int box = gess__reference_is_box(r) && r->dim <= MAX_BOX && u->fixed == GESS_AUTO;
+    int box = gess__reference_is_box(r) && r->dim <= MAX_BOX && u->fixed == GESS_AUTO &&
+              gess__annealing_is_affordable(x->annealing);
     if ((annealed || box) && !u->over) gess__annealing_begin(x->annealing, annealed);
 }
 
@@ -72,7 +73,9 @@ int gess__exploration_probe(gess__exploration *x, const gess__record *record, ge
 
 int gess__exploration_assess(gess__exploration *x)
 {
-    if (x->scout != NULL && x->scout->state.several && !x->annealing->state.done && !x->annealing->state.abandoned) {
+    const gess__annealing_state *s = &x->annealing->state;
+    if (x->scout != NULL && x->scout->state.several && !s->done && !s->abandoned &&
+        gess__annealing_is_affordable(x->annealing)) {
         gess__annealing_begin(x->annealing, 0);
         return 1;
     }
@@ -82,6 +85,7 @@ int gess__exploration_assess(gess__exploration *x)
 
 void gess__exploration_ended(gess__exploration *x)
 {
+    if (x->annealing->state.under_way) gess__annealing_abandon(x->annealing);
     int several = x->scout != NULL && x->scout->state.several && !x->annealing->state.done;
     int looked = !several && (x->annealing->state.done || (x->scout != NULL && x->scout->state.done));
     if (looked && x->basins->count == 0 && gess__window_points(&x->learning->adaptation->window) > 0)

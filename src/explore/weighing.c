@@ -22,6 +22,9 @@ enum { LEAST = 6, PER_DIMENSION = 10 };
 /* Draws of a component by which it is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
 enum { DRAWS = 100, DRAWS_PER_DIMENSION = 10 };
 
+/* The share of the particles that a mode keeps if it is not certain that it is negligible. */
+#define LEAST_SHARE 0.002
+
 /* The smallest weight of a component. */
 #define MIN_WEIGHT 0.002
 
@@ -269,6 +272,21 @@ static size_t add_draws(gess__annealing *a, const weighing *g)
     return points;
 }
 
+/* The share of the mass by which mode k is resampled. A negligible one is given up; one of which that is not certain
+ * keeps some particles. */
+static double kept_share(gess__annealing *a, size_t k, double share, double relative_error)
+{
+    gess__annealing_state *s = &a->state;
+    const gess__approx *t = a->learning->ensemble->frozen.mixture->component[k];
+    if (!(share < GESS__NEGLIGIBLE)) return share;
+    if (!(share * (1.0 + 2.0 * relative_error) < 10.0 * GESS__NEGLIGIBLE)) return LEAST_SHARE;
+    memcpy(a->dropped + s->dropped * t->dim, t->mu, t->dim * sizeof *t->mu);
+    s->dropped_weight[s->dropped] = share;
+    s->dropped_error[s->dropped] = share * relative_error;
+    s->dropped++;
+    return share;
+}
+
 /* Sets the weights of T by these masses, and resamples the particles by them. */
 static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight *mass)
 {
@@ -278,8 +296,9 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     double max = -INFINITY, sum = 0.0, floored = 0.0;
     for (size_t k = 0; k < m->count; k++) max = fmax(max, mass[k].log_mass);
     for (size_t k = 0; k < m->count; k++) sum += gess__exp(mass[k].log_mass - max);
+    a->state.dropped = 0;
     for (size_t k = 0; k < m->count; k++) {
-        double share = gess__exp(mass[k].log_mass - max) / sum;
+        double share = kept_share(a, k, gess__exp(mass[k].log_mass - max) / sum, mass[k].error);
         a->state.weight[k] = share;
         a->state.weight_error[k] = mass[k].error;
         m->log_weight[k] = fmax(share, MIN_WEIGHT);

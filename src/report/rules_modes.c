@@ -181,6 +181,17 @@ static void print_weight(const json_t *basin, char *text, size_t size)
         snprintf(text, size, ", weight %.2g ± %.1g", weight, error);
 }
 
+void gess__rule_unweighed(gess__judge *j)
+{
+    if (!json_is_true(json_object_get(json_object_get(j->history, "exploration"), "unweighed"))) return;
+    gess__add_finding(j, GESS__FAILURE, "unweighed",
+                      "The draws do not tell how probable each mode is. Raise the limit of evaluations "
+                      "(--max-warmup-evals, --max-evals), or leave it out; `--schedule annealed` weighs modes in any "
+                      "case.",
+                      "Warm-up found separate modes but did not weigh them: its limit of evaluations did not allow for "
+                      "annealing, or hardly a point around the starts is inside the support.");
+}
+
 void gess__rule_basins(gess__judge *j)
 {
     const json_t *lost = NULL, *given_up = NULL;

@@ -49,8 +49,11 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
     if (x->rare.stage == stages && stages > 0 && s != NULL)
         gess__run_log(run, "    climbs from points that T covers least: %llu; basins found so far: %llu",
                       (unsigned long long)s->climbs, (unsigned long long)x->rare.found);
+    for (size_t k = 0; a->done && stages == a->last_stage && k < a->dropped; k++)
+        gess__run_log(run, "    a mode was given up: its weight is %.2g (error %.1g)", a->dropped_weight[k],
+                      a->dropped_error[k]);
     for (size_t k = 0; x->basins->count > 1 && k < x->basins->count; k++)
-        if (stages == a->last_stage || x->basins->basin[k].restored > 0)
+        if (x->basins->basin[k].held > 0 && (stages == a->last_stage || x->basins->basin[k].restored > 0))
             gess__run_log(run,
                           "    basin %zu: weight %.4f (error %.4f), highest log density %.4f, component restored %llu "
                           "times",

@@ -3,12 +3,15 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "draws/draws.h"
 #include "run/directory.h"
 #include "run/run.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#define PI 3.141592653589793
 
 static json_t *number(double x)
 {
@@ -47,12 +50,16 @@ static json_t *basin_json(const gess__basins *b, const gess__bounds *bounds, siz
                      "weight", number(basin->weight), "error", number(basin->error), "fate", fate_text(basin->fate));
 }
 
-static json_t *annealing_json(const gess__annealing *a)
+static json_t *annealing_json(const gess__annealing *a, const gess__bounds *bounds)
 {
     json_t *powers = json_array();
+    double log_z = a->state.log_z;
+    for (size_t i = 0; i < bounds->outer; i++) /* the integral over a circle is that of x times 2π / (b − a) */
+        if (bounds->coordinates[i].kind == GESS__CIRCLE)
+            log_z += gess__log((bounds->coordinates[i].b - bounds->coordinates[i].a) / (2.0 * PI));
     for (size_t i = 0; i < a->state.powers; i++) json_array_append_new(powers, json_real(a->state.power[i]));
     return json_pack("{s:I, s:o, s:o}", "particles", (json_int_t)a->state.particles, "powers", powers, "log_z",
-                     number(a->state.log_z));
+                     number(log_z));
 }
 
 json_t *gess__exploration_json(const gess_run *run)
@@ -60,24 +67,26 @@ json_t *gess__exploration_json(const gess_run *run)
     json_t *basins = json_array(), *annealing = NULL;
     uint64_t evals = 0;
     double *x = NULL;
-    int explores = 0;
+    int explores = 0, several = 0;
     if (gess__alloc_bytes(&x, run->model->dim, sizeof *x, "point", NULL) != GESS_OK) return NULL;
     for (size_t m = 0; m < run->ensembles; m++) {
         const gess__exploration *e = gess__sampler_exploration(run->sampler[m]);
         if (e == NULL) continue;
         explores = 1;
+        several |= e->scout != NULL && e->scout->state.several && !e->annealing->state.done;
         evals += e->annealing->state.evals + e->rare.evals + (e->scout != NULL ? e->scout->state.evals : 0);
         for (size_t k = 0; k < e->basins->count; k++)
             json_array_append_new(basins, basin_json(e->basins, &run->ensemble[m]->target.bounds, k, m + 1, x));
-        if (e->annealing->state.done && annealing == NULL) annealing = annealing_json(e->annealing);
+        if (e->annealing->state.done && annealing == NULL)
+            annealing = annealing_json(e->annealing, &run->ensemble[m]->target.bounds);
     }
     free(x);
     if (!explores) {
         json_decref(basins);
         return NULL;
     }
-    json_t *all = json_pack("{s:s, s:I, s:o}", "route", annealing != NULL ? "annealed" : "direct", "evals",
-                            (json_int_t)evals, "basins", basins);
+    json_t *all = json_pack("{s:s, s:I, s:b, s:o}", "route", annealing != NULL ? "annealed" : "direct", "evals",
+                            (json_int_t)evals, "unweighed", several, "basins", basins);
     if (annealing != NULL) json_object_set_new(all, "annealing", annealing);
     return all;
 }
