@@ -450,17 +450,20 @@ int gess__laplace_search(gess__learning *l, const gess__record *record, gess_err
     gess__laplace *s = l->laplace;
     gess__learning_state *state = &l->state;
     gess_error error = {0};
-    int found = 0;
+    /* A run that was stopped later in this stage searches again, since checkpoints do not hold a search that is over.
+     * Its evaluations have been counted. */
+    int found = 0, again = !state->laplace_stopped && state->laplace_evals > 0;
     if (s == NULL || l->adaptation->warmup.stages > 0 || !gess__laplace_affordable(l)) return GESS_OK;
     s->ensemble = l->ensemble;
     s->record = record;
     if (!state->laplace_stopped) begin(s);
-    state->laplace_stopped = 1;
+    state->laplace_stopped = !again;
     int status = search(s, budget(l), &found, &error);
     if (status != GESS_OK && status != GESS_ERR_MODEL) {
         if (err != NULL) *err = error;
         return status;
     }
+    if (again) return GESS_OK;
     state->laplace_stopped = 0;
     state->laplace_found = found;
     state->laplace_evals = s->at.evals;

@@ -14,8 +14,10 @@
  * of that number. */
 enum { MAX_LINKED = 4096, MAX_METRIC = 1000, NEIGHBOURS = 8, METRICS = 2 };
 
-/* A link that is longer than this factor of the distance to the NEIGHBOURS-th neighbour is cut. */
+/* A link that is longer than this factor of the distance to the NEIGHBOURS-th neighbour is cut. Along a line gaps of
+ * that length are frequent: all neighbours of a point may be on one side of it, and the link on the other. */
 #define LONG_LINK 2.0
+#define LONG_LINK_ON_A_LINE 4.0
 
 int gess__clusters_new(gess__clusters **clusters, size_t room, size_t dim, gess_error *err)
 {
@@ -104,6 +106,18 @@ static int higher(const double *values, size_t i, size_t j)
     return values[i] > values[j] || (values[i] == values[j] && i < j);
 }
 
+/* Puts d into the ascending distances near[*count], of which it keeps the NEIGHBOURS smallest; equal ones count once,
+ * since they are of copies of a point. */
+static void note_distance(double *near, size_t *count, double d)
+{
+    size_t at = *count;
+    while (at > 0 && near[at - 1] > d) at--;
+    if (at == NEIGHBOURS || (at > 0 && near[at - 1] == d)) return;
+    if (*count < NEIGHBOURS) ++*count;
+    for (size_t k = *count - 1; k > at; k--) near[k] = near[k - 1];
+    near[at] = d;
+}
+
 /* Links point i to the nearest higher one, and notes the distance to its NEIGHBOURS-th neighbour. */
 static void set_link(gess__clusters *c, size_t m, const double *points, const double *values, size_t i)
 {
@@ -117,12 +131,7 @@ static void set_link(gess__clusters *c, size_t m, const double *points, const do
             min = d;
             c->parent[i] = (uint32_t)j;
         }
-        if (!(d > 0.0)) continue;
-        size_t at = count < NEIGHBOURS ? count++ : NEIGHBOURS;
-        if (at == NEIGHBOURS && !(d < near[NEIGHBOURS - 1])) continue;
-        if (at == NEIGHBOURS) at--;
-        for (; at > 0 && near[at - 1] > d; at--) near[at] = near[at - 1];
-        near[at] = d;
+        if (d > 0.0) note_distance(near, &count, d);
     }
     c->link[i] = sqrt(min);
     c->near[i] = count > 0 ? sqrt(near[count - 1]) : INFINITY;
@@ -131,7 +140,8 @@ static void set_link(gess__clusters *c, size_t m, const double *points, const do
 /* The summit that a chosen point leads to. */
 static uint32_t summit(const gess__clusters *c, uint32_t i)
 {
-    while (c->parent[i] != i && !(c->link[i] > LONG_LINK * c->near[i])) i = c->parent[i];
+    double factor = c->dim == 1 ? LONG_LINK_ON_A_LINE : LONG_LINK;
+    while (c->parent[i] != i && !(c->link[i] > factor * c->near[i])) i = c->parent[i];
     return i;
 }
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # The bitwise promise: the same draws.gess, and history.json except its times, for any threads, any block size and any
 # speculation, on three models, with two schedules; with every kernel; with `auto` when it uses a map, a mixture and
-# independence moves. Another seed gives other bytes.
-#   bitwise.sh GESS
+# independence moves, and when it anneals. Another seed gives other bytes.
+#   bitwise.sh GESS SOURCE_FOLDER
 set -eu
 gess=$1
+source=$(cd "$2" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
@@ -82,6 +83,29 @@ auto()
 auto funnel 20000 "$map" "$moves"
 auto eight-schools 20000 "$map"
 auto mixture 20000 "$components" "$moves"
+# annealing: of a box with four modes, which `auto` anneals by itself, and of far modes; some runs speculate
+# annealed MODEL OPTION...
+annealed()
+{
+    model=$1
+    shift
+    options="--chains 24 --draws 40 --seed 3 --quiet"
+    for how in '1 1 off' '2 5 16' '8 0 auto'; do
+        block=${how#* }
+        "$gess" sample "$model" $options "$@" --threads "${how%% *}" --block "${block% *}" --speculate "${how##* }" -o run
+        grep -q '"method": "annealed; .* [2-9] components' run/summary.json || {
+            echo "$model was not annealed, or has no mixture: $(grep method run/summary.json)"
+            exit 1
+        }
+        same "$model $*" "threads, block and speculation $how"
+    done
+    "$gess" sample "$model" $options "$@" --seed 4 -o run
+    other "$model $*"
+}
+cc -std=c17 -O2 -fPIC -shared -I "$source/include" -o four_modes.so "$source/tests/data/models/four_modes.c" -lm
+annealed ./four_modes.so --warmup 30
+annealed mixture --schedule annealed --max-warmup-evals 20000
+annealed ./four_modes.so --schedule annealed --ensembles 2 --chains 40 --warmup 30
 # kernels without an approximation, which adapt in warm-up, and tempering with a tuned ladder
 # no_approx MODEL OPTION...
 no_approx()

@@ -97,12 +97,47 @@ cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws of auto
 [ $sampling -gt 0 ] || fail "no run of auto was killed in sampling"
 echo "auto: $between kills between map searches, $sampling in sampling"
 
-# ---- kernels that adapt, and tempering: stopped again and again by a time limit ----
+# ---- annealing: killed between two of its steps ----
+# steps RUN: prints how many steps of annealing are in its log
+steps()
+{
+    if [ -f "$1/log.txt" ]; then grep -c 'annealing: power' "$1/log.txt"; else echo 0; fi
+}
+
+source=$(cd "$2" && pwd)
+cc -std=c17 -O2 -fPIC -shared -I "$source/include" -o four_modes.so "$source/tests/data/models/four_modes.c" -lm ||
+    fail "four_modes.c does not compile"
+annealing=0
+continued=0
+for options in './four_modes.so --chains 24 --warmup 30 --draws 100' \
+    'mixture --schedule annealed --chains 24 --warmup 10 --draws 100 --save-warmup'; do
+    number=$((number + 1))
+    # shellcheck disable=SC2086
+    "$gess" sample $options -q -o "whole$number" || fail "sample $options"
+    all=$(steps "whole$number")
+    [ "$all" -ge 4 ] || fail "$options: annealing took $all steps only"
+    for step in 1 3; do
+        rm -rf killed
+        kill_after "[ \"\$(steps killed)\" -ge $step ] && [ -f killed/checkpoint ]" &&
+            [ "$(steps killed)" -lt "$all" ] && annealing=$((annealing + 1))
+        before=$(steps killed)
+        "$gess" resume killed -q --threads 3 || fail "resume of: $options"
+        [ "$(steps killed)" -lt $((before + all)) ] && continued=$((continued + 1)) # it did not begin again
+        same "whole$number" killed "killed after $step steps of annealing: $options"
+        [ ! -f "whole$number/warmup.gess" ] || cmp "whole$number/warmup.gess" killed/warmup.gess || fail "warm-up draws: $options"
+    done
+done
+[ $annealing -gt 0 ] || fail "no run was killed in annealing"
+[ $continued -gt 0 ] || fail "no run went on in the middle of annealing"
+echo "annealing: $annealing kills between its steps, $continued runs went on there"
+
+# ---- kernels that adapt, annealing, and tempering: stopped again and again by a time limit ----
 for options in \
     'german-credit --kernel mh --chains 20 --warmup 300 --draws 4000' \
     'german-credit --kernel amh --chains 20 --warmup 300 --draws 2000' \
     'stochastic-volatility --kernel nuts --chains 6 --warmup 150 --draws 60' \
     'stochastic-volatility --kernel nuts-dense --chains 6 --warmup 150 --draws 60' \
+    './four_modes.so --chains 24 --warmup 30 --draws 1000' \
     'mixture --kernel mh --schedule tempering --ladder tuned --chains 20 --ensembles 2 --warmup 900 --draws 4000'; do
     number=$((number + 1))
     # shellcheck disable=SC2086

@@ -1,5 +1,5 @@
 #!/bin/sh
-# kill -9 at random moments of start-up, warm-up and sampling, of new runs and of resumed ones, once and
+# kill -9 at random moments of start-up, warm-up, annealing and sampling, of new runs and of resumed ones, once and
 # several times. `gess resume` must end with the draws of a run that was never killed, byte for byte.
 #   kill.sh GESS [COUNT [SEED]]      COUNT kills, by default 200
 set -u
@@ -35,9 +35,11 @@ configuration()
     5) options='mixture --chains 30 --max-warmup-evals 60000 --draws 2000 --save-warmup' ;;
     6) options='mixture --ensembles 3 --schedule two-group --chains 60 --warmup 100 --draws 500 --checkpoint-every 50' ;;
     7) options='funnel --chains 24 --max-warmup-evals 20000 --draws 1000 --checkpoint-every 15' ;;
+    8) options='mixture --schedule annealed --chains 24 --warmup 10 --draws 200 --checkpoint-every 100' ;;
     esac
 }
-configurations=7
+configurations=8
+annealed=8 # the one that anneals
 
 milliseconds()
 {
@@ -57,6 +59,12 @@ killed_after_a_while()
     wait $process 2> /dev/null
 }
 
+# steps RUN: prints how many steps of annealing are in its log
+steps()
+{
+    if [ -f "$1/log.txt" ]; then grep -c 'annealing: power' "$1/log.txt"; else echo 0; fi
+}
+
 duration=0 # milliseconds of the run that was not killed
 kills=0
 number=0
@@ -73,8 +81,10 @@ done
 number=0
 fresh=0
 incomplete=0
-while [ $kills -lt "$count" ]; do
+annealing=0 # kills between two steps of annealing; further kills follow until there is one
+while [ $kills -lt "$count" ] || { [ $annealing -eq 0 ] && [ $kills -lt $((count + 40)) ]; }; do
     number=$((number % configurations + 1))
+    [ $kills -lt "$count" ] || number=$annealed
     configuration $number
     eval "duration=\$duration$number"
     rm -rf run
@@ -84,6 +94,8 @@ while [ $kills -lt "$count" ]; do
     status=$?
     while [ $status -eq 137 ]; do
         kills=$((kills + 1))
+        [ $number -ne $annealed ] || [ "$(steps run)" -eq 0 ] || [ "$(steps run)" -ge "$(steps whole$annealed)" ] ||
+            annealing=$((annealing + 1))
         if [ ! -e run/config.json ]; then
             # killed before there was a run to resume: resume says so, and a new run starts in the same place
             fresh=$((fresh + 1))
@@ -111,4 +123,5 @@ while [ $kills -lt "$count" ]; do
     [ -e run/summary.json ] || incomplete=$((incomplete + 1))
 done
 [ $incomplete -eq 0 ] || fail "$incomplete runs that were killed between their last draw and their summary never got one"
-echo "$kills kills, $fresh of them before config.json was there: the draws are always the same"
+[ $annealing -gt 0 ] || fail "no kill came in annealing"
+echo "$kills kills, $fresh of them before config.json was there, $annealing in annealing: the draws are always the same"

@@ -79,7 +79,7 @@ typedef struct run {
 
 static gess__learning *learning_of(const run *r)
 {
-    return r->s->state;
+    return ((gess__exploration *)r->s->state)->learning;
 }
 
 static run *start(gess_logp_fn *logp, unsigned threads)
