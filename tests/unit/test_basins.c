@@ -130,7 +130,7 @@ static void taken_from_annealing(void **state)
     find_modes(b, basin);
     for (size_t m = 0; m < MODES; m++) {
         const gess__basin *one = &b->basin[basin[m]];
-        assert_true(one->held > 20 && one->held <= GESS__BASIN_POINTS && one->starts >= one->held);
+        assert_true(one->held > 20 && one->held <= GESS__BASIN_POINTS && one->particles >= one->held);
         assert_true(fabs(one->weight - weights[m]) < 0.05);
         assert_true(one->error > 0.0 && one->error < 0.05);
         assert_true(fabs(one->value - log(weights[m]) + DIM * log(sds[m])) < 0.5);
@@ -224,10 +224,15 @@ static void fates(void **state)
     size_t basin[MODES];
     anneal(&t);
     find_modes(t.basins, basin);
-    gess__basins_judge(t.basins, t.learning);
-    for (size_t m = 0; m < MODES; m++) assert_int_equal(t.basins->basin[basin[m]].fate, GESS__FATE_KEPT);
+    double starts[3 * DIM];
+    for (size_t i = 0; i < 3 * DIM; i++) starts[i] = centres[i < DIM ? 0 : 1] + 0.1;
+    gess__basins_judge(t.basins, t.learning, 3, starts);
+    for (size_t m = 0; m < MODES; m++) {
+        assert_int_equal(t.basins->basin[basin[m]].fate, GESS__FATE_KEPT);
+        assert_int_equal(t.basins->basin[basin[m]].starts, m == 0 ? 1 : m == 1 ? 2 : 0);
+    }
     leave_one_mode(&t, 1);
-    gess__basins_judge(t.basins, t.learning);
+    gess__basins_judge(t.basins, t.learning, 0, NULL);
     assert_int_equal(t.basins->basin[basin[0]].fate, GESS__FATE_LOST);
     assert_int_equal(t.basins->basin[basin[1]].fate, GESS__FATE_KEPT);
     assert_int_equal(t.basins->basin[basin[2]].fate, GESS__FATE_LOST);
@@ -236,7 +241,7 @@ static void fates(void **state)
     light->weight = unsure->weight = 2e-5;
     light->error = 1e-5;
     unsure->error = 6e-4;
-    gess__basins_judge(t.basins, t.learning);
+    gess__basins_judge(t.basins, t.learning, 0, NULL);
     assert_int_equal(light->fate, GESS__FATE_GIVEN_UP);
     assert_int_equal(unsure->fate, GESS__FATE_LOST);
     release(&t);
