@@ -198,8 +198,9 @@ function modes() {
   for (const name of m.parameters) head.append(element("th", { scope: "col", text: name, title: name }));
   $("modes-table").tHead.append(head);
   m.list.forEach((mode, i) => {
-    const bar = element("span", { class: "bar", "aria-hidden": "true", style: `width: ${(6 * Math.max(mode.weight, 0) / largest).toFixed(2)}rem` });
-    const row = element("tr", {}, element("th", { scope: "row", text: String(i + 1) }), element("td", {}, bar, short(mode.weight)),
+    const width = 6 * Math.max(mode.weight, 0) / largest;
+    const bar = element("span", { class: "bar", "aria-hidden": "true", style: `width: ${width.toFixed(2)}rem; margin-right: ${(6.5 - width).toFixed(2)}rem` });
+    const row = element("tr", {}, element("th", { scope: "row", text: String(i + 1) }), element("td", {}, bar, mode.weight.toFixed(4)),
       element("td", { text: short(mode.error, 2) }), element("td", { text: isNumber(mode.chains) ? `${whole(mode.chains)} of ${whole(data.chains)}` : "NA" }));
     mode.centre.forEach((x, k) => row.append(element("td", { text: isNumber(mode.sd[k]) ? `${short(x)} ± ${short(mode.sd[k], 2)}` : short(x) })));
     body.append(row);
