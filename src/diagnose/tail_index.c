@@ -20,6 +20,7 @@ enum {
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 #define HEAVY 0.7             /* index above which the mean is given up: draws of a Cauchy may have it */
+#define HEAVY_TOO 0.6         /* the same beside another parameter without mean */
 
 typedef struct pareto {
     double shape, scale;
@@ -156,7 +157,7 @@ static void combine(size_t sides, const side *const chosen[2], double draws, ges
 void gess__tail_index_of(gess__posterior_workspace *work, gess__tail_index *out)
 {
     GESS_ASSERT(out != NULL && work->x != NULL);
-    *out = (gess__tail_index){NAN, NAN, NAN, NAN, NAN};
+    *out = (gess__tail_index){NAN, NAN, NAN, NAN, NAN, false};
     size_t count = work->total / SHARE;
     if (count < MIN_TAIL || work->numbers < work->total) return;
     if (!isfinite(gess__draw_of_key(work->keys[0])) || !isfinite(gess__draw_of_key(work->keys[work->total - 1])))
@@ -178,7 +179,7 @@ gess__moments_known gess__moments_of(const gess__tail_index *t)
 {
     bool slow = gess__tails_slow(t);
     double errors = slow ? 1.0 : 2.0; /* a slow tail has larger errors, and may be heavier than its draws */
-    if (t->index > HEAVY) return GESS__NO_MEAN;
+    if (t->index > (t->beside_heavy ? HEAVY_TOO : HEAVY)) return GESS__NO_MEAN;
     if (t->index - errors * t->se > 0.5 && (slow || t->far_index - 2.0 * t->far_se > 0.5))
         return slow || t->index + 3.0 * t->se >= 1.0 || t->far_index + 3.0 * t->far_se >= 1.0 ? GESS__NO_MEAN
                                                                                               : GESS__NO_SD;

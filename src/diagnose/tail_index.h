@@ -15,6 +15,7 @@ typedef struct gess__tail_index {
     double far_index; /* local index further out; below `index` if the tail becomes lighter, as a lognormal's */
     double far_se;
     double inefficiency; /* draws in the tail per independent one, at least 1 */
+    bool beside_heavy;   /* another parameter of the run has no mean; the caller's to set */
 } gess__tail_index;
 
 /* Of the draws loaded last, which the call does not change. All NaN for fewer than 500 draws, non-finite draws, and
@@ -26,7 +27,7 @@ typedef enum gess__moments_known {
     GESS__MOMENTS_EXIST,
     GESS__SD_DOUBTFUL, /* an index of 1/2 is within one standard error, or the index is above it by less than two */
     GESS__NO_SD,       /* the index is above 1/2 beyond its error */
-    GESS__NO_MEAN      /* it cannot be shown to be below 1, or is above 0.7 */
+    GESS__NO_MEAN /* it cannot be shown to be below 1, or is above 0.7; beside a parameter without mean, above 0.6 */
 } gess__moments_known;
 
 gess__moments_known gess__moments_of(const gess__tail_index *tail);

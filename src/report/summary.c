@@ -206,6 +206,14 @@ static int read_columns(const gess__reader *r, size_t count, const size_t *wante
     return status;
 }
 
+/* If one column has no mean, others with nearly as heavy tails are judged by the stricter limit. */
+static void share_heavy_tails(gess__summary *s)
+{
+    bool any = false;
+    for (size_t i = 0; i < s->count; i++) any |= gess__moments_of(&s->figures[i].tail) == GESS__NO_MEAN;
+    for (size_t i = 0; i < s->count; i++) s->figures[i].tail.beside_heavy = any;
+}
+
 static int run_groups(const source *from, group *g, gess__team *team, size_t at_once, double **buffers, gess_error *err)
 {
     gess__summary *s = g->summary;
@@ -218,6 +226,7 @@ static int run_groups(const source *from, group *g, gess__team *team, size_t at_
             g->values[i] = from->memory == NULL ? buffers[i] : from->memory->values + s->column[first + i] * size;
         GESS_TRY(gess__team_run(team, count, summarise_one, g, err));
     }
+    share_heavy_tails(s);
     return GESS_OK;
 }
 

@@ -207,6 +207,10 @@ static void cauchy_by_chance(void **unused)
     assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
     t.se = 0.07, t.index = 0.69;
     assert_int_equal(gess__moments_of(&t), GESS__SD_DOUBTFUL);
+    t.beside_heavy = true;
+    assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
+    t.index = 0.59;
+    assert_int_equal(gess__moments_of(&t), GESS__SD_DOUBTFUL);
 }
 
 /* Chains that stay long in the tails have not seen their far end, and nothing shows that a mean exists. */
