@@ -389,7 +389,9 @@ void gess__annealing_archive(gess__annealing *a, gess__archive *archive)
     gess__annealing_state *s = &a->state;
     GESS_ARCHIVE(archive, s);
     if (s->powers > GESS__MAX_POWERS || (s->open && s->length == 0) ||
-        (s->under_way && s->begun > gess__ensemble_done(a->learning->ensemble)))
+        (s->under_way && (a->summits == NULL || s->begun > gess__ensemble_done(a->learning->ensemble))))
         archive->bad = 1;
-    if (s->under_way && !archive->bad) gess__summits_archive(a->summits, archive);
+    if (!s->under_way || archive->bad) return;
+    gess__summits_archive(a->summits, archive);
+    gess__archive_bytes(archive, a->clusters->metric, a->clusters->dim * sizeof *a->clusters->metric);
 }
