@@ -384,14 +384,22 @@ int gess__annealing_step(gess__annealing *a,
     return s->rounds == ROUNDS || (s->fixed && s->rounds == 1) ? hand_over(a, err) : GESS_OK;
 }
 
+/* Whether a step could be in this state. */
+static int possible(const gess__annealing *a)
+{
+    const gess__annealing_state *s = &a->state;
+    uint64_t done = gess__ensemble_done(a->learning->ensemble);
+    if (s->powers > GESS__MAX_POWERS || s->rounds > ROUNDS || (s->under_way && a->summits == NULL)) return 0;
+    if (!s->under_way || !s->open) return 1;
+    return s->length > 0 && s->length <= MAX_LENGTH && s->begun <= done &&
+           done - s->begun <= a->learning->adaptation->window.draws * s->length;
+}
+
 void gess__annealing_archive(gess__annealing *a, gess__archive *archive)
 {
-    gess__annealing_state *s = &a->state;
-    GESS_ARCHIVE(archive, s);
-    if (s->powers > GESS__MAX_POWERS || (s->open && s->length == 0) ||
-        (s->under_way && (a->summits == NULL || s->begun > gess__ensemble_done(a->learning->ensemble))))
-        archive->bad = 1;
-    if (!s->under_way || archive->bad) return;
+    GESS_ARCHIVE(archive, &a->state);
+    if (!possible(a)) archive->bad = 1;
+    if (!a->state.under_way || archive->bad) return;
     gess__summits_archive(a->summits, archive);
     gess__archive_bytes(archive, a->clusters->metric, a->clusters->dim * sizeof *a->clusters->metric);
 }
