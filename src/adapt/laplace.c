@@ -417,8 +417,10 @@ int gess__laplace_climb(gess__laplace *s, gess__ensemble *e, const gess__record 
 {
     gess_error error = {0};
     int found = 0, more = 1, status = GESS_OK;
+    gess__record patient = *record; /* a checkpoint waits for the end of the climb */
+    patient.stop = gess__record_quit(record);
     s->ensemble = e;
-    s->record = record;
+    s->record = &patient;
     begin_at(s, climb->point, climb->value, climb->scale, climb->frame);
     *end = GESS__CLIMB_LOST;
     while (more && status == GESS_OK && *end == GESS__CLIMB_LOST) {
@@ -430,6 +432,7 @@ int gess__laplace_climb(gess__laplace *s, gess__ensemble *e, const gess__record 
         if (status != GESS_OK || !stepped || climb->arrived == NULL) continue;
         if (climb->arrived(climb->user, s->top, s->at.value)) *end = GESS__CLIMB_ARRIVED;
     }
+    s->record = NULL;
     if (status != GESS_OK && status != GESS_ERR_MODEL) {
         if (err != NULL) *err = error;
         return status;

@@ -37,8 +37,9 @@ typedef struct gess__climb {
 enum gess__climb_end { GESS__CLIMB_LOST, GESS__CLIMB_ARRIVED, GESS__CLIMB_FOUND };
 
 /* Climbs to a maximum, which is then gess__laplace_top(), with the Laplace approximation there in
- * gess__laplace_approx() if *end is GESS__CLIMB_FOUND. The evaluations are counted in the ensemble's tally. A climb that
- * is stopped (GESS_ERR_STOPPED) counts nothing, and must begin again. An error of the model ends it without a result. */
+ * gess__laplace_approx() if *end is GESS__CLIMB_FOUND. The evaluations are counted in the ensemble's tally. A climb
+ * that the end of the run stops (GESS_ERR_STOPPED) counts nothing, and must begin again. An error of the model ends it
+ * without a result. */
 int gess__laplace_climb(gess__laplace *laplace, gess__ensemble *ensemble, const gess__record *record,
                         const gess__climb *climb, enum gess__climb_end *end, gess_error *err);
 

@@ -48,7 +48,14 @@ typedef struct gess__record {
     gess__sink_fn *sink; /* or NULL */
     void *user;
     atomic_int *stop; /* or NULL: ends the stretch early once it is 1 */
+    atomic_int *quit; /* or NULL: 1 once the run must end, and not only pause for a checkpoint */
 } gess__record;
+
+/* What ends work early that would have to begin again. */
+static inline atomic_int *gess__record_quit(const gess__record *record)
+{
+    return record->quit != NULL ? record->quit : record->stop;
+}
 
 /* Number of iterations kept among start .. start + iterations - 1. */
 uint64_t gess__record_kept(const gess__record *record, uint64_t start, uint64_t iterations);

@@ -17,6 +17,9 @@
 /* Particles: PER_DIMENSION per dimension, within limits; in many dimensions SCARCE per dimension. */
 enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE = 40 };
 
+/* At least one particle in MIN_INSIDE must be inside the support. */
+enum { MIN_INSIDE = 20 };
+
 /* Evaluations that annealing may take per particle. */
 enum { EVALS_PER_PARTICLE = 100 };
 
@@ -37,7 +40,7 @@ int gess__annealing_new(gess__annealing **annealing, gess__learning *l, gess_err
     GESS_ALLOC(&a->raw, room, err);
     GESS_ALLOC(&a->log_reference, room, err);
     GESS_ALLOC(&a->weight, room, err);
-    GESS_ALLOC(&a->dropped, GESS__MAX_COMPONENTS * w->dim, err);
+    GESS_ALLOC(&a->centre, GESS__MAX_COMPONENTS * w->dim, err);
     GESS_TRY(gess__summits_new(&a->summits, w->dim, err));
     return gess__clusters_new(&a->clusters, room, w->dim, err);
 }
@@ -50,7 +53,7 @@ void gess__annealing_free(gess__annealing *a)
     free(a->raw);
     free(a->log_reference);
     free(a->weight);
-    free(a->dropped);
+    free(a->centre);
     free(a);
 }
 
@@ -73,7 +76,7 @@ static size_t wanted(const gess__annealing *a)
 
 int gess__annealing_is_affordable(const gess__annealing *a)
 {
-    return affordable(a) >= wanted(a) / 2;
+    return a->summits != NULL && affordable(a) >= wanted(a) / 2;
 }
 
 /* Rows of the window that hold particles: at least half of those wanted. */
@@ -98,7 +101,7 @@ void gess__annealing_begin(gess__annealing *a, int required)
     gess__window *w = &a->learning->adaptation->window;
     a->state.under_way = 1;
     a->state.required = required;
-    a->state.stage_length = a->learning->adaptation->warmup.stages > 0 ? w->length : 0;
+    a->state.before = (gess__window_place){w->start, w->stage, w->length, w->stride, w->draws};
     a->state.laplace[0] = s->laplace_found;
     a->state.laplace[1] = s->by_laplace;
     a->state.evals = a->learning->ensemble->tally.evals;
@@ -132,7 +135,7 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
         inside += a->raw[i] > -INFINITY;
     }
     a->state.particles = n;
-    a->state.abandoned = inside < 2 * w->chains;
+    a->state.abandoned = inside < n / MIN_INSIDE;
     if (!a->state.abandoned || !a->state.required) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
                       "only %zu of %zu points drawn from the reference of annealing are inside the support; give "
@@ -250,8 +253,12 @@ static void raise_power(gess__annealing *a)
 {
     gess__annealing_state *s = &a->state;
     gess__reference *r = reference_of(a);
-    double before = s->powers > 0 ? s->power[s->powers - 1] : 0.0, log_mean;
-    double step = s->fixed ? s->power[s->powers] - before : out_of_evals(a) ? 1.0 - before : choose_step(a, before);
+    double before = s->steps > 0 ? r->power : 0.0, log_mean;
+    double step = s->fixed ? s->power[s->powers] - before : choose_step(a, before);
+    if (!s->fixed && out_of_evals(a) && step < 1.0 - before) {
+        step = 1.0 - before;
+        s->rushed = 1;
+    }
     set_weights(a, step, &log_mean);
     if (!GESS__MUTANT(ANNEALED_WEIGHT) || s->powers > 0) s->log_z += log_mean;
     r->power = step < 1.0 - before ? before + step : 1.0;
@@ -265,12 +272,14 @@ void gess__annealing_abandon(gess__annealing *a)
     GESS_ASSERT(a->state.under_way && a->state.steps == 0 && !a->state.open);
     gess__warmup *u = &a->learning->adaptation->warmup;
     gess__window *w = &a->learning->adaptation->window;
-    w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - a->state.stage_length;
-    w->length = a->state.stage_length;
-    w->draws = (size_t)w->length;
+    w->start = a->state.before.start;
+    w->stage = a->state.before.stage;
+    w->length = a->state.before.length;
+    w->stride = a->state.before.stride;
+    w->draws = (size_t)a->state.before.draws;
     a->learning->state.laplace_found = a->state.laplace[0];
     a->learning->state.by_laplace = a->state.laplace[1];
-    u->moved = 1; /* the window is lost */
+    u->moved = 1; /* the next stage begins a new window */
     u->exploring = 0;
     a->state.under_way = 0;
     a->state.abandoned = 1;
@@ -396,6 +405,8 @@ static int hand_over(gess__annealing *a, gess_error *err)
     GESS_TRY(renew_blobs(a->learning->ensemble, err));
     w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - w->draws;
     w->length = w->draws;
+    for (size_t i = 0; i < gess__window_points(w) * w->dim; i++)
+        ad->warmup.reach = fmax(ad->warmup.reach, fabs(w->points[i]));
     ad->warmup.exploring = 0;
     ad->warmup.moved = 0;
     if (ad->warmup.fixed != GESS_AUTO) ad->warmup.fixed += gess__ensemble_done(a->learning->ensemble);
@@ -438,15 +449,27 @@ int gess__annealing_step(gess__annealing *a,
     return s->rounds == ROUNDS || (s->fixed && s->rounds == 1) ? hand_over(a, err) : GESS_OK;
 }
 
+/* Whether a step could be in this state. */
+static int possible(const gess__annealing *a)
+{
+    const gess__annealing_state *s = &a->state;
+    uint64_t done = gess__ensemble_done(a->learning->ensemble);
+    if (s->powers >= GESS__MAX_POWERS || s->rounds > ROUNDS || s->weighed > GESS__MAX_COMPONENTS) return 0;
+    if ((s->under_way || s->weighed > 0) && a->summits == NULL) return 0;
+    if (s->under_way != a->learning->adaptation->warmup.exploring) return 0;
+    if (!s->under_way || !s->open) return 1;
+    return s->length > 0 && s->length <= MAX_LENGTH && s->begun <= done &&
+           done - s->begun <= a->learning->adaptation->window.draws * s->length;
+}
+
 void gess__annealing_archive(gess__annealing *a, gess__archive *archive)
 {
     gess__annealing_state *s = &a->state;
     GESS_ARCHIVE(archive, s);
-    if (s->powers > GESS__MAX_POWERS || (s->open && s->length == 0) ||
-        (s->under_way && s->begun > gess__ensemble_done(a->learning->ensemble)))
-        archive->bad = 1;
-    if (s->dropped > GESS__MAX_COMPONENTS || (s->dropped > 0 && a->summits == NULL)) archive->bad = 1;
-    if (!archive->bad && s->dropped > 0)
-        gess__archive_bytes(archive, a->dropped, s->dropped * a->summits->dim * sizeof *a->dropped);
-    if (s->under_way && !archive->bad) gess__summits_archive(a->summits, archive);
+    if (!possible(a)) archive->bad = 1;
+    if (!archive->bad && s->weighed > 0)
+        gess__archive_bytes(archive, a->centre, s->weighed * a->summits->dim * sizeof *a->centre);
+    if (!s->under_way || archive->bad) return;
+    gess__summits_archive(a->summits, archive);
+    gess__archive_bytes(archive, a->clusters->metric, a->clusters->dim * sizeof *a->clusters->metric);
 }

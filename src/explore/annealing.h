@@ -21,8 +21,13 @@
 /* Temperatures that are recorded; a run needs some tens. */
 enum { GESS__MAX_POWERS = 256 };
 
-/* A mode is given up if its share of the mass is below this, and two standard errors below ten times this. */
+/* A mode may be given up if its share of the mass is below this. */
 #define GESS__NEGLIGIBLE 1e-4
+
+/* Where the window of warm-up was. */
+typedef struct gess__window_place {
+    uint64_t start, stage, length, stride, draws;
+} gess__window_place;
 
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
@@ -32,10 +37,10 @@ typedef struct gess__annealing_state {
     unsigned last_stage; /* of warm-up, in which it ended */
     int fixed;           /* the powers are given, T and the number of updates stay as they are (tests) */
     uint64_t particles;
-    uint64_t stage_length; /* of the stage before it began */
-    int laplace[2];        /* what was known of a Laplace approximation then */
-    unsigned steps;        /* complete */
-    unsigned powers;       /* recorded */
+    gess__window_place before; /* it began */
+    int laplace[2];            /* what was known of a Laplace approximation then */
+    unsigned steps;            /* complete */
+    unsigned powers;           /* recorded */
     double power[GESS__MAX_POWERS];
     double log_z;    /* log of the estimated normalisation of the target so far */
     unsigned rounds; /* of moves at β = 1 */
@@ -43,12 +48,14 @@ typedef struct gess__annealing_state {
     /* of the step that is under way */
     int open;
     uint64_t begun, length; /* iteration at which its first wave began; updates per wave */
-    /* the weights of modes */
-    uint64_t modes;
-    double weight[GESS__MAX_COMPONENTS], weight_error[GESS__MAX_COMPONENTS]; /* share; its relative error */
-    uint64_t dropped; /* modes of them that were given up: their weights are negligible */
-    double dropped_weight[GESS__MAX_COMPONENTS], dropped_error[GESS__MAX_COMPONENTS]; /* share; its error */
-    uint64_t evals; /* that annealing took, all in all */
+    int rushed;             /* the last step was longer than it ought to be: evaluations ran out */
+    int unplaced;           /* a mode has no particles, and there is no room for any */
+    uint64_t clusters;
+    /* the modes that were weighed */
+    uint64_t weighed;
+    double weight[GESS__MAX_COMPONENTS], weight_error[GESS__MAX_COMPONENTS]; /* share of the mass; its error */
+    uint32_t given_up[GESS__MAX_COMPONENTS];                                 /* 1: the weight is negligible */
+    uint64_t evals;                                                          /* that annealing took, all in all */
 } gess__annealing_state;
 
 typedef struct gess__annealing {
@@ -58,7 +65,7 @@ typedef struct gess__annealing {
     gess__summits *summits;
     double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
     double *weight;              /* per particle */
-    double *dropped;             /* GESS__MAX_COMPONENTS × dim: centres of the modes that were given up */
+    double *centre;              /* GESS__MAX_COMPONENTS × dim: centres of the modes that were weighed */
 } gess__annealing;
 
 int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);

@@ -15,6 +15,9 @@
 /* T covers a basin if the median of log π − log T over its points exceeds that of the window by at most this. */
 #define COVERED 4.0
 
+/* A basin has been left if it holds less than this part of its share of the final window. */
+#define MIN_LEFT 0.05
+
 /* Basins are one mode if no coordinate of their centres differs by this much, in units of the sum of their spreads. */
 #define SAME 1.8
 
@@ -27,15 +30,16 @@ enum { SAMPLED = 1000 };
 
 int gess__basins_new(gess__basins **basins, size_t dim, gess_error *err)
 {
-    size_t points = (size_t)GESS__MAX_BASINS * GESS__BASIN_POINTS;
     GESS_ALLOC(basins, 1, err);
     gess__basins *b = *basins;
     b->dim = dim;
+    b->room = gess__mixture_room(dim) > 1 ? GESS__MAX_BASINS : 1;
+    size_t points = b->room * GESS__BASIN_POINTS;
     GESS_ALLOC(&b->points, points * dim, err);
     GESS_ALLOC(&b->raw, points, err);
-    GESS_ALLOC(&b->centre, GESS__MAX_BASINS * dim, err);
-    GESS_ALLOC(&b->spread, GESS__MAX_BASINS * dim, err);
-    GESS_ALLOC(&b->w, (GESS__BASIN_POINTS + 1) * dim + dim * dim, err);
+    GESS_ALLOC(&b->centre, b->room * dim, err);
+    GESS_ALLOC(&b->spread, b->room * dim, err);
+    if (b->room > 1) GESS_ALLOC(&b->w, (GESS__BASIN_POINTS + 1) * dim + dim * dim, err);
     GESS_ALLOC(&b->log_t, SAMPLED + 2 * GESS__BASIN_POINTS, err);
     return GESS_OK;
 }
@@ -59,13 +63,73 @@ static void set_centre(gess__basins *b, size_t k)
 {
     size_t n = b->basin[k].held > 0 ? (size_t)b->basin[k].held : 1, dim = b->dim;
     const double *points = b->points + k * GESS__BASIN_POINTS * dim;
+    b->log_volume[k] = 0.0;
     for (size_t i = 0; i < dim; i++) {
         double mean = 0.0, square = 0.0;
         for (size_t j = 0; j < n; j++) mean += points[j * dim + i] / (double)n;
         for (size_t j = 0; j < n; j++) square += (points[j * dim + i] - mean) * (points[j * dim + i] - mean);
         b->centre[k * dim + i] = mean;
         b->spread[k * dim + i] = square > 0.0 ? sqrt(square / (double)n) : 1.0;
+        b->log_volume[k] += 2.0 * gess__log(b->spread[k * dim + i]);
     }
+}
+
+/* Adds a basin that was given up: it has a centre, and no points. */
+static void add_given_up(gess__basins *b, const double *centre, double weight, double error)
+{
+    if (b->count == b->room) return;
+    size_t k = (size_t)b->count++;
+    b->basin[k] = (gess__basin){.value = -INFINITY, .weight = weight, .error = error};
+    memcpy(b->points + k * GESS__BASIN_POINTS * b->dim, centre, b->dim * sizeof *centre);
+    set_centre(b, k);
+}
+
+/* The cluster of the particle that is nearest to a point. */
+static size_t nearest_cluster(const gess__annealing *a, const double *y)
+{
+    const gess__window *w = &a->learning->adaptation->window;
+    const gess__clusters *c = a->clusters;
+    size_t best = 0;
+    double min = INFINITY;
+    for (size_t i = 0; i < gess__window_points(w); i++) {
+        double sum = 0.0;
+        for (size_t k = 0; k < w->dim; k++) {
+            double z = (w->points[i * w->dim + k] - y[k]) / c->metric[k];
+            sum += z * z;
+        }
+        if (!(sum < min)) continue;
+        min = sum;
+        best = c->label[i];
+    }
+    return best;
+}
+
+/* Gives the basins the weights that annealing has found. A cluster that was not weighed keeps its share of the
+ * particles. */
+static void set_weights(gess__basins *b, const gess__annealing *a)
+{
+    const gess__annealing_state *s = &a->state;
+    double weight[GESS__MAX_BASINS] = {0}, square[GESS__MAX_BASINS] = {0}, sum = 0.0;
+    size_t clusters = (size_t)b->count;
+    for (size_t i = 0; i < s->weighed; i++) {
+        if (s->given_up[i]) continue;
+        size_t k = nearest_cluster(a, a->centre + i * b->dim);
+        if (k >= clusters) continue;
+        weight[k] += s->weight[i];
+        square[k] += s->weight_error[i] * s->weight_error[i];
+    }
+    for (size_t k = 0; k < clusters; k++) {
+        gess__basin *basin = &b->basin[k];
+        if (weight[k] > 0.0) basin->weight = weight[k];
+        if (weight[k] > 0.0) basin->error = sqrt(square[k]);
+        sum += basin->weight;
+    }
+    for (size_t k = 0; k < clusters; k++) {
+        b->basin[k].weight /= sum;
+        b->basin[k].error /= sum;
+    }
+    for (size_t i = 0; i < s->weighed; i++)
+        if (s->given_up[i]) add_given_up(b, a->centre + i * b->dim, s->weight[i], s->weight_error[i]);
 }
 
 void gess__basins_take(gess__basins *b, const gess__annealing *a)
@@ -74,7 +138,7 @@ void gess__basins_take(gess__basins *b, const gess__annealing *a)
     const gess__clusters *c = a->clusters;
     size_t n = gess__window_points(w), dim = b->dim;
     GESS_ASSERT(a->state.done && a->learning->state.layers == 0);
-    b->count = c->count < GESS__MAX_BASINS ? c->count : GESS__MAX_BASINS;
+    b->count = c->count < b->room ? c->count : b->room;
     for (size_t k = 0; k < b->count; k++) {
         size_t seen = 0, take = c->size[k] < GESS__BASIN_POINTS ? c->size[k] : GESS__BASIN_POINTS;
         gess__basin *basin = &b->basin[k];
@@ -92,13 +156,7 @@ void gess__basins_take(gess__basins *b, const gess__annealing *a)
         }
         set_centre(b, k);
     }
-    for (size_t i = 0; i < a->state.dropped && b->count < GESS__MAX_BASINS; i++) {
-        size_t k = (size_t)b->count++;
-        b->basin[k] =
-            (gess__basin){.value = -INFINITY, .weight = a->state.dropped_weight[i], .error = a->state.dropped_error[i]};
-        memcpy(b->points + k * GESS__BASIN_POINTS * dim, a->dropped + i * dim, dim * sizeof *b->points);
-        set_centre(b, k);
-    }
+    set_weights(b, a);
 }
 
 /* Stores a point of the sampling space as point number `at` of basin k. */
@@ -130,7 +188,7 @@ void gess__basins_add_window(gess__basins *b, const gess__learning *l)
 size_t gess__basins_add(gess__basins *b, const gess__learning *l, size_t n, const double *points, const double *values,
                         const double *weights, double share, double error)
 {
-    if (b->count == GESS__MAX_BASINS) return 0;
+    if (b->count == b->room) return 0;
     size_t k = (size_t)b->count++, from = 0;
     for (size_t i = 0; i < k; i++) b->basin[i].weight *= 1.0 - share;
     double sum = 0.0, below = weights[0];
@@ -154,10 +212,10 @@ void gess__basins_remove(gess__basins *b, size_t *count)
 
 double gess__basins_distance(const gess__basins *b, size_t k, const double *y)
 {
-    double sum = 0.0;
+    double sum = b->log_volume[k];
     for (size_t i = 0; i < b->dim; i++) {
-        double spread = b->spread[k * b->dim + i], z = (y[i] - b->centre[k * b->dim + i]) / spread;
-        sum += z * z + 2.0 * gess__log(spread);
+        double z = (y[i] - b->centre[k * b->dim + i]) / b->spread[k * b->dim + i];
+        sum += z * z;
     }
     return sum;
 }
@@ -313,6 +371,8 @@ void gess__basins_judge(gess__basins *b, const gess__learning *l, size_t n, cons
         gess__target_out(target, w->points + i * b->dim, y, rest);
         counts[gess__basins_find(b, y)]++;
     }
+    for (size_t k = 0; k < b->count; k++) /* stray points of other basins do not count */
+        if ((double)counts[k] < MIN_LEFT * b->basin[k].weight * (double)gess__window_points(w)) counts[k] = 0;
     for (size_t k = 0; k < b->count; k++) {
         gess__basin *basin = &b->basin[k];
         int negligible =
@@ -338,10 +398,10 @@ void gess__basins_archive(gess__basins *b, gess__archive *a)
 {
     size_t points = GESS__BASIN_POINTS;
     GESS_ARCHIVE(a, &b->count);
-    if (b->count > GESS__MAX_BASINS) a->bad = 1;
+    if (b->count > b->room) a->bad = 1;
     for (size_t k = 0; k < b->count && !a->bad; k++) {
         GESS_ARCHIVE(a, &b->basin[k]);
-        if (b->basin[k].held > points) a->bad = 1;
+        if (b->basin[k].held > points || b->basin[k].fate < 0 || b->basin[k].fate > GESS__FATE_LOST) a->bad = 1;
         if (a->bad) return;
         gess__archive_bytes(a, b->points + k * points * b->dim, points * b->dim * sizeof *b->points);
         gess__archive_bytes(a, b->raw + k * points, points * sizeof *b->raw);

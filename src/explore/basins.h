@@ -23,12 +23,13 @@ typedef struct gess__basin {
 } gess__basin;
 
 typedef struct gess__basins {
-    size_t dim;
-    uint64_t count; /* archived, like the following */
+    size_t dim, room; /* room: for basins; one if T has one component at most */
+    uint64_t count;   /* archived, like the following */
     gess__basin basin[GESS__MAX_BASINS];
-    double *points, *raw;        /* basins × GESS__BASIN_POINTS (× dim): points in y and their log densities there */
-    double *centre, *spread;     /* basins × dim: mean and standard deviation of the points, in y */
-    double *w, *log_t, *scratch; /* of a check */
+    double *points, *raw;    /* basins × GESS__BASIN_POINTS (× dim): points in y and their log densities there */
+    double *centre, *spread; /* basins × dim: mean and standard deviation of the points, in y */
+    double log_volume[GESS__MAX_BASINS]; /* twice the sum of the logs of the spreads */
+    double *w, *log_t, *scratch;         /* of a check */
 } gess__basins;
 
 int gess__basins_new(gess__basins **basins, size_t dim, gess_error *err);

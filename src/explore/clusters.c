@@ -149,15 +149,21 @@ static uint32_t summit(const gess__clusters *c, uint32_t i)
 static void join(gess__clusters *c, size_t i)
 {
     c->link[i] = 0.0;
+    c->size[summit(c, (uint32_t)i)] += c->size[i];
+    c->size[i] = 0;
 }
 
-/* Counts the points of every summit in c->size; returns the number of summits, and the smallest of those that can be
- * joined in *smallest. */
-static size_t count_summits(gess__clusters *c, size_t m, size_t *smallest)
+/* Counts the points of every summit in c->size. */
+static void count_points(gess__clusters *c, size_t m)
 {
-    size_t count = 0;
     memset(c->size, 0, m * sizeof *c->size);
     for (size_t i = 0; i < m; i++) c->size[summit(c, (uint32_t)i)]++;
+}
+
+/* Returns the number of summits, and the smallest of those that can be joined in *smallest. */
+static size_t count_summits(const gess__clusters *c, size_t m, size_t *smallest)
+{
+    size_t count = 0;
     *smallest = m;
     for (size_t i = 0; i < m; i++) {
         if (c->size[i] == 0) continue;
@@ -213,10 +219,17 @@ void gess__clusters_find(gess__clusters *c, size_t n, const double *points, cons
     for (int i = 0; i < METRICS; i++) refine_metric(c, m < MAX_METRIC ? m : MAX_METRIC, points);
     choose(c, n, m);
     for (size_t i = 0; i < m; i++) set_link(c, m, points, values, i);
+    count_points(c, m);
     size_t count = count_summits(c, m, &smallest), min = least * m / n;
     while (count > 1 && smallest < m && (count > max || c->size[smallest] < min || c->size[smallest] < 2)) {
         join(c, smallest);
         count = count_summits(c, m, &smallest);
     }
     label(c, n, m, points);
+    for (size_t i = 0; c->count > max && i < n; i++) { /* distances that are not finite */
+        if (c->label[i] < max) continue;
+        c->size[c->label[i]]--;
+        c->size[c->label[i] = (uint32_t)max - 1]++;
+    }
+    if (c->count > max) c->count = max;
 }

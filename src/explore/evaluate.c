@@ -21,7 +21,8 @@ static int evaluate_block(void *data, unsigned worker, size_t item, gess_error *
     size_t dim = e->target.dim, first = item * e->block, n = j->n - first < e->block ? j->n - first : e->block;
     double *values = j->values + first;
     gess__update *u = &e->updates[worker];
-    if (j->record->stop != NULL && atomic_load(j->record->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+    atomic_int *quit = gess__record_quit(j->record);
+    if (quit != NULL && atomic_load(quit)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
     memcpy(u->points, j->points + first * dim, n * dim * sizeof *u->points);
     int status = gess__target_evaluate(&e->target, worker, n, u->points, values, NULL, NULL, u->mapped, NULL);
     for (size_t i = 0; status == GESS_ERR_MODEL && i < n; i++)

@@ -63,7 +63,7 @@ int gess__exploration_probe(gess__exploration *x, const gess__record *record, ge
 {
     const gess__warmup *u = &x->learning->adaptation->warmup;
     size_t found = 0;
-    if (u->calm > 0 || x->rare.under_way)
+    if (x->annealing->summits != NULL && (u->calm > 0 || x->rare.under_way))
         GESS_TRY(gess__rare_search(&x->rare, x->annealing->summits, x->basins, x->learning, record, &found, err));
     x->found = found > 0;
     if (x->annealing->state.done) return GESS_OK;
@@ -86,8 +86,9 @@ int gess__exploration_assess(gess__exploration *x)
 void gess__exploration_ended(gess__exploration *x)
 {
     if (x->annealing->state.under_way) gess__annealing_abandon(x->annealing);
-    int several = x->scout != NULL && x->scout->state.several && !x->annealing->state.done;
-    int looked = !several && (x->annealing->state.done || (x->scout != NULL && x->scout->state.done));
+    const gess__annealing_state *s = &x->annealing->state;
+    int looked = s->done ? gess__mixture_room(x->learning->ensemble->target.dim) > 1
+                         : x->scout != NULL && x->scout->state.tested && !x->scout->state.several;
     if (looked && x->basins->count == 0 && gess__window_points(&x->learning->adaptation->window) > 0)
         gess__basins_add_window(x->basins, x->learning);
     gess__basins_judge(x->basins, x->learning, x->learning->ensemble->chains.count, x->starts);

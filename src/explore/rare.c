@@ -18,8 +18,14 @@ enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
 /* A search takes at most one in SHARE evaluations so far. */
 enum { SHARE = 30 };
 
+/* Keys of draws begin here, beyond those of annealing, which has fewer steps. */
+enum { FIRST_KEY = 1000000 };
+
 /* The share of the mass that makes a summit a basin. */
 #define MIN_SHARE 1e-3
+
+/* T covers a point where log π − log T exceeds the median over the window by at most this. */
+#define COVERED 1.0
 
 /* Levels log π − log T of the points of the window; the caller frees them. */
 static double *levels_of(const gess__learning *l)
@@ -74,8 +80,8 @@ static void draw_points(const gess__ensemble *e, const gess__approx *t, uint64_t
 {
     for (size_t i = 0; i < n; i++) {
         gess__key key = {.seed = e->seed,
-                         .iteration = 1000000 + number,
-                         .chain = e->chains.first + (uint32_t)i,
+                         .iteration = FIRST_KEY + number + ((uint64_t)e->chains.first << 32),
+                         .chain = (uint32_t)i,
                          .purpose = GESS__FOR_WEIGHING};
         gess__normals(key, t->dim, normals);
         key.purpose = GESS__FOR_WEIGHING_SCALE;
@@ -100,23 +106,47 @@ static double log_t(const gess__approx *t, const double *x, double *z)
     return gess__approx_log_t(t, square) + gess__approx_log_norm(t);
 }
 
-/* Weighs summit number k of the search; *added: it is a basin now. */
+/* Sets the importance weights of n draws of t, and returns the log of their mean over exp(typical). Draws that T
+ * covers have weight 0: their mass is not the summit's. */
+static double set_weights(const gess__mixture *mixture, const gess__approx *t, size_t n, const double *points,
+                          const double *values, double typical, double *weights, double *scratch)
+{
+    double max = -INFINITY, sum = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double *x = points + i * t->dim;
+        double log_mixture;
+        weights[i] = -INFINITY;
+        if (!(values[i] > -INFINITY)) continue;
+        gess__mixture_log_ts(mixture, 1, x, &log_mixture, scratch);
+        if (!(values[i] - log_mixture > typical + COVERED)) continue;
+        weights[i] = values[i] - log_t(t, x, scratch) - typical;
+        max = fmax(max, weights[i]);
+    }
+    if (!(max > -INFINITY)) return -INFINITY;
+    for (size_t i = 0; i < n; i++) sum += weights[i] = gess__exp(weights[i] - max);
+    return max + gess__log(sum / (double)n);
+}
+
+/* Weighs summit number k of the search, and makes it a basin if it is not negligible: *added is then one more. */
 static int weigh(gess__rare_state *state, gess__summits *s, gess__basins *b, gess__learning *l, size_t k,
                  double typical, const gess__record *record, size_t *added, gess_error *err)
 {
-    size_t dim = s->dim, n = DRAWS + DRAWS_PER_DIMENSION * dim;
-    double *points = NULL, sum = 0.0, squares = 0.0;
-    GESS_TRY(gess__alloc_bytes(&points, n * (dim + 2) + 2 * dim, sizeof *points, "draws", err));
+    const gess__mixture *mixture = l->ensemble->frozen.mixture;
+    size_t dim = s->dim, n = DRAWS + DRAWS_PER_DIMENSION * dim, scratch = gess__mixture_scratch(dim, 1);
+    double *points = NULL, mean = 0.0, squares = 0.0;
+    GESS_TRY(gess__alloc_bytes(&points, n * (dim + 2) + dim + scratch, sizeof *points, "draws", err));
     double *values = points + n * dim, *weights = values + n, *z = weights + n;
     draw_points(l->ensemble, s->t[k], state->found * 16 + k, n, points, z);
     int status = gess__evaluate_points(l->ensemble, record, n, points, values, err);
-    for (size_t i = 0; status == GESS_OK && i < n; i++) {
-        weights[i] = values[i] > -INFINITY ? gess__exp(values[i] - log_t(s->t[k], points + i * dim, z) - typical) : 0.0;
-        sum += weights[i] / (double)n;
+    double log_ratio =
+        status == GESS_OK ? set_weights(mixture, s->t[k], n, points, values, typical, weights, z) : -INFINITY;
+    double share = 1.0 / (1.0 + gess__exp(-log_ratio));
+    for (size_t i = 0; log_ratio > -INFINITY && i < n; i++) {
+        mean += weights[i] / (double)n;
         squares += weights[i] * weights[i] / (double)n;
     }
-    if (status == GESS_OK && sum > MIN_SHARE) {
-        double share = sum / (1.0 + sum), error = share * sqrt(fmax(squares / (sum * sum) - 1.0, 0.0) / (double)n);
+    if (share > MIN_SHARE) {
+        double error = share * sqrt(fmax(squares / (mean * mean) - 1.0, 0.0) / (double)n);
         if (b->count == 0) gess__basins_add_window(b, l);
         *added += gess__basins_add(b, l, n, points, values, weights, share, error);
     }
@@ -145,7 +175,8 @@ int gess__rare_search(gess__rare_state *state, gess__summits *s, gess__basins *b
     }
     free(levels);
     int status = GESS_OK;
-    if (!state->weighing) status = gess__summits_search(s, e, record, typical, s->scale, e->tally.evals / SHARE, err);
+    if (!state->weighing)
+        status = gess__summits_search(s, e, record, typical, s->scale, (e->tally.evals - s->state.evals) / SHARE, err);
     if (status == GESS_OK) state->weighing = 1;
     uint64_t climbed = e->tally.evals;
     for (size_t k = 0; status == GESS_OK && k < s->state.count; k++)

@@ -143,7 +143,7 @@ static int run(gess__scout *s, gess__learning *l, const gess__record *record, ge
     gess__ensemble *e = l->ensemble;
     uint64_t before = e->tally.evals, step = 2 * e->target.dim + 12,
              max = 300 + 20 * step + 2 * e->target.dim * e->target.dim;
-    s->state = (gess__scout_state){.first = s->summit_value};
+    s->state = (gess__scout_state){.tested = 1, .first = s->summit_value};
     set_ratios(s, &e->chains);
     for (int i = 0; i < MAX_CLIMBS && !s->state.several && e->tally.evals - before < max; i++) {
         size_t chain = next_chain(s, &e->chains);

@@ -12,6 +12,7 @@
 /* What the test has found. Saved in checkpoints as it is. */
 typedef struct gess__scout_state {
     int done;
+    int tested;             /* there was a first summit to test */
     int several;            /* basins */
     uint64_t climbs, evals; /* that it took */
     uint64_t unexplained;   /* chains that the first summit does not explain */

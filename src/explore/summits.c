@@ -18,6 +18,8 @@ enum { MAX_CLIMBS = 24 };
 
 int gess__summits_new(gess__summits **summits, size_t dim, gess_error *err)
 {
+    *summits = NULL;
+    if (gess__mixture_room(dim) == 1) return GESS_OK;
     GESS_ALLOC(summits, 1, err);
     gess__summits *s = *summits;
     s->dim = dim;

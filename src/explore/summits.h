@@ -13,9 +13,9 @@ enum { GESS__NOTED = 256, GESS__MAX_SUMMITS = 16 };
 
 /* Saved in checkpoints as it is. */
 typedef struct gess__summits_state {
-    uint64_t noted; /* so far; the newest GESS__NOTED are kept */
-    int sorted;     /* a search is under way, and the noted points are in its order */
-    uint64_t next;  /* point to climb from */
+    uint64_t noted;  /* so far; the newest GESS__NOTED are kept */
+    uint64_t sorted; /* a search is under way, and the noted points are in its order */
+    uint64_t next;   /* point to climb from */
     uint64_t climbs, count, evals;
     double value[GESS__MAX_SUMMITS]; /* log density in y at each summit */
 } gess__summits_state;
@@ -33,6 +33,7 @@ typedef struct gess__summits {
     double limit; /* T covers a point where log π − log T is at most this */
 } gess__summits;
 
+/* *summits is NULL if T has no room for a component of theirs. */
 int gess__summits_new(gess__summits **summits, size_t dim, gess_error *err);
 void gess__summits_free(gess__summits *summits);
 

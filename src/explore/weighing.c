@@ -14,16 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A cluster with fewer points than LEAST gets no component; with fewer than PER_DIMENSION per dimension its covariance
- * is shrunk towards the mean of all, and its tails are those of a t with SHRUNK_NU degrees of freedom. */
-enum { LEAST = 6, PER_DIMENSION = 10 };
+/* A cluster with fewer points than MIN_CLUSTER gets no component; with fewer than PER_DIMENSION per dimension its
+ * covariance is shrunk towards the mean of all, and its tails are those of a t with SHRUNK_NU degrees of freedom. */
+enum { MIN_CLUSTER = 6, PER_DIMENSION = 10 };
 #define SHRUNK_NU 8.0
 
 /* Draws of a component by which it is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
 enum { DRAWS = 100, DRAWS_PER_DIMENSION = 10 };
 
-/* The share of the particles that a mode keeps if it is not certain that it is negligible. */
-#define LEAST_SHARE 0.002
+/* A mode with a negligible weight is given up if the relative error of its weight is below MAX_ERROR. Any other mode
+ * keeps at least MIN_KEPT particles, or MIN_KEPT_SHARE of them. */
+#define MAX_ERROR 0.3
+#define MIN_KEPT_SHARE 0.002
+enum { MIN_KEPT = 3 * MIN_CLUSTER };
 
 /* The smallest weight of a component. */
 #define MIN_WEIGHT 0.002
@@ -113,8 +116,8 @@ void gess__weighing_fit(gess__annealing *a)
     m->log_weight[0] = 0.0;
     gess__approx_copy(m->component[0], l->ensemble->frozen.approx);
     l->state.fitted_nu[0] = l->ensemble->frozen.approx->nu;
-    gess__clusters_find(a->clusters, n, w->points, w->values, LEAST, max);
-    a->state.modes = a->clusters->count;
+    gess__clusters_find(a->clusters, n, w->points, w->values, MIN_CLUSTER, max);
+    a->state.clusters = a->clusters->count;
     if (a->clusters->count == 1 ||
         gess__alloc_bytes(&mean, dim * (2 * dim + 1), sizeof *mean, "moments", NULL) != GESS_OK)
         return;
@@ -151,8 +154,8 @@ static void draw_points(const gess__annealing *a, weighing *g)
     for (size_t i = 0; i < g->count; i++) {
         const gess__approx *t = m->component[i / g->per];
         gess__key key = {.seed = e->seed,
-                         .iteration = a->state.steps,
-                         .chain = e->chains.first + (uint32_t)i,
+                         .iteration = a->state.steps + ((uint64_t)e->chains.first << 32),
+                         .chain = (uint32_t)i,
                          .purpose = GESS__FOR_WEIGHING};
         gess__normals(key, dim, normals);
         key.purpose = GESS__FOR_WEIGHING_SCALE;
@@ -243,14 +246,18 @@ static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
 
 /* Adds the draws of components that have next to no particles behind the particles, if the window has room for them, so
  * that resampling can take them; returns the number of points. */
-static size_t add_draws(gess__annealing *a, const weighing *g)
+static size_t add_draws(gess__annealing *a, const weighing *g, const double *share)
 {
     const gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w), all = n + g->count, room = w->room * w->chains, points = n;
     for (size_t k = 0; k < m->count; k++) {
         double sum = 0.0, max = -INFINITY;
-        if (a->clusters->size[k] >= LEAST || points + g->per > room) continue;
+        if (a->clusters->size[k] >= MIN_CLUSTER) continue;
+        if (points + g->per > room) {
+            if (!a->state.given_up[k]) a->state.unplaced = 1;
+            continue;
+        }
         for (size_t i = 0; i < n; i++)
             if (a->clusters->label[i] == k) a->weight[i] = 0.0; /* its draws stand for them */
         for (size_t i = 0; i < g->per; i++) {
@@ -266,25 +273,28 @@ static size_t add_draws(gess__annealing *a, const weighing *g)
             *weight = *weight > -INFINITY ? gess__exp(*weight - max) : 0.0;
             sum += *weight;
         }
-        for (size_t i = 0; i < g->per; i++) a->weight[points + i] *= sum > 0.0 ? a->state.weight[k] / sum : 0.0;
+        for (size_t i = 0; i < g->per; i++) a->weight[points + i] *= sum > 0.0 ? share[k] / sum : 0.0;
         points += g->per;
     }
     return points;
 }
 
-/* The share of the mass by which mode k is resampled. A negligible one is given up; one of which that is not certain
- * keeps some particles. */
-static double kept_share(gess__annealing *a, size_t k, double share, double relative_error)
+/* Sets the weights of the modes; share[k] becomes the share of the particles that mode k gets. */
+static void set_shares(gess__annealing *a, const gess__mode_weight *mass, double *share)
 {
+    const gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__annealing_state *s = &a->state;
-    const gess__approx *t = a->learning->ensemble->frozen.mixture->component[k];
-    if (!(share < GESS__NEGLIGIBLE)) return share;
-    if (!(share * (1.0 + 2.0 * relative_error) < 10.0 * GESS__NEGLIGIBLE)) return LEAST_SHARE;
-    memcpy(a->dropped + s->dropped * t->dim, t->mu, t->dim * sizeof *t->mu);
-    s->dropped_weight[s->dropped] = share;
-    s->dropped_error[s->dropped] = share * relative_error;
-    s->dropped++;
-    return share;
+    double max = -INFINITY, sum = 0.0, n = (double)gess__window_points(&a->learning->adaptation->window);
+    for (size_t k = 0; k < m->count; k++) max = fmax(max, mass[k].log_mass);
+    for (size_t k = 0; k < m->count; k++) sum += gess__exp(mass[k].log_mass - max);
+    s->weighed = m->count;
+    for (size_t k = 0; k < m->count; k++) {
+        s->weight[k] = gess__exp(mass[k].log_mass - max) / sum;
+        s->weight_error[k] = s->weight[k] * mass[k].error;
+        s->given_up[k] = s->weight[k] < GESS__NEGLIGIBLE && mass[k].error < MAX_ERROR;
+        share[k] = s->given_up[k] ? s->weight[k] : fmax(s->weight[k], fmax(MIN_KEPT_SHARE, MIN_KEPT / n));
+        memcpy(a->centre + k * m->dim, m->component[k]->mu, m->dim * sizeof *a->centre);
+    }
 }
 
 /* Sets the weights of T by these masses, and resamples the particles by them. */
@@ -293,24 +303,19 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w);
-    double max = -INFINITY, sum = 0.0, floored = 0.0;
-    for (size_t k = 0; k < m->count; k++) max = fmax(max, mass[k].log_mass);
-    for (size_t k = 0; k < m->count; k++) sum += gess__exp(mass[k].log_mass - max);
-    a->state.dropped = 0;
+    double share[GESS__MAX_COMPONENTS], floored = 0.0;
+    set_shares(a, mass, share);
     for (size_t k = 0; k < m->count; k++) {
-        double share = kept_share(a, k, gess__exp(mass[k].log_mass - max) / sum, mass[k].error);
-        a->state.weight[k] = share;
-        a->state.weight_error[k] = mass[k].error;
-        m->log_weight[k] = fmax(share, MIN_WEIGHT);
+        m->log_weight[k] = fmax(a->state.weight[k], MIN_WEIGHT);
         floored += m->log_weight[k];
     }
     for (size_t k = 0; k < m->count; k++) m->log_weight[k] = gess__log(m->log_weight[k] / floored);
     for (size_t i = 0; i < n; i++) {
         size_t k = a->clusters->label[i];
-        a->weight[i] = a->state.weight[k] / (double)a->clusters->size[k];
+        a->weight[i] = share[k] / (double)a->clusters->size[k];
     }
     memcpy(a->raw, w->values, n * sizeof *a->raw);
-    gess__annealing_resample(a, add_draws(a, g));
+    gess__annealing_resample(a, add_draws(a, g, share));
     memcpy(w->values, a->raw, n * sizeof *a->raw);
 }
 
@@ -342,7 +347,7 @@ static int find_summits(gess__annealing *a, const gess__record *record, gess_err
     gess__ensemble *e = a->learning->ensemble;
     gess__mixture *m = e->frozen.mixture;
     gess__summits *s = a->summits;
-    uint64_t spent = e->tally.evals - a->state.evals;
+    uint64_t spent = e->tally.evals - a->state.evals - s->state.evals;
     GESS_TRY(gess__summits_search(s, e, record, typical_level(a), a->clusters->metric, spent / 4 + 1000, err));
     for (size_t k = 0; k < s->state.count && m->count < gess__mixture_room(m->dim); k++) {
         gess__approx_copy(m->component[m->count], s->t[k]);

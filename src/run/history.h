@@ -16,6 +16,7 @@ typedef struct gess__history_stage_row {
     double evals_per_update, nu, trace, score, gain, gap, mean_value;
     uint32_t basins;                   /* that are known */
     uint32_t spread[GESS__MAX_BASINS]; /* chains in each of them */
+    uint32_t unused;
 } gess__history_stage_row;
 
 typedef struct gess__history_check_row {

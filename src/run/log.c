@@ -38,20 +38,24 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
                       (unsigned long long)t->unexplained, (unsigned long long)t->climbs, (unsigned long long)t->evals,
                       t->several ? "another summit beyond a valley, so warm-up goes on by annealing"
                                  : "no other summit");
-    if (a->abandoned && stages == 1)
-        gess__run_log(run, "    annealing was abandoned: hardly a point of the reference is inside the support");
+    if (a->abandoned && stages == a->last_stage + 1)
+        gess__run_log(run, "    annealing was abandoned: %s",
+                      a->particles > 0 ? "hardly a point of the reference is inside the support"
+                                       : "warm-up ended before it began");
     if (a->under_way || (a->done && stages == a->last_stage))
         gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
-                      a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->modes, a->log_z);
+                      a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->clusters,
+                      a->log_z);
     if (a->under_way && a->searched && s != NULL)
         gess__run_log(run, "    climbs from points that T did not cover: %llu, %llu evaluations, %llu summits",
                       (unsigned long long)s->climbs, (unsigned long long)s->evals, (unsigned long long)s->count);
     if (x->rare.stage == stages && stages > 0 && s != NULL)
         gess__run_log(run, "    climbs from points that T covers least: %llu; basins found so far: %llu",
                       (unsigned long long)s->climbs, (unsigned long long)x->rare.found);
-    for (size_t k = 0; a->done && stages == a->last_stage && k < a->dropped; k++)
-        gess__run_log(run, "    a mode was given up: its weight is %.2g (error %.1g)", a->dropped_weight[k],
-                      a->dropped_error[k]);
+    for (size_t k = 0; a->done && stages == a->last_stage && k < a->weighed; k++)
+        if (a->given_up[k])
+            gess__run_log(run, "    a mode was given up: its weight is %.2g (error %.1g)", a->weight[k],
+                          a->weight_error[k]);
     for (size_t k = 0; x->basins->count > 1 && k < x->basins->count; k++)
         if (x->basins->basin[k].held > 0 && (stages == a->last_stage || x->basins->basin[k].restored > 0))
             gess__run_log(run,

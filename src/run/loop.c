@@ -21,7 +21,8 @@ static int warm_up(gess_run *run, gess_error *err)
     gess__record record = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
                            .sink = gess__run_sink,
                            .user = run,
-                           .stop = &run->pause};
+                           .stop = &run->pause,
+                           .quit = &run->stop};
     for (run->current = 0; run->current < run->ensembles; run->current++) {
         gess__sampler *s = run->sampler[run->current];
         while (!s->adaptation.warmup.over) {

@@ -27,7 +27,7 @@ static const char *fate_text(int fate)
     return texts[fate];
 }
 
-/* The highest log density in the user's scale among the points of basin k, at which x is the point. */
+/* The highest log density in the user's scale among the points of basin k; x is scratch. */
 static double highest(const gess__basins *b, const gess__bounds *bounds, size_t k, double *x)
 {
     double max = -INFINITY;
@@ -67,13 +67,14 @@ json_t *gess__exploration_json(const gess_run *run)
     json_t *basins = json_array(), *annealing = NULL;
     uint64_t evals = 0;
     double *x = NULL;
-    int explores = 0, several = 0;
+    int explores = 0, unweighed = 0;
     if (gess__alloc_bytes(&x, run->model->dim, sizeof *x, "point", NULL) != GESS_OK) return NULL;
     for (size_t m = 0; m < run->ensembles; m++) {
         const gess__exploration *e = gess__sampler_exploration(run->sampler[m]);
         if (e == NULL) continue;
         explores = 1;
-        several |= e->scout != NULL && e->scout->state.several && !e->annealing->state.done;
+        const gess__annealing_state *a = &e->annealing->state;
+        unweighed |= a->done ? a->rushed || a->unplaced : e->scout != NULL && e->scout->state.several;
         evals += e->annealing->state.evals + e->rare.evals + (e->scout != NULL ? e->scout->state.evals : 0);
         for (size_t k = 0; k < e->basins->count; k++)
             json_array_append_new(basins, basin_json(e->basins, &run->ensemble[m]->target.bounds, k, m + 1, x));
@@ -86,7 +87,7 @@ json_t *gess__exploration_json(const gess_run *run)
         return NULL;
     }
     json_t *all = json_pack("{s:s, s:I, s:b, s:o}", "route", annealing != NULL ? "annealed" : "direct", "evals",
-                            (json_int_t)evals, "unweighed", several, "basins", basins);
+                            (json_int_t)evals, "unweighed", unweighed, "basins", basins);
     if (annealing != NULL) json_object_set_new(all, "annealing", annealing);
     return all;
 }

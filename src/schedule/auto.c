@@ -18,6 +18,17 @@ static int open(gess__sampler *s, const gess_options *options, gess_error *err)
     return status;
 }
 
+static int open_annealed(gess__sampler *s, const gess_options *options, gess_error *err)
+{
+    size_t dim = s->ensemble.target.dim;
+    if (gess__mixture_room(dim) == 1)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--schedule annealed: in the %zu dimensions of this model there is no room for a component "
+                          "of T per mode; use --schedule auto",
+                          dim);
+    return open(s, options, err);
+}
+
 static void free_state(void *state)
 {
     gess__exploration_free(state);
@@ -112,7 +123,7 @@ const gess__schedule gess__schedule_annealed = {
     .mixture = 1,
     .anneals = 1,
     .fits_points = 1,
-    .open = open,
+    .open = open_annealed,
     .free = free_state,
     .archive = archive,
     .started = started_annealed,

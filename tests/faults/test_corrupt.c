@@ -13,6 +13,7 @@
 #include "draws/draws.h"
 #include "run/config.h"
 #include "run/run.h"
+#include "schedule/schedule.h"
 
 #include <gess/gess.h>
 #include <stdio.h>
@@ -347,6 +348,107 @@ static void test_draws_of_others(void **state)
     }
 }
 
+/* ---- a checkpoint in the middle of annealing ---- */
+
+static bytes middle; /* that checkpoint */
+
+static gess_options annealed_options(void)
+{
+    gess_options options = options_of(10);
+    options.schedule = "annealed";
+    options.chains = 40;
+    options.warmup = 2;
+    options.checkpoint_every = 100;
+    return options;
+}
+
+static int keep_middle(void *user, const gess_stats *stats, uint64_t planned)
+{
+    const gess_run *run = *(gess_run *const *)user;
+    const gess__annealing *a = gess__sampler_exploration(run->sampler[0])->annealing;
+    (void)stats, (void)planned;
+    if (middle.at != NULL || !a->state.open || a->state.steps < 2) return 0;
+    middle = read_bytes("checkpoint");
+    return 0;
+}
+
+static void check_annealed(bytes straight)
+{
+    gess_error err = {0};
+    gess_run *run = NULL;
+    gess_options options = annealed_options();
+    assert_int_equal(gess_run_resume(&run, model, &options, folder, &err), GESS_OK);
+    assert_true(gess__sampler_exploration(run->sampler[0])->annealing->state.under_way);
+    assert_int_equal(gess_run_go(run, &err), GESS_OK);
+    gess_run_free(run);
+    bytes now = read_bytes("draws.gess");
+    assert_true(now.size == straight.size && memcmp(now.at, straight.at, now.size) == 0);
+    free(now.at);
+}
+
+/* Ends a run that was resumed from a checkpoint with impossible contents at its first report. */
+static int end_at_once(void *user, const gess_stats *stats, uint64_t planned)
+{
+    (void)user, (void)stats, (void)planned;
+    return 1;
+}
+
+/* The contents with a changed byte and the right checksum: the run is refused with words, or goes on for a while. */
+static void test_annealing_contents(gess_options *options, size_t *refused, size_t *accepted)
+{
+    gess__archive a = {.size = middle.size - 24, .bytes = middle.at + 24};
+    for (size_t at = 0; at < a.size; at += at < 20000 ? 163 : 9973) {
+        gess_error err = {0};
+        gess_run *run = NULL;
+        unsigned char kept = a.bytes[at];
+        a.bytes[at] ^= changes[at % CHANGES];
+        assert_int_equal(gess__archive_save(&a, folder, "checkpoint", &err), GESS_OK);
+        a.bytes[at] = kept;
+        unlink(path_of("checkpoint.old"));
+        int status = gess_run_resume(&run, model, options, folder, &err);
+        if (status == GESS_OK) {
+            ++*accepted;
+            gess_run_on_progress(run, end_at_once, NULL, NULL);
+            status = gess_run_go(run, &err);
+        } else {
+            ++*refused;
+        }
+        if (status != GESS_OK && status != GESS_ERR_STOPPED) assert_says(status, &err);
+        gess_run_free(run);
+    }
+}
+
+static void test_annealing(void **state)
+{
+    (void)state;
+    const char *what;
+    gess_error err = {0};
+    gess_run *run = NULL;
+    gess_options options = annealed_options();
+    size_t number = 0, refused = 0, accepted = 0;
+    assert_int_equal(gess_run_new(&run, model, &options, folder, &err), GESS_OK);
+    gess_run_on_progress(run, keep_middle, &run, NULL);
+    if (gess_run_go(run, &err) != GESS_OK) fail_msg("%s", err.text);
+    gess_run_free(run);
+    assert_non_null(middle.at);
+    bytes straight = read_bytes("draws.gess");
+    put("checkpoint", middle);
+    check_annealed(straight);
+    unlink(path_of("checkpoint.old"));
+    for (; damage("checkpoint", middle, number, &what); number += 9973) {
+        run = NULL;
+        int status = gess_run_resume(&run, model, &options, folder, &err);
+        if (status == GESS_OK) print_error("%s was not noticed\n", what);
+        assert_says(status, &err);
+        gess_run_free(run);
+    }
+    test_annealing_contents(&options, &refused, &accepted);
+    print_message("%zu bytes: %zu changed contents refused, %zu accepted\n", middle.size, refused, accepted);
+    assert_true(refused > 0 && accepted > 0);
+    free(straight.at);
+    free(middle.at);
+}
+
 /* ---- config.json ---- */
 
 static void test_config(void **state)
@@ -383,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_checkpoint_run),  cmocka_unit_test(test_both_checkpoints),
         cmocka_unit_test(test_draws_read),      cmocka_unit_test(test_draws_run),
         cmocka_unit_test(test_draws_of_others), cmocka_unit_test(test_config),
+        cmocka_unit_test(test_annealing),
     };
     return cmocka_run_group_tests(tests, prepare, clean);
 }

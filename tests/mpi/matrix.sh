@@ -1,6 +1,6 @@
 #!/bin/sh
 # The bitwise promise over ranks: the same draws.gess, and history.json but for its times, for ranks {1,2,3,4} ×
-# threads {1,2} on two models with `auto` and `two-group`; and helper ranks must have done tasks.
+# threads {1,2} on two models with `auto` and `two-group`, and with annealing; and helper ranks must have done tasks.
 #   matrix.sh GESS SOURCE_FOLDER
 # shellcheck disable=SC2086
 set -eu
@@ -45,6 +45,28 @@ for options in 'german-credit --kernel nuts --chains 6' 'german-credit --kernel 
     cmp run/draws.gess first/draws.gess || fail "$options: 3 ranks give other draws"
     runs=$((runs + 1))
     rm -r first run
+done
+# annealing: the particles travel as chains do, at any power of the density
+cc -std=c17 -O2 -fPIC -shared -I "$source/include" -o four_modes.so "$source/tests/data/models/four_modes.c" -lm ||
+    fail "four_modes.c does not compile"
+for options in './four_modes.so --warmup 30 --chains 24' './sleeping.so --schedule annealed --warmup 8 --chains 40'; do
+    options="$options --draws 50 --quiet"
+    SLEEPING_SECONDS=0 "$gess" sample $options --threads 1 -o first
+    grep -v '"seconds_' first/history.json > first.txt
+    grep -q '"method": "annealed; ' first/summary.json || fail "$options: $(grep method first/summary.json)"
+    for how in '2 2' '4 1'; do
+        ranks "${how% *}" "$gess" sample $options --block 5 --threads "${how#* }" -o run ||
+            fail "$options, ranks and threads $how: status $?"
+        grep -v '"seconds_' run/history.json > run.txt
+        cmp run/draws.gess first/draws.gess || fail "$options: ranks and threads $how give other draws"
+        cmp run.txt first.txt || fail "$options: ranks and threads $how give another history"
+        did=$(sed -n 's/.*rank [1-9].* tasks \([0-9]*\) .*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
+        [ "${options#./four}" != "$options" ] || [ "$did" -ge 100 ] || fail "annealing: helper ranks did only $did tasks"
+        tasks=$((tasks + did))
+        runs=$((runs + 1))
+        rm -r run
+    done
+    rm -r first
 done
 # starts from the draws of another run, which rank 0 reads
 "$gess" sample mixture --chains 12 --warmup 50 --draws 40 --quiet -o source

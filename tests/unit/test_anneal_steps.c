@@ -1,0 +1,152 @@
+/* Annealing that is stopped at many moments, each time archived and brought back into a new sampler, ends with the bits
+ * of one that is never stopped; impossible archives are refused. */
+#include "explore/annealing.h"
+
+#include "schedule/schedule.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { CHAINS = 24 };
+
+/* Counts the evaluations of a model, and stops the run at one of them. */
+typedef struct counted {
+    gess_model model;
+    gess_model *inner;
+    atomic_ullong asked;
+    unsigned long long stop_at; /* 0: never */
+    atomic_int stop;
+} counted;
+
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    counted *c = user;
+    unsigned long long asked = atomic_fetch_add(&c->asked, n) + n;
+    if (c->stop_at > 0 && asked >= c->stop_at) atomic_store(&c->stop, 1);
+    return c->inner->logp(c->inner->user, worker, n, dim, x, out);
+}
+
+typedef struct trial {
+    counted c;
+    gess_options options;
+    gess__team *team;
+    gess__sampler *s;
+} trial;
+
+static void open_trial(trial *t, const char *model, unsigned threads)
+{
+    gess_error err = {0};
+    *t = (trial){0};
+    if (gess_model_open(&t->c.inner, model, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
+    t->c.model = *t->c.inner;
+    t->c.model.logp = logp;
+    t->c.model.gradient = NULL;
+    t->c.model.user = &t->c;
+    gess__options_init(&t->options);
+    t->options.schedule = "annealed";
+    t->options.chains = CHAINS;
+    t->options.max_warmup_evals = 20000;
+    assert_int_equal(gess__team_new(&t->team, threads, &err), GESS_OK);
+    if (gess__sampler_new(&t->s, &t->c.model, &t->options, 0, CHAINS, t->team, &err) != GESS_OK)
+        fail_msg("%s", err.text);
+}
+
+static void close_trial(trial *t)
+{
+    gess__sampler_free(t->s);
+    gess__team_free(t->team);
+    gess_model_free(t->c.inner);
+}
+
+static const gess__annealing *annealing_of(const trial *t)
+{
+    return gess__sampler_exploration(t->s)->annealing;
+}
+
+static gess__archive archive_of(trial *t)
+{
+    gess__archive a = {0};
+    gess__sampler_archive(t->s, &a);
+    assert_false(a.bad);
+    a.reading = 1;
+    return a;
+}
+
+/* Puts a new sampler in the place of the present one, as `gess resume` does. */
+static void renew(trial *t)
+{
+    gess_error err = {0};
+    gess__archive a = archive_of(t);
+    gess__sampler_free(t->s);
+    t->s = NULL;
+    if (gess__sampler_make(&t->s, &t->c.model, &t->options, 0, CHAINS, t->team, &err) != GESS_OK)
+        fail_msg("%s", err.text);
+    gess__sampler_archive(t->s, &a);
+    assert_false(a.bad);
+    assert_int_equal(a.at, a.size);
+    gess__archive_free(&a);
+}
+
+/* Runs until annealing is done and one stage more, stopped every `every` evaluations; returns the number of stops. The
+ * evaluation of many points at once begins again if it is stopped, so it is not stopped twice. */
+static unsigned run(trial *t, unsigned long long every)
+{
+    gess__record record = {.stop = &t->c.stop};
+    unsigned stops = 0, stages = 0;
+    uint64_t evals = 0;
+    while (stages == 0 || !annealing_of(t)->state.done || t->s->adaptation.warmup.stages == stages) {
+        gess_error err = {0};
+        int again = stops > 0 && t->s->ensemble.tally.evals == evals;
+        t->c.stop_at = every > 0 && !again ? atomic_load(&t->c.asked) + every : 0;
+        evals = t->s->ensemble.tally.evals;
+        if (annealing_of(t)->state.done && stages == 0) stages = t->s->adaptation.warmup.stages;
+        int status = gess__sampler_warm_up(t->s, &record, &err);
+        if (status == GESS_OK) continue;
+        if (status != GESS_ERR_STOPPED) fail_msg("%s", err.text);
+        atomic_store(&t->c.stop, 0);
+        renew(t);
+        stops++;
+    }
+    return stops;
+}
+
+static void stopped_and_brought_back(void **state)
+{
+    (void)state;
+    /* In the first, narrow modes are found by climbs from points that were noted on the way. */
+    static const char *const models[] = {"mixture:spread=20", "banana"};
+    for (size_t i = 0; i < 2; i++) {
+        trial whole, pieces;
+        open_trial(&whole, models[i], 1);
+        open_trial(&pieces, models[i], 2);
+        assert_int_equal(run(&whole, 0), 0);
+        unsigned long long all = atomic_load(&whole.c.asked);
+        if (i == 0) assert_true(annealing_of(&whole)->summits->state.climbs > 0);
+        unsigned stops = run(&pieces, all / 40);
+        assert_true(stops > 20);
+        gess__archive a = archive_of(&whole), b = archive_of(&pieces);
+        assert_int_equal(a.size, b.size);
+        assert_int_equal(whole.s->ensemble.tally.evals, pieces.s->ensemble.tally.evals);
+        assert_memory_equal(a.bytes, b.bytes, a.size);
+        gess__archive_free(&a);
+        gess__archive_free(&b);
+        close_trial(&whole);
+        close_trial(&pieces);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(stopped_and_brought_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
