@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/vmath.h"
+#include "explore/component.h"
 #include "explore/evaluate.h"
 
 #include <math.h>
@@ -18,8 +19,8 @@ enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
 /* A search takes at most one in SHARE evaluations so far. */
 enum { SHARE = 30 };
 
-/* Keys of draws begin here, beyond those of annealing, which has fewer steps. */
-enum { FIRST_KEY = 1000000 };
+/* Sets of draws are numbered from here on, beyond those of annealing, which has fewer steps. */
+enum { FIRST_SET = 1000000 };
 
 /* The share of the mass that makes a summit a basin. */
 #define MIN_SHARE 1e-3
@@ -74,38 +75,6 @@ static void note_points(const gess__learning *l, double *levels, gess__summits *
     }
 }
 
-/* Draws n points of t, which are the same at every call for summit `number`. */
-static void draw_points(const gess__ensemble *e, const gess__approx *t, uint64_t number, size_t n, double *points,
-                        double *normals)
-{
-    for (size_t i = 0; i < n; i++) {
-        gess__key key = {.seed = e->seed,
-                         .iteration = FIRST_KEY + number + ((uint64_t)e->chains.first << 32),
-                         .chain = (uint32_t)i,
-                         .purpose = GESS__FOR_WEIGHING};
-        gess__normals(key, t->dim, normals);
-        key.purpose = GESS__FOR_WEIGHING_SCALE;
-        double root = isfinite(t->nu) ? sqrt(0.5 * t->nu / gess__gamma(key, 0.5 * t->nu)) : 1.0;
-        for (size_t r = 0; r < t->dim; r++) {
-            double sum = 0.0;
-            for (size_t c = 0; c <= r; c++) sum += t->chol[r + c * t->dim] * normals[c];
-            points[i * t->dim + r] = t->mu[r] + root * sum;
-        }
-    }
-}
-
-static double log_t(const gess__approx *t, const double *x, double *z)
-{
-    double square = 0.0;
-    for (size_t i = 0; i < t->dim; i++) {
-        double sum = x[i] - t->mu[i];
-        for (size_t j = 0; j < i; j++) sum -= t->chol[i + j * t->dim] * z[j];
-        z[i] = sum * t->inverse_diagonal[i];
-        square += z[i] * z[i];
-    }
-    return gess__approx_log_t(t, square) + gess__approx_log_norm(t);
-}
-
 /* Sets the importance weights of n draws of t, and returns the log of their mean over exp(typical). Draws that T
  * covers have weight 0: their mass is not the summit's. */
 static double set_weights(const gess__mixture *mixture, const gess__approx *t, size_t n, const double *points,
@@ -119,7 +88,7 @@ static double set_weights(const gess__mixture *mixture, const gess__approx *t, s
         if (!(values[i] > -INFINITY)) continue;
         gess__mixture_log_ts(mixture, 1, x, &log_mixture, scratch);
         if (!(values[i] - log_mixture > typical + COVERED)) continue;
-        weights[i] = values[i] - log_t(t, x, scratch) - typical;
+        weights[i] = values[i] - gess__component_log_density(t, x, scratch) - typical;
         max = fmax(max, weights[i]);
     }
     if (!(max > -INFINITY)) return -INFINITY;
@@ -136,7 +105,8 @@ static int weigh(gess__rare_state *state, gess__summits *s, gess__basins *b, ges
     double *points = NULL, mean = 0.0, squares = 0.0;
     GESS_TRY(gess__alloc_bytes(&points, n * (dim + 2) + dim + scratch, sizeof *points, "draws", err));
     double *values = points + n * dim, *weights = values + n, *z = weights + n;
-    draw_points(l->ensemble, s->t[k], state->found * 16 + k, n, points, z);
+    for (size_t i = 0; i < n; i++)
+        gess__component_draw(s->t[k], l->ensemble, FIRST_SET + state->found * 16 + k, (uint32_t)i, z, points + i * dim);
     int status = gess__evaluate_points(l->ensemble, record, n, points, values, err);
     double log_ratio =
         status == GESS_OK ? set_weights(mixture, s->t[k], n, points, values, typical, weights, z) : -INFINITY;

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "explore/component.h"
 #include "frozen/frozen.h"
 
 #include <math.h>
@@ -60,17 +61,8 @@ static double log_t_of(const gess__summits *s, const double *y)
     const double share = -4.6; /* log 0.01 */
     double log_t;
     gess__mixture_log_ts(s->mixture, 1, y, &log_t, s->scratch);
-    for (size_t k = 0; k < s->state.count; k++) {
-        const gess__approx *t = s->t[k];
-        double square = 0.0, *z = s->scratch;
-        for (size_t i = 0; i < s->dim; i++) {
-            double sum = y[i] - t->mu[i];
-            for (size_t j = 0; j < i; j++) sum -= t->chol[i + j * s->dim] * z[j];
-            z[i] = sum * t->inverse_diagonal[i];
-            square += z[i] * z[i];
-        }
-        log_t = fmax(log_t, share + gess__approx_log_t(t, square) + gess__approx_log_norm(t));
-    }
+    for (size_t k = 0; k < s->state.count; k++)
+        log_t = fmax(log_t, share + gess__component_log_density(s->t[k], y, s->scratch));
     return log_t;
 }
 

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
+#include "explore/component.h"
 #include "explore/evaluate.h"
 
 #include <math.h>
@@ -149,23 +150,9 @@ static void draw_points(const gess__annealing *a, weighing *g)
 {
     const gess__ensemble *e = a->learning->ensemble;
     const gess__mixture *m = e->frozen.mixture;
-    size_t dim = m->dim;
-    double *normals = g->scratch;
-    for (size_t i = 0; i < g->count; i++) {
-        const gess__approx *t = m->component[i / g->per];
-        gess__key key = {.seed = e->seed,
-                         .iteration = a->state.steps + ((uint64_t)e->chains.first << 32),
-                         .chain = (uint32_t)i,
-                         .purpose = GESS__FOR_WEIGHING};
-        gess__normals(key, dim, normals);
-        key.purpose = GESS__FOR_WEIGHING_SCALE;
-        double root = isfinite(t->nu) ? sqrt(0.5 * t->nu / gess__gamma(key, 0.5 * t->nu)) : 1.0;
-        for (size_t r = 0; r < dim; r++) {
-            double sum = 0.0;
-            for (size_t c = 0; c <= r; c++) sum += t->chol[r + c * dim] * normals[c];
-            g->points[i * dim + r] = t->mu[r] + root * sum;
-        }
-    }
+    for (size_t i = 0; i < g->count; i++)
+        gess__component_draw(m->component[i / g->per], e, a->state.steps, (uint32_t)i, g->scratch,
+                             g->points + i * m->dim);
 }
 
 /* log t_k of n points. */

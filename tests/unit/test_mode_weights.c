@@ -54,6 +54,26 @@ static void start_inside(void *user, size_t dim, const double *normals, double *
     for (size_t k = 0; k < dim; k++) x[k] = 0.3 * tanh(normals[k]);
 }
 
+/* Gaussians in balls of radius 3 around −10 and 10 on the first axis; nothing outside. */
+static int two_balls(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        double square = 0.0;
+        for (size_t k = 1; k < dim; k++) square += x[i * dim + k] * x[i * dim + k];
+        square += pow(fabs(x[i * dim]) - 10.0, 2.0);
+        logp[i] = square < 9.0 ? -0.5 * square : -INFINITY;
+    }
+    return 0;
+}
+
+static void start_in_balls(void *user, size_t dim, const double *normals, double *x)
+{
+    (void)user;
+    for (size_t k = 0; k < dim; k++) x[k] = 0.5 * tanh(normals[k]);
+    x[0] += normals[0] < 0.0 ? -10.0 : 10.0;
+}
+
 static void remove_run(const char *directory)
 {
     static const char *const files[] = {"checkpoint", "checkpoint.old", "config.json", "draws.gess",  "history.json",
@@ -236,12 +256,30 @@ static void hardly_any_support(void **state)
     gess_model_free(model);
 }
 
+/* Two modes are found, and the reference has hardly a point in them: warm-up goes on, and says that it did not weigh
+ * them. */
+static void no_support_between(void **state)
+{
+    (void)state;
+    static const gess_density density = {.size = sizeof density, .dim = 8, .logp = two_balls, .start = start_in_balls};
+    json_t *history = history_of(&density, "auto", "1", NULL);
+    const json_t *exploration = exploration_of(history), *rows = json_object_get(history, "warmup");
+    assert_text(exploration, "route", "direct");
+    assert_true(json_is_true(json_object_get(exploration, "unweighed")));
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        assert_true(isfinite(number(json_array_get(rows, i), "trace")));
+        assert_true(number(json_array_get(rows, i), "evals_per_update") < 60.0);
+    }
+    json_decref(history);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_and_spread), cmocka_unit_test(modes_of_two_ensembles),
         cmocka_unit_test(one_mode),           cmocka_unit_test(not_explored),
         cmocka_unit_test(not_affordable),     cmocka_unit_test(hardly_any_support),
+        cmocka_unit_test(no_support_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
