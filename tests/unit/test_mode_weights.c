@@ -54,14 +54,14 @@ static void start_inside(void *user, size_t dim, const double *normals, double *
     for (size_t k = 0; k < dim; k++) x[k] = 0.3 * tanh(normals[k]);
 }
 
-/* Gaussians in balls of radius 3 around −10 and 10 on the first axis; nothing outside. */
+/* Gaussians in flat ellipsoids around −10 and 10 on the first axis; nothing outside. */
 static int two_balls(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
     (void)user, (void)worker;
     for (size_t i = 0; i < n; i++) {
         double square = 0.0;
         for (size_t k = 1; k < dim; k++) square += x[i * dim + k] * x[i * dim + k];
-        square += pow(fabs(x[i * dim]) - 10.0, 2.0);
+        square += 200.0 * pow(fabs(x[i * dim]) - 10.0, 2.0);
         logp[i] = square < 9.0 ? -0.5 * square : -INFINITY;
     }
     return 0;
@@ -71,7 +71,7 @@ static void start_in_balls(void *user, size_t dim, const double *normals, double
 {
     (void)user;
     for (size_t k = 0; k < dim; k++) x[k] = 0.5 * tanh(normals[k]);
-    x[0] += normals[0] < 0.0 ? -10.0 : 10.0;
+    x[0] = 0.2 * x[0] + (normals[0] < 0.0 ? -10.0 : 10.0);
 }
 
 static void remove_run(const char *directory)
