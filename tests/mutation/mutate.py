@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes the method's code one small thing at a time and asks the tests to notice.
 
-A mutant is one change of one place in src/kernel, src/transform, src/approx, src/execute, src/adapt or src/schedule. Each is built
+A mutant is one change of one place in a folder of FOLDERS. Each is built
 and tested in a copy of the tree under build/mutate; the working tree is only read. A mutant that
 every test passes has survived: either it changes nothing that matters, which survivors.md must
 explain, or a test is missing. README.md in this folder says how to use this.
@@ -33,7 +33,8 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 SCRATCH = os.path.join(ROOT, "build", "mutate")
 SURVIVORS = os.path.join(HERE, "survivors.md")
 LAST = os.path.join(SCRATCH, "survivors.json")
-FOLDERS = ("src/kernel", "src/transform", "src/approx", "src/chains", "src/frozen", "src/execute", "src/adapt", "src/schedule")
+FOLDERS = ("src/kernel", "src/transform", "src/approx", "src/chains", "src/frozen", "src/execute", "src/adapt",
+           "src/explore", "src/schedule")
 
 # ---- tokens ----
 

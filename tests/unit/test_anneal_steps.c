@@ -118,35 +118,83 @@ static unsigned run(trial *t, unsigned long long every)
     return stops;
 }
 
+/* Narrow modes are found by climbs from points that were noted on the way. */
 static void stopped_and_brought_back(void **state)
 {
     (void)state;
-    /* In the first, narrow modes are found by climbs from points that were noted on the way. */
-    static const char *const models[] = {"mixture:spread=20", "banana"};
-    for (size_t i = 0; i < 2; i++) {
-        trial whole, pieces;
-        open_trial(&whole, models[i], 1);
-        open_trial(&pieces, models[i], 2);
-        assert_int_equal(run(&whole, 0), 0);
-        unsigned long long all = atomic_load(&whole.c.asked);
-        if (i == 0) assert_true(annealing_of(&whole)->summits->state.climbs > 0);
-        unsigned stops = run(&pieces, all / 40);
-        assert_true(stops > 20);
-        gess__archive a = archive_of(&whole), b = archive_of(&pieces);
-        assert_int_equal(a.size, b.size);
-        assert_int_equal(whole.s->ensemble.tally.evals, pieces.s->ensemble.tally.evals);
-        assert_memory_equal(a.bytes, b.bytes, a.size);
-        gess__archive_free(&a);
-        gess__archive_free(&b);
-        close_trial(&whole);
-        close_trial(&pieces);
-    }
+    trial whole, pieces;
+    open_trial(&whole, "mixture:spread=20", 1);
+    open_trial(&pieces, "mixture:spread=20", 2);
+    assert_int_equal(run(&whole, 0), 0);
+    assert_true(annealing_of(&whole)->summits->state.climbs > 0);
+    assert_true(run(&pieces, atomic_load(&whole.c.asked) / 40) > 20);
+    assert_int_equal(whole.s->ensemble.tally.evals, pieces.s->ensemble.tally.evals);
+    gess__archive a = archive_of(&whole), b = archive_of(&pieces);
+    assert_int_equal(a.size, b.size);
+    assert_memory_equal(a.bytes, b.bytes, a.size);
+    gess__archive_free(&a);
+    gess__archive_free(&b);
+    close_trial(&whole);
+    close_trial(&pieces);
+}
+
+/* Reads an archive of a sampler in the middle of annealing with a changed state of it; returns whether it is refused.
+ */
+static int refused(const gess__archive *good, const gess__annealing_state *real, const gess__annealing_state *wrong)
+{
+    gess_error err = {0};
+    trial t;
+    open_trial(&t, "mixture", 1);
+    gess__archive a = {.reading = 1, .size = good->size, .bytes = malloc(good->size)};
+    assert_non_null(a.bytes);
+    memcpy(a.bytes, good->bytes, good->size);
+    size_t at = 0;
+    while (at + sizeof *real <= a.size && memcmp(a.bytes + at, real, sizeof *real) != 0) at++;
+    assert_true(at + sizeof *real <= a.size);
+    memcpy(a.bytes + at, wrong, sizeof *wrong);
+    gess__sampler_free(t.s);
+    t.s = NULL;
+    assert_int_equal(gess__sampler_make(&t.s, &t.c.model, &t.options, 0, CHAINS, t.team, &err), GESS_OK);
+    gess__sampler_archive(t.s, &a);
+    int bad = a.bad;
+    gess__archive_free(&a);
+    close_trial(&t);
+    return bad;
+}
+
+static void impossible_steps(void **state)
+{
+    (void)state;
+    gess_error err = {0};
+    trial t;
+    open_trial(&t, "mixture", 1);
+    gess__record record = {.stop = &t.c.stop};
+    t.c.stop_at = 12000;
+    while (gess__sampler_warm_up(t.s, &record, &err) == GESS_OK) continue;
+    const gess__annealing_state real = annealing_of(&t)->state;
+    assert_true(real.under_way && real.open && real.length > 0);
+    gess__archive a = archive_of(&t);
+    gess__annealing_state wrong = real;
+    assert_false(refused(&a, &real, &wrong));
+    wrong.powers = GESS__MAX_POWERS + 1;
+    assert_true(refused(&a, &real, &wrong));
+    wrong = real, wrong.length = 0;
+    assert_true(refused(&a, &real, &wrong));
+    wrong = real, wrong.length = UINT64_MAX / 2;
+    assert_true(refused(&a, &real, &wrong));
+    wrong = real, wrong.begun = 1000000000;
+    assert_true(refused(&a, &real, &wrong));
+    wrong = real, wrong.rounds = 100;
+    assert_true(refused(&a, &real, &wrong));
+    gess__archive_free(&a);
+    close_trial(&t);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stopped_and_brought_back),
+        cmocka_unit_test(impossible_steps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

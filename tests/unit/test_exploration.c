@@ -70,7 +70,7 @@ static gess_stats sample(const gess_density *density, const char *schedule, witn
     gess_run *run = NULL;
     gess_stats stats;
     set(options, "schedule", schedule), set(options, "chains", "40"), set(options, "draws", "300");
-    set(options, "threads", "2"), set(options, "seed", "5");
+    set(options, "threads", "2"), set(options, "seed", "5"), set(options, "warmup", "60");
     succeed(gess_run_new(&run, model, options, NULL, &err), &err);
     gess_options_free(options);
     succeed(gess_run_on_draw(run, on_draw, w, &err), &err);
@@ -147,7 +147,7 @@ static void stopped(void **state)
     witness whole = {0};
     gess_stats expected = sample(&two, "auto", &whole);
     assert_true(whole.calls > 10);
-    for (uint64_t at = 1; at < whole.calls; at += 1 + whole.calls / 4) {
+    for (uint64_t at = 1; at < whole.calls; at += 1 + whole.calls / 3) {
         witness w = {.stop_at = at};
         gess_stats stats = sample(&two, "auto", &w);
         assert_int_equal(stats.evals, expected.evals);
