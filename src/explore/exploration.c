@@ -39,6 +39,7 @@ void gess__exploration_started(gess__exploration *x, int annealed)
     const gess__chains *c = &x->learning->ensemble->chains;
     memcpy(x->starts, c->x, c->count * x->learning->ensemble->target.dim * sizeof *x->starts);
     gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
+    if (x->scout != NULL) gess__scout_started(x->scout, c);
     /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
     const gess__reference *r = x->learning->ensemble->target.reference;
     const gess__warmup *u = &x->learning->adaptation->warmup;
@@ -109,5 +110,8 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
             archive->bad = 1;
     }
     gess__scout_state none = {0};
-    GESS_ARCHIVE(archive, x->scout != NULL ? &x->scout->state : &none);
+    if (x->scout != NULL)
+        gess__scout_archive(x->scout, archive);
+    else
+        GESS_ARCHIVE(archive, &none);
 }

@@ -23,8 +23,12 @@ int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *
 {
     GESS_ALLOC(scout, 1, err);
     gess__scout *s = *scout;
-    GESS_ALLOC(&s->ratio, chains, err);
-    GESS_ALLOC(&s->delta, chains, err);
+    s->dim = dim;
+    s->chains = chains;
+    GESS_ALLOC(&s->start, chains * dim, err);
+    GESS_ALLOC(&s->start_value, chains, err);
+    GESS_ALLOC(&s->ratio, 2 * chains, err);
+    GESS_ALLOC(&s->delta, 2 * chains, err);
     GESS_ALLOC(&s->points, BETWEEN * dim, err);
     GESS_ALLOC(&s->values, BETWEEN, err);
     GESS_ALLOC(&s->top, dim, err);
@@ -35,6 +39,8 @@ int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *
 void gess__scout_free(gess__scout *s)
 {
     if (s == NULL) return;
+    free(s->start);
+    free(s->start_value);
     free(s->ratio);
     free(s->delta);
     free(s->points);
@@ -43,6 +49,23 @@ void gess__scout_free(gess__scout *s)
     free(s->scratch);
     gess__laplace_free(s->climber);
     free(s);
+}
+
+void gess__scout_started(gess__scout *s, const gess__chains *c)
+{
+    memcpy(s->start, c->x, c->count * c->dim * sizeof *c->x);
+    memcpy(s->start_value, c->value, c->count * sizeof *c->value);
+}
+
+/* Candidate i: a start, or the present point of a chain. */
+static const double *point_of(const gess__scout *s, const gess__chains *c, size_t i)
+{
+    return i < c->count ? s->start + i * c->dim : c->x + (i - c->count) * c->dim;
+}
+
+static double value_of(const gess__scout *s, const gess__chains *c, size_t i)
+{
+    return i < c->count ? s->start_value[i] : c->value[i - c->count];
 }
 
 /* Squared distance from the first summit, by the curvature there. */
@@ -68,32 +91,32 @@ static int arrived(void *user, const double *y, double value)
     return delta < bulk(s->summit->dim) && value > s->summit_value - delta - 2.0;
 }
 
-/* Sets the share of its expected fall that every chain's log density has fallen by. */
+/* Sets the share of its expected fall that the log density of every start and chain has fallen by. */
 static void set_ratios(gess__scout *s, const gess__chains *c)
 {
     s->state.unexplained = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        s->delta[i] = distance(s, c->x + i * c->dim);
-        s->ratio[i] = (s->summit_value - c->value[i]) / (0.5 * s->delta[i]);
+    for (size_t i = 0; i < 2 * c->count; i++) {
+        s->delta[i] = distance(s, point_of(s, c, i));
+        s->ratio[i] = (s->summit_value - value_of(s, c, i)) / (0.5 * s->delta[i]);
         if (s->delta[i] < bulk(c->dim) || !(s->ratio[i] < EXPLAINED)) s->ratio[i] = INFINITY;
         s->state.unexplained += s->ratio[i] < EXPLAINED;
     }
 }
 
-/* The chain to climb from next: the least explained one; chains near it, seen from the summit, are left out later.
- * Returns chains.count if there is none. */
+/* The candidate to climb from next: the least explained one; those near it, seen from the summit, are left out later.
+ * Returns twice the number of chains if there is none. */
 static size_t next_chain(gess__scout *s, const gess__chains *c)
 {
-    size_t best = c->count;
-    for (size_t i = 0; i < c->count; i++)
-        if (s->ratio[i] < EXPLAINED && (best == c->count || s->ratio[i] < s->ratio[best])) best = i;
-    if (best == c->count) return best;
-    const double *x = c->x + best * c->dim, *mu = s->summit->mu;
+    size_t best = 2 * c->count;
+    for (size_t i = 0; i < 2 * c->count; i++)
+        if (s->ratio[i] < EXPLAINED && (best == 2 * c->count || s->ratio[i] < s->ratio[best])) best = i;
+    if (best == 2 * c->count) return best;
+    const double *x = point_of(s, c, best), *mu = s->summit->mu;
     s->ratio[best] = INFINITY;
-    for (size_t i = 0; i < c->count; i++) {
+    for (size_t i = 0; i < 2 * c->count; i++) {
         if (!(s->ratio[i] < EXPLAINED)) continue;
         double difference = 0.0;
-        for (size_t k = 0; k < c->dim; k++) s->points[k] = mu[k] + c->x[i * c->dim + k] - x[k];
+        for (size_t k = 0; k < c->dim; k++) s->points[k] = mu[k] + point_of(s, c, i)[k] - x[k];
         difference = distance(s, s->points);
         if (difference < 0.25 * s->delta[best]) s->ratio[i] = INFINITY;
     }
@@ -124,8 +147,8 @@ static int climb_from(gess__scout *s, gess__ensemble *e, const gess__record *rec
 {
     enum gess__climb_end end;
     const gess__chains *c = &e->chains;
-    gess__climb climb = {.point = c->x + chain * c->dim,
-                         .value = c->value[chain],
+    gess__climb climb = {.point = point_of(s, c, chain),
+                         .value = value_of(s, c, chain),
                          .frame = s->summit->chol,
                          .max_evals = max_evals,
                          .arrived = arrived,
@@ -147,7 +170,7 @@ static int run(gess__scout *s, gess__learning *l, const gess__record *record, ge
     set_ratios(s, &e->chains);
     for (int i = 0; i < MAX_CLIMBS && !s->state.several && e->tally.evals - before < max; i++) {
         size_t chain = next_chain(s, &e->chains);
-        if (chain == e->chains.count) break;
+        if (chain == 2 * e->chains.count) break;
         GESS_TRY(climb_from(s, e, record, chain, max - (e->tally.evals - before), err));
     }
     s->state.evals = e->tally.evals - before;
@@ -174,4 +197,12 @@ int gess__scout_run(gess__scout *s, gess__learning *l, const gess__record *recor
     l->state.laplace_evals += s->state.evals;
     l->adaptation->warmup.before.evals += s->state.evals; /* they belong to no update of the stage */
     return GESS_OK;
+}
+
+void gess__scout_archive(gess__scout *s, gess__archive *a)
+{
+    GESS_ARCHIVE(a, &s->state);
+    if (s->state.done || a->bad) return;
+    gess__archive_bytes(a, s->start, s->chains * s->dim * sizeof *s->start);
+    gess__archive_bytes(a, s->start_value, s->chains * sizeof *s->start_value);
 }

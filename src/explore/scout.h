@@ -1,7 +1,8 @@
-/* The cheap test for several basins: climbs from chains that the first summit does not explain.
+/* The cheap test for several basins: climbs from chains, and from starts of chains, that the first summit does not
+ * explain.
  *
  * After the first stage of warm-up the Laplace search (adapt/laplace.h) has found a summit and the curvature there. A
- * chain is explained by it if its log density has fallen about as much as that curvature says. From some of the others
+ * point is explained by it if its log density has fallen about as much as that curvature says. From some of the others
  * climbs start; they take one or two cheap steps if they lead to the same summit. If one ends at another summit, with a
  * valley of the density in between, there are several basins. */
 #ifndef GESS_EXPLORE_SCOUT_H
@@ -15,7 +16,7 @@ typedef struct gess__scout_state {
     int tested;             /* there was a first summit to test */
     int several;            /* basins */
     uint64_t climbs, evals; /* that it took */
-    uint64_t unexplained;   /* chains that the first summit does not explain */
+    uint64_t unexplained;   /* chains and starts that the first summit does not explain */
     double first, second;   /* log densities of the two summits in y */
     double valley;          /* the lowest log density between them */
 } gess__scout_state;
@@ -23,7 +24,9 @@ typedef struct gess__scout_state {
 typedef struct gess__scout {
     gess__scout_state state;
     gess__laplace *climber;
-    double *ratio, *delta; /* per chain */
+    size_t dim, chains;
+    double *start, *start_value; /* chains × dim, chains: where chains began, and the log densities there */
+    double *ratio, *delta;       /* per start, then per chain */
     double *points, *values;
     double *top; /* dim: the second summit, in y */
     /* during the test */
@@ -35,7 +38,13 @@ typedef struct gess__scout {
 int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *err);
 void gess__scout_free(gess__scout *scout);
 
+/* Notes where the chains begin. Chains may leave a narrow basin for a wide one in the first stage. */
+void gess__scout_started(gess__scout *scout, const gess__chains *chains);
+
 /* Makes the test once, after the Laplace search. A test that is stopped begins again at the next call. */
 int gess__scout_run(gess__scout *scout, gess__learning *learning, const gess__record *record, gess_error *err);
+
+/* The starts too, until the test has been made. */
+void gess__scout_archive(gess__scout *scout, gess__archive *archive);
 
 #endif

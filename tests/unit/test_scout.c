@@ -61,6 +61,18 @@ static double two_modes(size_t dim, const double *x)
     return fmax(a, b) + log1p(exp(-fabs(a - b)));
 }
 
+/* The same with a second mode of half the width, which most chains leave in the first stage. */
+static double narrow_mode(size_t dim, const double *x)
+{
+    double left = 0.0, right = 0.0;
+    for (size_t i = 0; i < dim; i++) {
+        left += (x[i] + 8.0) * (x[i] + 8.0);
+        right += 4.0 * (x[i] - 8.0) * (x[i] - 8.0);
+    }
+    double a = log(0.7) - 0.5 * left, b = log(0.3) + (double)dim * log(2.0) - 0.5 * right;
+    return fmax(a, b) + log1p(exp(-fabs(a - b)));
+}
+
 typedef struct density {
     double (*value)(size_t dim, const double *x);
     double spread; /* standard deviation of the starts */
@@ -178,6 +190,18 @@ static void separate_modes(void **state)
     }
 }
 
+/* Starts lead to a mode that chains have left. */
+static void mode_of_the_starts(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        trial *t = start(narrow_mode, 3, 10.0, seed);
+        assert_int_equal(stage(t), GESS_OK);
+        assert_true(scout_of(t)->state.several);
+        release(t);
+    }
+}
+
 /* A test that is stopped begins again, and finds the same. */
 static void stopped(void **state)
 {
@@ -208,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_mode),
         cmocka_unit_test(separate_modes),
+        cmocka_unit_test(mode_of_the_starts),
         cmocka_unit_test(stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
