@@ -15,11 +15,13 @@ int gess__exploration_new(gess__exploration **exploration, gess__adaptation *ada
 {
     GESS_ALLOC(exploration, 1, err);
     gess__exploration *x = *exploration;
-    GESS_ALLOC(&x->starts, adaptation->ensemble->chains.count * adaptation->ensemble->target.dim, err);
+    size_t dim = adaptation->ensemble->target.dim, chains = adaptation->ensemble->chains.count;
+    GESS_ALLOC(&x->starts, chains * dim, err);
+    GESS_ALLOC(&x->start_values, chains, err);
     GESS_TRY(gess__learning_new(&x->learning, adaptation, 1, err));
-    GESS_TRY(gess__basins_new(&x->basins, adaptation->ensemble->target.dim, err));
+    GESS_TRY(gess__basins_new(&x->basins, dim, err));
     if (x->learning->laplace != NULL)
-        GESS_TRY(gess__scout_new(&x->scout, adaptation->ensemble->target.dim, adaptation->ensemble->chains.count, err));
+        GESS_TRY(gess__scout_new(&x->scout, dim, chains, x->starts, x->start_values, err));
     return gess__annealing_new(&x->annealing, x->learning, err);
 }
 
@@ -31,6 +33,7 @@ void gess__exploration_free(gess__exploration *x)
     gess__basins_free(x->basins);
     gess__learning_free(x->learning);
     free(x->starts);
+    free(x->start_values);
     free(x);
 }
 
@@ -38,8 +41,8 @@ void gess__exploration_started(gess__exploration *x, int annealed)
 {
     const gess__chains *c = &x->learning->ensemble->chains;
     memcpy(x->starts, c->x, c->count * x->learning->ensemble->target.dim * sizeof *x->starts);
+    memcpy(x->start_values, c->value, c->count * sizeof *x->start_values);
     gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
-    if (x->scout != NULL) gess__scout_started(x->scout, c);
     /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
     const gess__reference *r = x->learning->ensemble->target.reference;
     const gess__warmup *u = &x->learning->adaptation->warmup;
@@ -99,6 +102,7 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
 {
     const gess__ensemble *e = x->learning->ensemble;
     gess__archive_bytes(archive, x->starts, e->chains.count * e->target.dim * sizeof *x->starts);
+    gess__archive_bytes(archive, x->start_values, e->chains.count * sizeof *x->start_values);
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
     gess__basins_archive(x->basins, archive);
@@ -110,8 +114,5 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
             archive->bad = 1;
     }
     gess__scout_state none = {0};
-    if (x->scout != NULL)
-        gess__scout_archive(x->scout, archive);
-    else
-        GESS_ARCHIVE(archive, &none);
+    GESS_ARCHIVE(archive, x->scout != NULL ? &x->scout->state : &none);
 }

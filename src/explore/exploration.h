@@ -15,8 +15,8 @@ typedef struct gess__exploration {
     gess__scout *scout; /* NULL: too many dimensions for the evaluations that there are */
     gess__basins *basins;
     gess__rare_state rare;
-    int found;      /* basins that are new in this stage */
-    double *starts; /* chains × dim: where the chains started, in y */
+    int found;                     /* basins that are new in this stage */
+    double *starts, *start_values; /* chains × dim, chains: where the chains started, in y, and the log densities */
 } gess__exploration;
 
 int gess__exploration_new(gess__exploration **exploration, gess__adaptation *adaptation, gess_error *err);

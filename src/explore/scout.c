@@ -19,14 +19,13 @@ enum { MAX_CLIMBS = 6, BETWEEN = 9 };
 /* Two summits have a valley between them if the log density falls by this much below the lower one. */
 #define VALLEY 4.0
 
-int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *err)
+int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, const double *start, const double *start_value,
+                    gess_error *err)
 {
     GESS_ALLOC(scout, 1, err);
     gess__scout *s = *scout;
-    s->dim = dim;
-    s->chains = chains;
-    GESS_ALLOC(&s->start, chains * dim, err);
-    GESS_ALLOC(&s->start_value, chains, err);
+    s->start = start;
+    s->start_value = start_value;
     GESS_ALLOC(&s->ratio, 2 * chains, err);
     GESS_ALLOC(&s->delta, 2 * chains, err);
     GESS_ALLOC(&s->points, BETWEEN * dim, err);
@@ -39,8 +38,6 @@ int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *
 void gess__scout_free(gess__scout *s)
 {
     if (s == NULL) return;
-    free(s->start);
-    free(s->start_value);
     free(s->ratio);
     free(s->delta);
     free(s->points);
@@ -49,12 +46,6 @@ void gess__scout_free(gess__scout *s)
     free(s->scratch);
     gess__laplace_free(s->climber);
     free(s);
-}
-
-void gess__scout_started(gess__scout *s, const gess__chains *c)
-{
-    memcpy(s->start, c->x, c->count * c->dim * sizeof *c->x);
-    memcpy(s->start_value, c->value, c->count * sizeof *c->value);
 }
 
 /* Candidate i: a start, or the present point of a chain. */
@@ -197,12 +188,4 @@ int gess__scout_run(gess__scout *s, gess__learning *l, const gess__record *recor
     l->state.laplace_evals += s->state.evals;
     l->adaptation->warmup.before.evals += s->state.evals; /* they belong to no update of the stage */
     return GESS_OK;
-}
-
-void gess__scout_archive(gess__scout *s, gess__archive *a)
-{
-    GESS_ARCHIVE(a, &s->state);
-    if (s->state.done || a->bad) return;
-    gess__archive_bytes(a, s->start, s->chains * s->dim * sizeof *s->start);
-    gess__archive_bytes(a, s->start_value, s->chains * sizeof *s->start_value);
 }

@@ -24,9 +24,8 @@ typedef struct gess__scout_state {
 typedef struct gess__scout {
     gess__scout_state state;
     gess__laplace *climber;
-    size_t dim, chains;
-    double *start, *start_value; /* chains × dim, chains: where chains began, and the log densities there */
-    double *ratio, *delta;       /* per start, then per chain */
+    const double *start, *start_value; /* borrowed */
+    double *ratio, *delta;             /* per start, then per chain */
     double *points, *values;
     double *top; /* dim: the second summit, in y */
     /* during the test */
@@ -35,16 +34,13 @@ typedef struct gess__scout {
     double *scratch;
 } gess__scout;
 
-int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, gess_error *err);
+/* start, start_value: chains × dim, chains: where the chains begin, and the log densities there; chains may leave a
+ * narrow basin for a wide one in the first stage. */
+int gess__scout_new(gess__scout **scout, size_t dim, size_t chains, const double *start, const double *start_value,
+                    gess_error *err);
 void gess__scout_free(gess__scout *scout);
-
-/* Notes where the chains begin. Chains may leave a narrow basin for a wide one in the first stage. */
-void gess__scout_started(gess__scout *scout, const gess__chains *chains);
 
 /* Makes the test once, after the Laplace search. A test that is stopped begins again at the next call. */
 int gess__scout_run(gess__scout *scout, gess__learning *learning, const gess__record *record, gess_error *err);
-
-/* The starts too, until the test has been made. */
-void gess__scout_archive(gess__scout *scout, gess__archive *archive);
 
 #endif
