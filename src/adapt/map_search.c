@@ -339,7 +339,8 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
     double gain_before = s->map_gain + s->mixture_gain;
     /* nothing was found, and one t is nearly as good as any T; or learning would cost too much */
     double enough = s->searches >= 3 ? 0.4 : 0.9;
-    int single = (gain_before == 0.0 && s->independence > enough) || l->ensemble->target.dim > MAX_DIMENSIONS;
+    int one = l->ensemble->frozen.mixture->count == 1; /* annealing may have found more without a search */
+    int single = (one && gain_before == 0.0 && s->independence > enough) || l->ensemble->target.dim > MAX_DIMENSIONS;
     s->searches++;
     s->searched_at = l->ensemble->tally.evals - s->laplace_evals;
     if (single) {

@@ -8,6 +8,8 @@
 #include "base/mutant.h"
 #include "base/vmath.h"
 #include "explore/evaluate.h"
+#include "explore/resampling.h"
+#include "explore/unexplained.h"
 #include "explore/weighing.h"
 
 #include <math.h>
@@ -94,13 +96,14 @@ static gess__reference *reference_of(const gess__annealing *a)
     return a->learning->ensemble->target.reference;
 }
 
-void gess__annealing_begin(gess__annealing *a, int required)
+void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish)
 {
     GESS_ASSERT(reference_of(a) != NULL && !a->state.under_way);
     gess__learning_state *s = &a->learning->state;
     gess__window *w = &a->learning->adaptation->window;
     a->state.under_way = 1;
-    a->state.required = required;
+    a->state.wish = wish;
+    a->state.abandoned = a->state.drawn = 0;
     a->state.before = (gess__window_place){w->start, w->stage, w->length, w->stride, w->draws};
     a->state.laplace[0] = s->laplace_found;
     a->state.laplace[1] = s->by_laplace;
@@ -130,13 +133,13 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
     }
     r->power = 1.0;
     GESS_TRY(gess__evaluate_points(e, record, n, w->points, a->raw, err));
-    for (size_t i = 0; i < n; i++) {
-        a->log_reference[i] = gess__reference_log(r, w->points + i * w->dim);
-        inside += a->raw[i] > -INFINITY;
-    }
+    memcpy(w->values, a->raw, n * sizeof *a->raw);
+    for (size_t i = 0; i < n; i++) inside += a->raw[i] > -INFINITY;
     a->state.particles = n;
+    a->state.drawn = 1;
     a->state.abandoned = inside < n / MIN_INSIDE;
-    if (!a->state.abandoned || !a->state.required) return GESS_OK;
+    a->state.why = GESS__NO_SUPPORT;
+    if (!a->state.abandoned || a->state.wish != GESS__ANNEAL) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
                       "only %zu of %zu points drawn from the reference of annealing are inside the support; give "
                       "starts nearer to it (--init), bounds, or another --schedule",
@@ -191,36 +194,6 @@ static double choose_step(gess__annealing *a, double power)
     return low > 0.0 ? low : high;
 }
 
-/* Resamples the particles by their weights. Copies of a particle get places in the same half of the chains, since fits
- * compare the halves, and in different rows, since the chains of the run come from one row. */
-void gess__annealing_resample(gess__annealing *a, size_t from_points)
-{
-    gess__ensemble *e = a->learning->ensemble;
-    gess__window *w = &a->learning->adaptation->window;
-    size_t n = gess__window_points(w), from = 0, dim = w->dim;
-    GESS_ASSERT(from_points >= n && from_points <= w->room * w->chains);
-    gess__key key = {.seed = e->seed,
-                     .iteration = a->state.steps,
-                     .chain = e->chains.first,
-                     .purpose = GESS__FOR_RESAMPLING};
-    double sum = 0.0, start = gess__uniform(key, 0), *points = w->packed;
-    for (size_t i = 0; i < from_points; i++) sum += a->weight[i];
-    double below = a->weight[0];
-    for (size_t j = 0; j < n; j++) {
-        double at = ((double)j + start) / (double)n * sum;
-        while (from + 1 < from_points && (below <= at || a->weight[from] == 0.0)) below += a->weight[++from];
-        size_t ancestor = GESS__MUTANT(UNWEIGHTED_RESAMPLING) ? j : from;
-        size_t to = j % w->draws * w->chains + j / w->draws;
-        memcpy(points + to * dim, w->points + ancestor * dim, dim * sizeof *points);
-        w->values[to] = (double)ancestor;
-    }
-    memcpy(w->points, points, n * dim * sizeof *points);
-    for (size_t i = 0; i < n; i++) a->weight[i] = a->raw[(size_t)w->values[i]];
-    memcpy(a->raw, a->weight, n * sizeof *a->raw);
-    for (size_t i = 0; i < n; i++) a->weight[i] = a->log_reference[(size_t)w->values[i]];
-    memcpy(a->log_reference, a->weight, n * sizeof *a->raw);
-}
-
 /* The annealed log densities of the window. */
 static void join_values(gess__annealing *a)
 {
@@ -267,7 +240,7 @@ static void raise_power(gess__annealing *a)
     gess__annealing_resample(a, gess__window_points(&a->learning->adaptation->window));
 }
 
-void gess__annealing_abandon(gess__annealing *a)
+void gess__annealing_abandon(gess__annealing *a, enum gess__abandoned why)
 {
     GESS_ASSERT(a->state.under_way && a->state.steps == 0 && !a->state.open);
     gess__warmup *u = &a->learning->adaptation->warmup;
@@ -283,7 +256,21 @@ void gess__annealing_abandon(gess__annealing *a)
     u->exploring = 0;
     a->state.under_way = 0;
     a->state.abandoned = 1;
+    a->state.why = (int)why;
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
+}
+
+/* The particles as drawn from the reference, and the summits that they lead to. */
+static int first_particles(gess__annealing *a, const gess__record *record, gess_error *err)
+{
+    gess__annealing_state *s = &a->state;
+    const gess__window *w = &a->learning->adaptation->window;
+    if (!s->drawn) GESS_TRY(draw_particles(a, record, err));
+    for (size_t i = 0; i < gess__window_points(w); i++) {
+        a->raw[i] = w->values[i];
+        a->log_reference[i] = gess__reference_log(reference_of(a), w->points + i * w->dim);
+    }
+    return s->fixed || s->abandoned ? GESS_OK : gess__unexplained_search(a, record, err);
 }
 
 static int open_step(gess__annealing *a, const gess__record *record, gess_error *err)
@@ -293,7 +280,7 @@ static int open_step(gess__annealing *a, const gess__record *record, gess_error 
     gess__warmup *u = &l->adaptation->warmup;
     gess__pool_report report;
     if (s->steps == 0)
-        GESS_TRY(draw_particles(a, record, err));
+        GESS_TRY(first_particles(a, record, err));
     else
         split_values(a);
     if (s->abandoned) return GESS_OK;
@@ -307,6 +294,7 @@ static int open_step(gess__annealing *a, const gess__record *record, gess_error 
     s->begun = gess__ensemble_done(l->ensemble);
     s->length = s->fixed ? FIRST_LENGTH : choose_length(a);
     s->open = 1;
+    s->failures = 0;
     u->before = l->ensemble->tally;
     u->value_before = u->mean_value;
     u->error_before = u->mean_error;
@@ -331,17 +319,24 @@ static void store_row(gess__annealing *a, size_t row)
     memcpy(w->values + row * w->chains, e->chains.value, w->chains * sizeof *w->values);
 }
 
+/* Log densities of the target at the particles. */
+static void set_raw(gess__annealing *a)
+{
+    const gess__window *w = &a->learning->adaptation->window;
+    for (size_t i = 0; i < gess__window_points(w); i++)
+        a->raw[i] = gess__target_unannealed(&a->learning->ensemble->target, w->points + i * w->dim, w->values[i]);
+}
+
 /* Notes the particles at which log π − log T is highest, and the highest particle of every cluster. */
 static void note_summits(gess__annealing *a)
 {
     enum { PER_STEP = 4 };
     const gess__window *w = &a->learning->adaptation->window;
-    const gess__target *target = &a->learning->ensemble->target;
     size_t n = gess__window_points(w), best[GESS__MAX_COMPONENTS];
     gess__weighing_log_ts(a, a->weight);
+    set_raw(a);
     for (size_t k = 0; k < a->clusters->count; k++) best[k] = n;
     for (size_t i = 0; i < n; i++) {
-        a->raw[i] = gess__target_unannealed(target, w->points + i * w->dim, w->values[i]);
         a->weight[i] = a->raw[i] - a->weight[i];
         size_t k = a->clusters->label[i];
         if (best[k] == n || a->raw[i] > a->raw[best[k]]) best[k] = i;
@@ -428,7 +423,7 @@ int gess__annealing_step(gess__annealing *a,
     GESS_ASSERT(s->under_way);
     if (!s->open) GESS_TRY(open_step(a, record, err));
     if (s->abandoned) {
-        gess__annealing_abandon(a);
+        gess__annealing_abandon(a, (enum gess__abandoned)s->why);
         return GESS_OK;
     }
     while (gess__ensemble_done(e) < s->begun + ad->window.draws * s->length) {
@@ -436,6 +431,10 @@ int gess__annealing_step(gess__annealing *a,
         if (past % s->length == 0) load_row(a, row);
         GESS_TRY(advance(self, s->begun + (row + 1) * s->length, record, err));
         store_row(a, row);
+    }
+    if (!s->fixed && s->rounds == 0) {
+        set_raw(a);
+        GESS_TRY(gess__unexplained_search(a, record, err));
     }
     if (s->rounds == ROUNDS - 1 && !s->fixed) GESS_TRY(gess__weighing_run(a, record, err));
     gess__warmup_measure_moves(ad);
@@ -456,6 +455,7 @@ static int possible(const gess__annealing *a)
     uint64_t done = gess__ensemble_done(a->learning->ensemble);
     if (s->powers >= GESS__MAX_POWERS || s->rounds > ROUNDS || s->weighed > GESS__MAX_COMPONENTS) return 0;
     if ((s->under_way || s->weighed > 0) && a->summits == NULL) return 0;
+    if (s->failures > GESS__MAX_FAILURES) return 0;
     if (s->under_way != a->learning->adaptation->warmup.exploring) return 0;
     if (!s->under_way || !s->open) return 1;
     return s->length > 0 && s->length <= MAX_LENGTH && s->begun <= done &&

@@ -21,8 +21,17 @@
 /* Temperatures that are recorded; a run needs some tens. */
 enum { GESS__MAX_POWERS = 256 };
 
+/* Climbs of a step that may lead to nothing new. */
+enum { GESS__MAX_FAILURES = 2 };
+
 /* A mode may be given up if its share of the mass is below this. */
 #define GESS__NEGLIGIBLE 1e-4
+
+/* Whether hardly a particle inside the support is an error, or a reason to go another way. */
+enum gess__annealing_wish { GESS__ANNEAL_IF_POSSIBLE, GESS__ANNEAL };
+
+/* Why annealing was abandoned. */
+enum gess__abandoned { GESS__TOO_SHORT, GESS__NO_SUPPORT };
 
 /* Where the window of warm-up was. */
 typedef struct gess__window_place {
@@ -32,8 +41,10 @@ typedef struct gess__window_place {
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
     int under_way, done;
-    int abandoned;       /* the reference has hardly a point inside the support, and there is another route */
-    int required;        /* there is none */
+    int abandoned;       /* there is another route, and `why` says why it was taken */
+    int wish;            /* enum gess__annealing_wish */
+    int why;             /* enum gess__abandoned */
+    int drawn;           /* the particles have been drawn from the reference */
     unsigned last_stage; /* of warm-up, in which it ended */
     int fixed;           /* the powers are given, T and the number of updates stay as they are (tests) */
     uint64_t particles;
@@ -48,8 +59,13 @@ typedef struct gess__annealing_state {
     /* of the step that is under way */
     int open;
     uint64_t begun, length; /* iteration at which its first wave began; updates per wave */
-    int rushed;             /* the last step was longer than it ought to be: evaluations ran out */
-    int unplaced;           /* a mode has no particles, and there is no room for any */
+    /* climbs from particles that the known summits do not explain (unexplained.h) */
+    uint64_t climbs, climb_evals;
+    uint64_t failed[GESS__MAX_FAILURES]; /* particles of this step from which climbs led to nothing new */
+    unsigned failures;                   /* their number */
+    unsigned unused;
+    int rushed;   /* the last step was longer than it ought to be: evaluations ran out */
+    int unplaced; /* a mode has no particles, and there is no room for any */
     uint64_t clusters;
     /* the modes that were weighed */
     uint64_t weighed;
@@ -74,9 +90,8 @@ void gess__annealing_free(gess__annealing *annealing);
 /* Whether the limit of evaluations for warm-up allows enough particles. */
 int gess__annealing_is_affordable(const gess__annealing *annealing);
 
-/* Begins: the particles are drawn by the first step. Without `required` annealing is abandoned if the reference has
- * hardly a point inside the support. */
-void gess__annealing_begin(gess__annealing *annealing, int required);
+/* Begins: the particles are drawn by the first step. */
+void gess__annealing_begin(gess__annealing *annealing, enum gess__annealing_wish wish);
 
 /* Runs one step, or the rest of one that was stopped. `advance` runs all chains up to an iteration, as in
  * gess__stage_steps. */
@@ -85,7 +100,7 @@ int gess__annealing_step(gess__annealing *annealing,
                          void *self, const gess__record *record, gess_error *err);
 
 /* Goes back to ordinary warm-up; no chain has moved since annealing began. */
-void gess__annealing_abandon(gess__annealing *annealing);
+void gess__annealing_abandon(gess__annealing *annealing, enum gess__abandoned why);
 
 void gess__annealing_archive(gess__annealing *annealing, gess__archive *archive);
 

@@ -43,12 +43,13 @@ void gess__exploration_started(gess__exploration *x, int annealed)
     memcpy(x->starts, c->x, c->count * x->learning->ensemble->target.dim * sizeof *x->starts);
     memcpy(x->start_values, c->value, c->count * sizeof *x->start_values);
     gess__reference_fit(x->learning->ensemble->target.reference, c->count, c->x);
-    /* a box says where modes may be; too narrow ones are not seen from the starts of some chains */
+    /* a box says where modes may be; narrow ones are not seen from the starts of some chains, but from many points */
     const gess__reference *r = x->learning->ensemble->target.reference;
     const gess__warmup *u = &x->learning->adaptation->warmup;
     int box = gess__reference_is_box(r) && r->dim <= MAX_BOX && u->fixed == GESS_AUTO &&
               gess__annealing_is_affordable(x->annealing);
-    if ((annealed || box) && !u->over) gess__annealing_begin(x->annealing, annealed);
+    if ((annealed || box) && !u->over)
+        gess__annealing_begin(x->annealing, annealed ? GESS__ANNEAL : GESS__ANNEAL_IF_POSSIBLE);
 }
 
 int gess__exploration_step(gess__exploration *x,
@@ -80,7 +81,7 @@ int gess__exploration_assess(gess__exploration *x)
     const gess__annealing_state *s = &x->annealing->state;
     if (x->scout != NULL && x->scout->state.several && !s->done && !s->abandoned &&
         gess__annealing_is_affordable(x->annealing)) {
-        gess__annealing_begin(x->annealing, 0);
+        gess__annealing_begin(x->annealing, GESS__ANNEAL_IF_POSSIBLE);
         return 1;
     }
     int more = gess__learning_assess(x->learning);
@@ -89,7 +90,7 @@ int gess__exploration_assess(gess__exploration *x)
 
 void gess__exploration_ended(gess__exploration *x)
 {
-    if (x->annealing->state.under_way) gess__annealing_abandon(x->annealing);
+    if (x->annealing->state.under_way) gess__annealing_abandon(x->annealing, GESS__TOO_SHORT);
     const gess__annealing_state *s = &x->annealing->state;
     int looked = s->done ? gess__mixture_room(x->learning->ensemble->target.dim) > 1
                          : x->scout != NULL && x->scout->state.tested && !x->scout->state.several;

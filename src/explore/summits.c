@@ -98,8 +98,9 @@ static void sort_points(gess__summits *s)
     s->state.next = 0;
 }
 
-static void keep_summit(gess__summits *s)
+void gess__summits_keep(gess__summits *s)
 {
+    GESS_ASSERT(s->state.count < GESS__MAX_SUMMITS);
     gess__approx *t = s->t[s->state.count];
     double value;
     gess__laplace_top(s->climber, &value);
@@ -108,12 +109,26 @@ static void keep_summit(gess__summits *s)
     s->state.value[s->state.count++] = value;
 }
 
+/* Forgets the summits that T covers without them. */
+static void drop_covered(gess__summits *s)
+{
+    size_t kept = 0, count = s->state.count;
+    s->state.count = 0; /* for log_t_of() */
+    for (size_t k = 0; k < count; k++) {
+        if (covered(s, s->t[k]->mu, s->state.value[k])) continue;
+        if (kept < k) gess__approx_copy(s->t[kept], s->t[k]);
+        s->state.value[kept++] = s->state.value[k];
+    }
+    s->state.count = kept;
+}
+
 int gess__summits_search(gess__summits *s, gess__ensemble *e, const gess__record *record, double typical,
                          const double *scale, uint64_t max_evals, gess_error *err)
 {
     gess__summits_state *state = &s->state;
     s->mixture = e->frozen.mixture;
     s->limit = typical + COVERED;
+    if (!state->sorted) drop_covered(s);
     if (!state->sorted) sort_points(s);
     size_t n = state->noted < GESS__NOTED ? (size_t)state->noted : GESS__NOTED;
     for (; state->next < n && state->climbs < MAX_CLIMBS && state->count < GESS__MAX_SUMMITS; state->next++) {
@@ -131,7 +146,7 @@ int gess__summits_search(gess__summits *s, gess__ensemble *e, const gess__record
         GESS_TRY(gess__laplace_climb(s->climber, e, record, &climb, &end, err));
         state->evals += e->tally.evals - before;
         state->climbs++;
-        if (end == GESS__CLIMB_FOUND) keep_summit(s);
+        if (end == GESS__CLIMB_FOUND) gess__summits_keep(s);
     }
     state->noted = 0;
     state->sorted = 0;

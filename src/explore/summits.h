@@ -9,7 +9,7 @@
 
 #include "adapt/laplace.h"
 
-enum { GESS__NOTED = 256, GESS__MAX_SUMMITS = 16 };
+enum { GESS__NOTED = 256, GESS__MAX_SUMMITS = 32 };
 
 /* Saved in checkpoints as it is. */
 typedef struct gess__summits_state {
@@ -40,8 +40,12 @@ void gess__summits_free(gess__summits *summits);
 /* Notes a point y with its log density. */
 void gess__summits_note(gess__summits *summits, const double *y, double value);
 
-/* Climbs from the noted points that T does not cover, at most max_evals evaluations; log π − log T of points that it
- * covers is about `typical`. `scale`: lengths to begin with, per coordinate. If it is stopped, the next call goes on.
+/* Keeps the maximum that the last climb has found; there must be room. */
+void gess__summits_keep(gess__summits *summits);
+
+/* Forgets the summits that T covers by now. Then climbs from the noted points that T does not cover, at most
+ * max_evals evaluations; log π − log T of points that it covers is about `typical`. `scale`: lengths to begin with, per
+ * coordinate. If it is stopped, the next call goes on.
  */
 int gess__summits_search(gess__summits *summits, gess__ensemble *ensemble, const gess__record *record, double typical,
                          const double *scale, uint64_t max_evals, gess_error *err);

@@ -10,6 +10,7 @@
 #include "base/vmath.h"
 #include "explore/component.h"
 #include "explore/evaluate.h"
+#include "explore/resampling.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -16,9 +16,6 @@ typedef struct gess__mode_weight {
     double log_mass, error;
 } gess__mode_weight;
 
-/* Resamples the particles of the window from its first `from_points` points, by their weights (annealing.c). */
-void gess__annealing_resample(gess__annealing *annealing, size_t from_points);
-
 /* log T of all particles, under the mixture. */
 void gess__weighing_log_ts(gess__annealing *annealing, double *out);
 

@@ -38,14 +38,18 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
                       (unsigned long long)t->unexplained, (unsigned long long)t->climbs, (unsigned long long)t->evals,
                       t->several ? "another summit beyond a valley, so warm-up goes on by annealing"
                                  : "no other summit");
-    if (a->abandoned && stages == a->last_stage + 1)
+    if (a->abandoned && stages == (unsigned)(t != NULL && t->several) + 1)
         gess__run_log(run, "    annealing was abandoned: %s",
-                      a->particles > 0 ? "hardly a point of the reference is inside the support"
-                                       : "warm-up ended before it began");
+                      a->why == GESS__TOO_SHORT ? "warm-up ended before it began"
+                                                : "hardly a point of the reference is inside the support");
     if (a->under_way || (a->done && stages == a->last_stage))
         gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
                       a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->clusters,
                       a->log_z);
+    if (a->under_way && !a->searched && a->climbs > 0 && s != NULL)
+        gess__run_log(run,
+                      "    climbs from particles that no summit explained: %llu so far, %llu evaluations, %llu summits",
+                      (unsigned long long)a->climbs, (unsigned long long)a->climb_evals, (unsigned long long)s->count);
     if (a->under_way && a->searched && s != NULL)
         gess__run_log(run, "    climbs from points that T did not cover: %llu, %llu evaluations, %llu summits",
                       (unsigned long long)s->climbs, (unsigned long long)s->evals, (unsigned long long)s->count);
