@@ -412,32 +412,32 @@ static int search(gess__laplace *s, uint64_t max_evals, int *found, gess_error *
     return GESS_OK;
 }
 
-int gess__laplace_climb(gess__laplace *s, gess__ensemble *e, const gess__record *record, const gess__climb *climb,
-                        enum gess__climb_end *end, gess_error *err)
+int gess__laplace_ascend(gess__laplace *s, gess__ensemble *e, const gess__record *record, const gess__ascent *ascent,
+                         enum gess__ascent_end *end, gess_error *err)
 {
     gess_error error = {0};
     int found = 0, more = 1, status = GESS_OK;
-    gess__record patient = *record; /* a checkpoint waits for the end of the climb */
+    gess__record patient = *record; /* a checkpoint waits for the end of the ascent */
     patient.stop = gess__record_quit(record);
     s->ensemble = e;
     s->record = &patient;
-    begin_at(s, climb->point, climb->value, climb->scale, climb->frame);
-    *end = GESS__CLIMB_LOST;
-    while (more && status == GESS_OK && *end == GESS__CLIMB_LOST) {
+    begin_at(s, ascent->point, ascent->value, ascent->scale, ascent->frame);
+    *end = GESS__ASCENT_LOST;
+    while (more && status == GESS_OK && *end == GESS__ASCENT_LOST) {
         int stepped = s->at.kind == STEP;
-        if (s->at.evals + round_cost(s) > climb->max_evals) break;
+        if (s->at.evals + round_cost(s) > ascent->max_evals) break;
         status = run_round(s, &error);
         if (status == GESS_OK) status = report_progress(s, &error);
         if (status == GESS_OK) more = conclude(s, &found);
-        if (status != GESS_OK || !stepped || climb->arrived == NULL) continue;
-        if (climb->arrived(climb->user, s->top, s->at.value)) *end = GESS__CLIMB_ARRIVED;
+        if (status != GESS_OK || !stepped || ascent->arrived == NULL) continue;
+        if (ascent->arrived(ascent->user, s->top, s->at.value)) *end = GESS__ASCENT_ARRIVED;
     }
     s->record = NULL;
     if (status != GESS_OK && status != GESS_ERR_MODEL) {
         if (err != NULL) *err = error;
         return status;
     }
-    if (found) *end = GESS__CLIMB_FOUND;
+    if (found) *end = GESS__ASCENT_FOUND;
     e->tally.evals += s->at.evals;
     return GESS_OK;
 }

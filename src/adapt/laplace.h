@@ -22,28 +22,28 @@ void gess__laplace_free(gess__laplace *laplace);
  * meets an error of the model ends without a result. */
 int gess__laplace_search(gess__learning *l, const gess__record *record, gess_error *err);
 
-/* Where a climb begins, and when it ends. */
-typedef struct gess__climb {
+/* Where an ascent begins, and when it ends. */
+typedef struct gess__ascent {
     const double *point; /* dim */
     double value;        /* the log density there */
     const double *frame; /* dim × dim, column-major: directions as long as the density is wide along them; or NULL */
     const double *scale; /* dim: lengths along the coordinates, if there is no frame */
     uint64_t max_evals;
-    /* Whether a climb may end at this point, since the place is known; or NULL. */
+    /* Whether an ascent may end at this point, since the place is known; or NULL. */
     int (*arrived)(void *user, const double *point, double value);
     void *user;
-} gess__climb;
+} gess__ascent;
 
-enum gess__climb_end { GESS__CLIMB_LOST, GESS__CLIMB_ARRIVED, GESS__CLIMB_FOUND };
+enum gess__ascent_end { GESS__ASCENT_LOST, GESS__ASCENT_ARRIVED, GESS__ASCENT_FOUND };
 
-/* Climbs to a maximum, which is then gess__laplace_top(), with the Laplace approximation there in
- * gess__laplace_approx() if *end is GESS__CLIMB_FOUND. The evaluations are counted in the ensemble's tally. A climb
+/* Ascends to a maximum, which is then gess__laplace_top(), with the Laplace approximation there in
+ * gess__laplace_approx() if *end is GESS__ASCENT_FOUND. The evaluations are counted in the ensemble's tally. An ascent
  * that the end of the run stops (GESS_ERR_STOPPED) counts nothing, and must begin again. An error of the model ends it
  * without a result. */
-int gess__laplace_climb(gess__laplace *laplace, gess__ensemble *ensemble, const gess__record *record,
-                        const gess__climb *climb, enum gess__climb_end *end, gess_error *err);
+int gess__laplace_ascend(gess__laplace *laplace, gess__ensemble *ensemble, const gess__record *record,
+                         const gess__ascent *ascent, enum gess__ascent_end *end, gess_error *err);
 
-/* The highest point that the last climb has reached, and its log density. */
+/* The highest point that the last ascent has reached, and its log density. */
 const double *gess__laplace_top(const gess__laplace *laplace, double *value);
 
 /* The state of a search that was stopped (laplace_stopped). */

@@ -43,7 +43,7 @@ int gess__annealing_new(gess__annealing **annealing, gess__learning *l, gess_err
     GESS_ALLOC(&a->log_reference, room, err);
     GESS_ALLOC(&a->weight, room, err);
     GESS_ALLOC(&a->centre, GESS__MAX_COMPONENTS * w->dim, err);
-    GESS_TRY(gess__summits_new(&a->summits, w->dim, err));
+    GESS_TRY(gess__maxima_new(&a->maxima, w->dim, err));
     return gess__clusters_new(&a->clusters, room, w->dim, err);
 }
 
@@ -51,7 +51,7 @@ void gess__annealing_free(gess__annealing *a)
 {
     if (a == NULL) return;
     gess__clusters_free(a->clusters);
-    gess__summits_free(a->summits);
+    gess__maxima_free(a->maxima);
     free(a->raw);
     free(a->log_reference);
     free(a->weight);
@@ -78,7 +78,7 @@ static size_t wanted(const gess__annealing *a)
 
 int gess__annealing_is_affordable(const gess__annealing *a)
 {
-    return a->summits != NULL && affordable(a) >= wanted(a) / 2;
+    return a->maxima != NULL && affordable(a) >= wanted(a) / 2;
 }
 
 /* Rows of the window that hold particles: at least half of those wanted. */
@@ -109,7 +109,7 @@ void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish)
     a->state.laplace[1] = s->by_laplace;
     a->state.evals = a->learning->ensemble->tally.evals;
     a->learning->adaptation->warmup.exploring = 1;
-    s->laplace_found = s->by_laplace = 0; /* the curvature at one summit says nothing of the others */
+    s->laplace_found = s->by_laplace = 0; /* the curvature at one maximum says nothing of the others */
     w->start = w->stage = 0;
     w->stride = 1;
     w->length = w->draws = rows_of(a);
@@ -260,7 +260,7 @@ void gess__annealing_abandon(gess__annealing *a, enum gess__abandoned why)
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
 }
 
-/* The particles as drawn from the reference, and the summits that they lead to. */
+/* The particles as drawn from the reference, and the maxima that they lead to. */
 static int first_particles(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__annealing_state *s = &a->state;
@@ -328,7 +328,7 @@ static void set_raw(gess__annealing *a)
 }
 
 /* Notes the particles at which log π − log T is highest, and the highest particle of every cluster. */
-static void note_summits(gess__annealing *a)
+static void note_maxima(gess__annealing *a)
 {
     enum { PER_STEP = 4 };
     const gess__window *w = &a->learning->adaptation->window;
@@ -342,12 +342,12 @@ static void note_summits(gess__annealing *a)
         if (best[k] == n || a->raw[i] > a->raw[best[k]]) best[k] = i;
     }
     for (size_t k = 0; k < a->clusters->count; k++)
-        gess__summits_note(a->summits, w->points + best[k] * w->dim, a->raw[best[k]]);
+        gess__maxima_note(a->maxima, w->points + best[k] * w->dim, a->raw[best[k]]);
     for (int j = 0; j < PER_STEP; j++) {
         size_t top = 0;
         for (size_t i = 1; i < n; i++)
             if (a->weight[i] > a->weight[top]) top = i;
-        gess__summits_note(a->summits, w->points + top * w->dim, a->raw[top]);
+        gess__maxima_note(a->maxima, w->points + top * w->dim, a->raw[top]);
         a->weight[top] = -INFINITY;
     }
 }
@@ -372,7 +372,7 @@ static void fit_step(gess__annealing *a)
     l->state.score = report.score;
     l->state.gap = report.gap;
     gess__weighing_fit(a);
-    note_summits(a);
+    note_maxima(a);
     gess__move_mix_choose(l);
     set_moves(a);
 }
@@ -454,7 +454,7 @@ static int possible(const gess__annealing *a)
     const gess__annealing_state *s = &a->state;
     uint64_t done = gess__ensemble_done(a->learning->ensemble);
     if (s->powers >= GESS__MAX_POWERS || s->rounds > ROUNDS || s->weighed > GESS__MAX_COMPONENTS) return 0;
-    if ((s->under_way || s->weighed > 0) && a->summits == NULL) return 0;
+    if ((s->under_way || s->weighed > 0) && a->maxima == NULL) return 0;
     if (s->failures > GESS__MAX_FAILURES) return 0;
     if (s->under_way != a->learning->adaptation->warmup.exploring) return 0;
     if (!s->under_way || !s->open) return 1;
@@ -468,8 +468,8 @@ void gess__annealing_archive(gess__annealing *a, gess__archive *archive)
     GESS_ARCHIVE(archive, s);
     if (!possible(a)) archive->bad = 1;
     if (!archive->bad && s->weighed > 0)
-        gess__archive_bytes(archive, a->centre, s->weighed * a->summits->dim * sizeof *a->centre);
+        gess__archive_bytes(archive, a->centre, s->weighed * a->maxima->dim * sizeof *a->centre);
     if (!s->under_way || archive->bad) return;
-    gess__summits_archive(a->summits, archive);
+    gess__maxima_archive(a->maxima, archive);
     gess__archive_bytes(archive, a->clusters->metric, a->clusters->dim * sizeof *a->clusters->metric);
 }

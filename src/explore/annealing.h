@@ -16,12 +16,12 @@
 
 #include "adapt/learning.h"
 #include "explore/clusters.h"
-#include "explore/summits.h"
+#include "explore/maxima.h"
 
 /* Temperatures that are recorded; a run needs some tens. */
 enum { GESS__MAX_POWERS = 256 };
 
-/* Climbs of a step that may lead to nothing new. */
+/* Ascents of a step that may lead to nothing new. */
 enum { GESS__MAX_FAILURES = 2 };
 
 /* A mode may be given up if its share of the mass is below this. */
@@ -55,13 +55,13 @@ typedef struct gess__annealing_state {
     double power[GESS__MAX_POWERS];
     double log_z;    /* log of the estimated normalisation of the target so far */
     unsigned rounds; /* of moves at β = 1 */
-    int searched;    /* summits that T does not cover have been searched for */
+    int searched;    /* maxima that T does not cover have been searched for */
     /* of the step that is under way */
     int open;
     uint64_t begun, length; /* iteration at which its first wave began; updates per wave */
-    /* climbs from particles that the known summits do not explain (unexplained.h) */
-    uint64_t climbs, climb_evals;
-    uint64_t failed[GESS__MAX_FAILURES]; /* particles of this step from which climbs led to nothing new */
+    /* ascents from particles that the known maxima do not explain (unexplained.h) */
+    uint64_t ascents, ascent_evals;
+    uint64_t failed[GESS__MAX_FAILURES]; /* particles of this step from which ascents led to nothing new */
     unsigned failures;                   /* their number */
     unsigned unused;
     int rushed;   /* the last step was longer than it ought to be: evaluations ran out */
@@ -78,7 +78,7 @@ typedef struct gess__annealing {
     gess__learning *learning; /* borrowed */
     gess__annealing_state state;
     gess__clusters *clusters;
-    gess__summits *summits;
+    gess__maxima *maxima;
     double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
     double *weight;              /* per particle */
     double *centre;              /* GESS__MAX_COMPONENTS × dim: centres of the modes that were weighed */

@@ -137,31 +137,31 @@ static void set_link(gess__clusters *c, size_t m, const double *points, const do
     c->near[i] = count > 0 ? sqrt(near[count - 1]) : INFINITY;
 }
 
-/* The summit that a chosen point leads to. */
-static uint32_t summit(const gess__clusters *c, uint32_t i)
+/* The maximum that a chosen point leads to. */
+static uint32_t maximum(const gess__clusters *c, uint32_t i)
 {
     double factor = c->dim == 1 ? LONG_LINK_ON_A_LINE : LONG_LINK;
     while (c->parent[i] != i && !(c->link[i] > factor * c->near[i])) i = c->parent[i];
     return i;
 }
 
-/* Joins the cluster of summit i to the one that i is linked to. */
+/* Joins the cluster of maximum i to the one that i is linked to. */
 static void join(gess__clusters *c, size_t i)
 {
     c->link[i] = 0.0;
-    c->size[summit(c, (uint32_t)i)] += c->size[i];
+    c->size[maximum(c, (uint32_t)i)] += c->size[i];
     c->size[i] = 0;
 }
 
-/* Counts the points of every summit in c->size. */
+/* Counts the points of every maximum in c->size. */
 static void count_points(gess__clusters *c, size_t m)
 {
     memset(c->size, 0, m * sizeof *c->size);
-    for (size_t i = 0; i < m; i++) c->size[summit(c, (uint32_t)i)]++;
+    for (size_t i = 0; i < m; i++) c->size[maximum(c, (uint32_t)i)]++;
 }
 
-/* Returns the number of summits, and the smallest of those that can be joined in *smallest. */
-static size_t count_summits(const gess__clusters *c, size_t m, size_t *smallest)
+/* Returns the number of maxima, and the smallest of those that can be joined in *smallest. */
+static size_t count_maxima(const gess__clusters *c, size_t m, size_t *smallest)
 {
     size_t count = 0;
     *smallest = m;
@@ -173,10 +173,10 @@ static size_t count_summits(const gess__clusters *c, size_t m, size_t *smallest)
     return count;
 }
 
-/* Numbers the summits by falling size, and labels every point by the chosen point that is nearest to it. */
+/* Numbers the maxima by falling size, and labels every point by the chosen point that is nearest to it. */
 static void label(gess__clusters *c, size_t n, size_t m, const double *points)
 {
-    for (size_t i = 0; i < m; i++) c->label[i] = summit(c, (uint32_t)i);
+    for (size_t i = 0; i < m; i++) c->label[i] = maximum(c, (uint32_t)i);
     for (size_t i = 0; i < m; i++) c->link[i] = (double)c->size[i];
     c->count = 0;
     for (;;) {
@@ -220,10 +220,10 @@ void gess__clusters_find(gess__clusters *c, size_t n, const double *points, cons
     choose(c, n, m);
     for (size_t i = 0; i < m; i++) set_link(c, m, points, values, i);
     count_points(c, m);
-    size_t count = count_summits(c, m, &smallest), min = least * m / n;
+    size_t count = count_maxima(c, m, &smallest), min = least * m / n;
     while (count > 1 && smallest < m && (count > max || c->size[smallest] < min || c->size[smallest] < 2)) {
         join(c, smallest);
-        count = count_summits(c, m, &smallest);
+        count = count_maxima(c, m, &smallest);
     }
     label(c, n, m, points);
     for (size_t i = 0; c->count > max && i < n; i++) { /* distances that are not finite */

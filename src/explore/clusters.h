@@ -1,8 +1,8 @@
-/* Clusters of points whose log densities are known: a cluster is the points that lead uphill to the same summit.
+/* Clusters of points whose log densities are known: a cluster is the points that lead uphill to the same maximum.
  *
  * Every point is linked to its nearest neighbour of higher log density (A. Rodriguez and A. Laio, "Clustering by fast
  * search and find of density peaks", Science 344 (2014), with the true log densities in place of estimated ones). A
- * point whose link is much longer than the distances to its nearest neighbours is a summit. */
+ * point whose link is much longer than the distances to its nearest neighbours is a maximum. */
 #ifndef GESS_EXPLORE_CLUSTERS_H
 #define GESS_EXPLORE_CLUSTERS_H
 

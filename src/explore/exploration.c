@@ -68,8 +68,8 @@ int gess__exploration_probe(gess__exploration *x, const gess__record *record, ge
 {
     const gess__warmup *u = &x->learning->adaptation->warmup;
     size_t found = 0;
-    if (x->annealing->summits != NULL && (u->calm > 0 || x->rare.under_way))
-        GESS_TRY(gess__rare_search(&x->rare, x->annealing->summits, x->basins, x->learning, record, &found, err));
+    if (x->annealing->maxima != NULL && (u->calm > 0 || x->rare.under_way))
+        GESS_TRY(gess__rare_search(&x->rare, x->annealing->maxima, x->basins, x->learning, record, &found, err));
     x->found = found > 0;
     if (x->annealing->state.done) return GESS_OK;
     GESS_TRY(gess__laplace_search(x->learning, record, err));
@@ -109,8 +109,8 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
     gess__basins_archive(x->basins, archive);
     GESS_ARCHIVE(archive, &x->rare);
     if (x->rare.under_way && !archive->bad) {
-        if (x->annealing->summits != NULL)
-            gess__summits_archive(x->annealing->summits, archive);
+        if (x->annealing->maxima != NULL)
+            gess__maxima_archive(x->annealing->maxima, archive);
         else
             archive->bad = 1;
     }

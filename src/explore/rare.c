@@ -1,5 +1,5 @@
-/* Climbs from the points of the window that T covers least, and weighs the summits by importance sampling from the
- * Laplace approximation there. */
+/* Searches for maxima from the points of the window that T covers least, and weighs the maxima by importance sampling
+ * from the Laplace approximation there. */
 #include "explore/rare.h"
 
 #include "base/assert.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points to climb from; draws by which a summit is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
+/* Points to ascend from; draws by which a maximum is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
 enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
 
 /* A search takes at most one in SHARE evaluations so far. */
@@ -22,7 +22,7 @@ enum { SHARE = 30 };
 /* Sets of draws are numbered from here on, beyond those of annealing, which has fewer steps. */
 enum { FIRST_SET = 1000000 };
 
-/* The share of the mass that makes a summit a basin. */
+/* The share of the mass that makes a maximum a basin. */
 #define MIN_SHARE 1e-3
 
 /* T covers a point where log π − log T exceeds the median over the window by at most this. */
@@ -61,7 +61,7 @@ static double typical_level(const gess__learning *l, double *levels, double *sca
 }
 
 /* Notes the points with the highest levels, at most one per chain. */
-static void note_points(const gess__learning *l, double *levels, gess__summits *s)
+static void note_points(const gess__learning *l, double *levels, gess__maxima *s)
 {
     const gess__window *w = &l->adaptation->window;
     size_t n = gess__window_points(w);
@@ -70,13 +70,13 @@ static void note_points(const gess__learning *l, double *levels, gess__summits *
         for (size_t i = 1; i < n; i++)
             if (levels[i] > levels[top]) top = i;
         if (!(levels[top] > -INFINITY)) return;
-        gess__summits_note(s, w->points + top * w->dim, w->values[top]);
+        gess__maxima_note(s, w->points + top * w->dim, w->values[top]);
         for (size_t i = top % w->chains; i < n; i += w->chains) levels[i] = -INFINITY;
     }
 }
 
 /* Sets the importance weights of n draws of t, and returns the log of their mean over exp(typical). Draws that T
- * covers have weight 0: their mass is not the summit's. */
+ * covers have weight 0: their mass is not the maximum's. */
 static double set_weights(const gess__mixture *mixture, const gess__approx *t, size_t n, const double *points,
                           const double *values, double typical, double *weights, double *scratch)
 {
@@ -96,9 +96,9 @@ static double set_weights(const gess__mixture *mixture, const gess__approx *t, s
     return max + gess__log(sum / (double)n);
 }
 
-/* Weighs summit number k of the search, and makes it a basin if it is not negligible: *added is then one more. */
-static int weigh(gess__rare_state *state, gess__summits *s, gess__basins *b, gess__learning *l, size_t k,
-                 double typical, const gess__record *record, size_t *added, gess_error *err)
+/* Weighs maximum number k of the search, and makes it a basin if it is not negligible: *added is then one more. */
+static int weigh(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l, size_t k, double typical,
+                 const gess__record *record, size_t *added, gess_error *err)
 {
     const gess__mixture *mixture = l->ensemble->frozen.mixture;
     size_t dim = s->dim, n = DRAWS + DRAWS_PER_DIMENSION * dim, scratch = gess__mixture_scratch(dim, 1);
@@ -124,7 +124,7 @@ static int weigh(gess__rare_state *state, gess__summits *s, gess__basins *b, ges
     return status;
 }
 
-int gess__rare_search(gess__rare_state *state, gess__summits *s, gess__basins *b, gess__learning *l,
+int gess__rare_search(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l,
                       const gess__record *record, size_t *found, gess_error *err)
 {
     const gess__warmup *u = &l->adaptation->warmup;
@@ -136,7 +136,7 @@ int gess__rare_search(gess__rare_state *state, gess__summits *s, gess__basins *b
     if (levels == NULL) return GESS_OK;
     double typical = typical_level(l, levels, s->scale);
     if (!state->under_way) {
-        s->state = (gess__summits_state){0};
+        s->state = (gess__maxima_state){0};
         note_points(l, levels, s);
         state->under_way = 1;
         state->weighing = 0;
@@ -146,13 +146,13 @@ int gess__rare_search(gess__rare_state *state, gess__summits *s, gess__basins *b
     free(levels);
     int status = GESS_OK;
     if (!state->weighing)
-        status = gess__summits_search(s, e, record, typical, s->scale, (e->tally.evals - s->state.evals) / SHARE, err);
+        status = gess__maxima_search(s, e, record, typical, s->scale, (e->tally.evals - s->state.evals) / SHARE, err);
     if (status == GESS_OK) state->weighing = 1;
-    uint64_t climbed = e->tally.evals;
+    uint64_t searched = e->tally.evals;
     for (size_t k = 0; status == GESS_OK && k < s->state.count; k++)
         status = weigh(state, s, b, l, k, typical, record, found, err);
     if (status != GESS_OK && state->weighing) { /* weigh all of them again */
-        e->tally.evals = climbed;
+        e->tally.evals = searched;
         gess__basins_remove(b, found);
     }
     state->evals += e->tally.evals - before;

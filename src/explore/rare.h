@@ -1,22 +1,22 @@
-/* Rare modes of the direct route: before warm-up ends, climbs start from the points of the window that T covers least.
- * A summit with more than a negligible share of the mass becomes a basin, and T gets a component for it. */
+/* Rare modes of the direct route: before warm-up ends, ascents start from the points of the window that T covers least.
+ * A maximum with more than a negligible share of the mass becomes a basin, and T gets a component for it. */
 #ifndef GESS_EXPLORE_RARE_H
 #define GESS_EXPLORE_RARE_H
 
 #include "explore/basins.h"
-#include "explore/summits.h"
+#include "explore/maxima.h"
 
 /* How the search stands. Saved in checkpoints as it is. */
 typedef struct gess__rare_state {
     uint64_t searches, evals, found;
     uint64_t stage; /* of warm-up, from 1, in which it searched last */
     int under_way;  /* a search was stopped */
-    int weighing;   /* its climbs are done */
+    int weighing;   /* its ascents are done */
 } gess__rare_state;
 
 /* Searches, at most once per stage, and sets *found to the number of basins that are new. If it is stopped, the next
  * call goes on. */
-int gess__rare_search(gess__rare_state *state, gess__summits *summits, gess__basins *basins, gess__learning *learning,
+int gess__rare_search(gess__rare_state *state, gess__maxima *maxima, gess__basins *basins, gess__learning *learning,
                       const gess__record *record, size_t *found, gess_error *err);
 
 #endif

@@ -329,14 +329,14 @@ static double typical_level(gess__annealing *a)
     return a->weight[n / 2];
 }
 
-/* Climbs from noted points that T does not cover, and makes every summit found a component. */
-static int find_summits(gess__annealing *a, const gess__record *record, gess_error *err)
+/* Searches from noted points that T does not cover, and makes every maximum found a component. */
+static int find_maxima(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__ensemble *e = a->learning->ensemble;
     gess__mixture *m = e->frozen.mixture;
-    gess__summits *s = a->summits;
+    gess__maxima *s = a->maxima;
     uint64_t spent = e->tally.evals - a->state.evals - s->state.evals;
-    GESS_TRY(gess__summits_search(s, e, record, typical_level(a), a->clusters->metric, spent / 4 + 1000, err));
+    GESS_TRY(gess__maxima_search(s, e, record, typical_level(a), a->clusters->metric, spent / 4 + 1000, err));
     for (size_t k = 0; k < s->state.count && m->count < gess__mixture_room(m->dim); k++) {
         gess__approx_copy(m->component[m->count], s->t[k]);
         m->log_weight[m->count] = gess__log(MIN_WEIGHT);
@@ -351,7 +351,7 @@ int gess__weighing_run(gess__annealing *a, const gess__record *record, gess_erro
     gess__ensemble *e = a->learning->ensemble;
     gess__mixture *m = e->frozen.mixture;
     gess__window *w = &a->learning->adaptation->window;
-    if (!a->state.searched) GESS_TRY(find_summits(a, record, err));
+    if (!a->state.searched) GESS_TRY(find_maxima(a, record, err));
     a->state.searched = 1;
     size_t dim = m->dim, n = gess__window_points(w), per = DRAWS + DRAWS_PER_DIMENSION * dim;
     if (m->count == 1) return GESS_OK;

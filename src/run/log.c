@@ -32,12 +32,12 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
 {
     const gess__annealing_state *a = &x->annealing->state;
     const gess__scout_state *t = x->scout != NULL ? &x->scout->state : NULL;
-    const gess__summits_state *s = x->annealing->summits != NULL ? &x->annealing->summits->state : NULL;
+    const gess__maxima_state *s = x->annealing->maxima != NULL ? &x->annealing->maxima->state : NULL;
     if (stages == 1 && t != NULL && t->done)
-        gess__run_log(run, "    test for several basins: %llu chains unexplained, %llu climbs, %llu evaluations: %s",
-                      (unsigned long long)t->unexplained, (unsigned long long)t->climbs, (unsigned long long)t->evals,
-                      t->several ? "another summit beyond a valley, so warm-up goes on by annealing"
-                                 : "no other summit");
+        gess__run_log(run, "    test for several basins: %llu chains unexplained, %llu ascents, %llu evaluations: %s",
+                      (unsigned long long)t->unexplained, (unsigned long long)t->ascents, (unsigned long long)t->evals,
+                      t->several ? "another maximum beyond a valley, so warm-up goes on by annealing"
+                                 : "no other maximum");
     if (a->abandoned && stages == (unsigned)(t != NULL && t->several) + 1)
         gess__run_log(run, "    annealing was abandoned: %s",
                       a->why == GESS__TOO_SHORT ? "warm-up ended before it began"
@@ -46,16 +46,16 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
         gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
                       a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->clusters,
                       a->log_z);
-    if (a->under_way && !a->searched && a->climbs > 0 && s != NULL)
-        gess__run_log(run,
-                      "    climbs from particles that no summit explained: %llu so far, %llu evaluations, %llu summits",
-                      (unsigned long long)a->climbs, (unsigned long long)a->climb_evals, (unsigned long long)s->count);
+    if (a->under_way && !a->searched && a->ascents > 0 && s != NULL)
+        gess__run_log(
+            run, "    ascents from particles that no maximum explained: %llu so far, %llu evaluations, %llu maxima",
+            (unsigned long long)a->ascents, (unsigned long long)a->ascent_evals, (unsigned long long)s->count);
     if (a->under_way && a->searched && s != NULL)
-        gess__run_log(run, "    climbs from points that T did not cover: %llu, %llu evaluations, %llu summits",
-                      (unsigned long long)s->climbs, (unsigned long long)s->evals, (unsigned long long)s->count);
+        gess__run_log(run, "    ascents from points that T did not cover: %llu, %llu evaluations, %llu maxima",
+                      (unsigned long long)s->ascents, (unsigned long long)s->evals, (unsigned long long)s->count);
     if (x->rare.stage == stages && stages > 0 && s != NULL)
-        gess__run_log(run, "    climbs from points that T covers least: %llu; basins found so far: %llu",
-                      (unsigned long long)s->climbs, (unsigned long long)x->rare.found);
+        gess__run_log(run, "    ascents from points that T covers least: %llu; basins found so far: %llu",
+                      (unsigned long long)s->ascents, (unsigned long long)x->rare.found);
     for (size_t k = 0; a->done && stages == a->last_stage && k < a->weighed; k++)
         if (a->given_up[k])
             gess__run_log(run, "    a mode was given up: its weight is %.2g (error %.1g)", a->weight[k],

@@ -118,7 +118,7 @@ static unsigned run(trial *t, unsigned long long every)
     return stops;
 }
 
-/* Narrow modes are found by climbs from points that were noted on the way. */
+/* Narrow modes are found by ascents from points that were noted on the way. */
 static void stopped_and_brought_back(void **state)
 {
     (void)state;
@@ -126,7 +126,7 @@ static void stopped_and_brought_back(void **state)
     open_trial(&whole, "mixture:spread=20", 1);
     open_trial(&pieces, "mixture:spread=20", 2);
     assert_int_equal(run(&whole, 0), 0);
-    assert_true(annealing_of(&whole)->summits->state.climbs > 0);
+    assert_true(annealing_of(&whole)->maxima->state.ascents > 0);
     assert_true(run(&pieces, atomic_load(&whole.c.asked) / 40) > 20);
     assert_int_equal(whole.s->ensemble.tally.evals, pieces.s->ensemble.tally.evals);
     gess__archive a = archive_of(&whole), b = archive_of(&pieces);

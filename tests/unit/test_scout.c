@@ -158,9 +158,9 @@ static void one_mode(void **state)
             const gess__scout_state *s = &scout_of(t)->state;
             assert_true(s->done);
             if (s->several)
-                fail_msg("%s in %zu dimensions, seed %llu: summits %g and %g, valley %g", cases[k].name, dim,
+                fail_msg("%s in %zu dimensions, seed %llu: maxima %g and %g, valley %g", cases[k].name, dim,
                          (unsigned long long)seed, s->first, s->second, s->valley);
-            assert_true(s->climbs <= 6 && s->evals <= 300 + 20 * (2 * dim + 12) + 2 * dim * dim + 9);
+            assert_true(s->ascents <= 6 && s->evals <= 300 + 20 * (2 * dim + 12) + 2 * dim * dim + 9);
             assert_true(t->s->ensemble.tally.evals == atomic_load(&t->d.asked));
             assert_false(gess__sampler_exploration(t->s)->annealing->state.under_way);
             release(t);
@@ -177,8 +177,8 @@ static void separate_modes(void **state)
         const gess__scout_state *s = &scout_of(t)->state;
         const double *top = scout_of(t)->top;
         assert_true(s->done && s->several);
-        assert_true(s->unexplained > 0 && s->climbs > 0 && s->evals > 0);
-        /* the two summits, in either order; a climb ends when another step would gain less than half a nat */
+        assert_true(s->unexplained > 0 && s->ascents > 0 && s->evals > 0);
+        /* the two maxima, in either order; an ascent ends when another step would gain less than half a nat */
         double high = fmax(s->first, s->second), low = fmin(s->first, s->second);
         assert_true(fabs(high - log(0.8)) < 0.5 && fabs(low - log(0.2)) < 0.5);
         assert_true(s->valley < low - 20.0);

@@ -1,5 +1,5 @@
-/* Notes points of high log density, and climbs from those that T does not cover. */
-#include "explore/summits.h"
+/* Notes points of high log density, and searches for maxima from those that T does not cover. */
+#include "explore/maxima.h"
 
 #include "base/assert.h"
 #include "base/mem.h"
@@ -13,16 +13,16 @@
 /* T covers a point if log π − log T there exceeds the typical value by at most this. */
 #define COVERED 5.0
 
-/* Climbs of a search; the degrees of freedom of a summit's t. */
-enum { MAX_CLIMBS = 24 };
-#define SUMMIT_NU 10.0
+/* Ascents of a search; the degrees of freedom of a maximum's t. */
+enum { MAX_ASCENTS = 24 };
+#define MAXIMUM_NU 10.0
 
-int gess__summits_new(gess__summits **summits, size_t dim, gess_error *err)
+int gess__maxima_new(gess__maxima **maxima, size_t dim, gess_error *err)
 {
-    *summits = NULL;
+    *maxima = NULL;
     if (gess__mixture_room(dim) == 1) return GESS_OK;
-    GESS_ALLOC(summits, 1, err);
-    gess__summits *s = *summits;
+    GESS_ALLOC(maxima, 1, err);
+    gess__maxima *s = *maxima;
     s->dim = dim;
     GESS_ALLOC(&s->point, GESS__NOTED * dim, err);
     GESS_ALLOC(&s->value, GESS__NOTED, err);
@@ -30,11 +30,11 @@ int gess__summits_new(gess__summits **summits, size_t dim, gess_error *err)
     GESS_ALLOC(&s->scale, dim, err);
     GESS_ALLOC(&s->log_t, GESS__NOTED, err);
     GESS_ALLOC(&s->scratch, gess__mixture_scratch(dim, GESS__NOTED), err);
-    for (size_t k = 0; k < GESS__MAX_SUMMITS; k++) GESS_TRY(gess__approx_new(&s->t[k], dim, err));
-    return gess__laplace_new(&s->climber, dim, err);
+    for (size_t k = 0; k < GESS__MAX_MAXIMA; k++) GESS_TRY(gess__approx_new(&s->t[k], dim, err));
+    return gess__laplace_new(&s->searcher, dim, err);
 }
 
-void gess__summits_free(gess__summits *s)
+void gess__maxima_free(gess__maxima *s)
 {
     if (s == NULL) return;
     free(s->point);
@@ -43,20 +43,20 @@ void gess__summits_free(gess__summits *s)
     free(s->scale);
     free(s->log_t);
     free(s->scratch);
-    for (size_t k = 0; k < GESS__MAX_SUMMITS; k++) gess__approx_free(s->t[k]);
-    gess__laplace_free(s->climber);
+    for (size_t k = 0; k < GESS__MAX_MAXIMA; k++) gess__approx_free(s->t[k]);
+    gess__laplace_free(s->searcher);
     free(s);
 }
 
-void gess__summits_note(gess__summits *s, const double *y, double value)
+void gess__maxima_note(gess__maxima *s, const double *y, double value)
 {
     size_t at = (size_t)(s->state.noted++ % GESS__NOTED);
     memcpy(s->point + at * s->dim, y, s->dim * sizeof *y);
     s->value[at] = value;
 }
 
-/* log T of a point, with the summits found so far as further components of small weight. */
-static double log_t_of(const gess__summits *s, const double *y)
+/* log T of a point, with the maxima found so far as further components of small weight. */
+static double log_t_of(const gess__maxima *s, const double *y)
 {
     const double share = -4.6; /* log 0.01 */
     double log_t;
@@ -68,7 +68,7 @@ static double log_t_of(const gess__summits *s, const double *y)
 
 static int covered(void *user, const double *y, double value)
 {
-    const gess__summits *s = user;
+    const gess__maxima *s = user;
     return value - log_t_of(s, y) <= s->limit;
 }
 
@@ -82,7 +82,7 @@ static void exchange(double *x, double *y, size_t n)
 }
 
 /* Sorts the noted points by falling log π − log T. */
-static void sort_points(gess__summits *s)
+static void sort_points(gess__maxima *s)
 {
     size_t n = s->state.noted < GESS__NOTED ? (size_t)s->state.noted : GESS__NOTED;
     for (size_t i = 0; i < n; i++) s->level[i] = s->value[i] - log_t_of(s, s->point + i * s->dim);
@@ -98,19 +98,19 @@ static void sort_points(gess__summits *s)
     s->state.next = 0;
 }
 
-void gess__summits_keep(gess__summits *s)
+void gess__maxima_keep(gess__maxima *s)
 {
-    GESS_ASSERT(s->state.count < GESS__MAX_SUMMITS);
+    GESS_ASSERT(s->state.count < GESS__MAX_MAXIMA);
     gess__approx *t = s->t[s->state.count];
     double value;
-    gess__laplace_top(s->climber, &value);
-    gess__approx_copy(t, gess__laplace_approx(s->climber));
-    t->nu = SUMMIT_NU;
+    gess__laplace_top(s->searcher, &value);
+    gess__approx_copy(t, gess__laplace_approx(s->searcher));
+    t->nu = MAXIMUM_NU;
     s->state.value[s->state.count++] = value;
 }
 
-/* Forgets the summits that T covers without them. */
-static void drop_covered(gess__summits *s)
+/* Forgets the maxima that T covers without them. */
+static void drop_covered(gess__maxima *s)
 {
     size_t kept = 0, count = s->state.count;
     s->state.count = 0; /* for log_t_of() */
@@ -122,41 +122,41 @@ static void drop_covered(gess__summits *s)
     s->state.count = kept;
 }
 
-int gess__summits_search(gess__summits *s, gess__ensemble *e, const gess__record *record, double typical,
-                         const double *scale, uint64_t max_evals, gess_error *err)
+int gess__maxima_search(gess__maxima *s, gess__ensemble *e, const gess__record *record, double typical,
+                        const double *scale, uint64_t max_evals, gess_error *err)
 {
-    gess__summits_state *state = &s->state;
+    gess__maxima_state *state = &s->state;
     s->mixture = e->frozen.mixture;
     s->limit = typical + COVERED;
     if (!state->sorted) drop_covered(s);
     if (!state->sorted) sort_points(s);
     size_t n = state->noted < GESS__NOTED ? (size_t)state->noted : GESS__NOTED;
-    for (; state->next < n && state->climbs < MAX_CLIMBS && state->count < GESS__MAX_SUMMITS; state->next++) {
+    for (; state->next < n && state->ascents < MAX_ASCENTS && state->count < GESS__MAX_MAXIMA; state->next++) {
         const double *y = s->point + state->next * s->dim;
-        enum gess__climb_end end;
+        enum gess__ascent_end end;
         uint64_t before = e->tally.evals;
         if (state->evals >= max_evals) break;
         if (covered(s, y, s->value[state->next])) continue;
-        gess__climb climb = {.point = y,
-                             .value = s->value[state->next],
-                             .scale = scale,
-                             .max_evals = max_evals - state->evals,
-                             .arrived = covered,
-                             .user = s};
-        GESS_TRY(gess__laplace_climb(s->climber, e, record, &climb, &end, err));
+        gess__ascent ascent = {.point = y,
+                               .value = s->value[state->next],
+                               .scale = scale,
+                               .max_evals = max_evals - state->evals,
+                               .arrived = covered,
+                               .user = s};
+        GESS_TRY(gess__laplace_ascend(s->searcher, e, record, &ascent, &end, err));
         state->evals += e->tally.evals - before;
-        state->climbs++;
-        if (end == GESS__CLIMB_FOUND) gess__summits_keep(s);
+        state->ascents++;
+        if (end == GESS__ASCENT_FOUND) gess__maxima_keep(s);
     }
     state->noted = 0;
     state->sorted = 0;
     return GESS_OK;
 }
 
-void gess__summits_archive(gess__summits *s, gess__archive *a)
+void gess__maxima_archive(gess__maxima *s, gess__archive *a)
 {
     GESS_ARCHIVE(a, &s->state);
-    if (s->state.count > GESS__MAX_SUMMITS || s->state.next > GESS__NOTED) a->bad = 1;
+    if (s->state.count > GESS__MAX_MAXIMA || s->state.next > GESS__NOTED) a->bad = 1;
     if (a->bad) return;
     gess__archive_bytes(a, s->point, GESS__NOTED * s->dim * sizeof *s->point);
     gess__archive_bytes(a, s->value, GESS__NOTED * sizeof *s->value);
