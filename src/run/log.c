@@ -34,7 +34,7 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
     const gess__scout_state *t = x->scout != NULL ? &x->scout->state : NULL;
     const gess__maxima_state *s = x->annealing->maxima != NULL ? &x->annealing->maxima->state : NULL;
     if (stages == 1 && t != NULL && t->done)
-        gess__run_log(run, "    test for several basins: %llu chains unexplained, %llu ascents, %llu evaluations: %s",
+        gess__run_log(run, "    test for several basins: unexplained points %llu, ascents %llu, evaluations %llu: %s",
                       (unsigned long long)t->unexplained, (unsigned long long)t->ascents, (unsigned long long)t->evals,
                       t->several ? "another maximum beyond a valley, so warm-up goes on by annealing"
                                  : "no other maximum");

@@ -30,6 +30,21 @@ static int pair(void *user, unsigned worker, size_t n, size_t dim, const double 
     return 0;
 }
 
+/* Half N(−5, I), half N(5, 0.1² I): in three dimensions the second has a thousandth of the first one's volume. */
+static int wide_and_narrow(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        double wide = 0.0, narrow = -(double)dim * log(0.1);
+        for (size_t k = 0; k < dim; k++) {
+            wide -= 0.5 * pow(x[i * dim + k] + 5.0, 2.0);
+            narrow -= 0.5 * pow((x[i * dim + k] - 5.0) / 0.1, 2.0);
+        }
+        logp[i] = fmax(wide, narrow) + log1p(exp(-fabs(wide - narrow)));
+    }
+    return 0;
+}
+
 /* Uniform in a ball of radius 1, far too small for draws of the box. */
 static int ball(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
 {
@@ -196,6 +211,25 @@ static void modes_of_two_ensembles(void **state)
     json_decref(history);
 }
 
+/* A narrow mode loses all its particles early in annealing, but one of them has shown it. */
+static void narrow_mode(void **state)
+{
+    (void)state;
+    static const double lower[] = {-10, -10, -10}, upper[] = {10, 10, 10};
+    gess_density density = {.size = sizeof density, .dim = 3, .logp = wide_and_narrow};
+    density.lower = lower;
+    density.upper = upper;
+    json_t *history = history_of(&density, "auto", "1", NULL);
+    const json_t *modes = json_object_get(history, "modes");
+    assert_text(exploration_of(history), "route", "annealed");
+    assert_int_equal(json_array_size(modes), 2);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *mode = json_array_get(modes, i);
+        assert_true(fabs(number(mode, "weight") - 0.5) < 5.0 * number(mode, "error"));
+    }
+    json_decref(history);
+}
+
 static void one_mode(void **state)
 {
     (void)state;
@@ -279,7 +313,7 @@ int main(void)
         cmocka_unit_test(weights_and_spread), cmocka_unit_test(modes_of_two_ensembles),
         cmocka_unit_test(one_mode),           cmocka_unit_test(not_explored),
         cmocka_unit_test(not_affordable),     cmocka_unit_test(hardly_any_support),
-        cmocka_unit_test(no_support_between),
+        cmocka_unit_test(no_support_between), cmocka_unit_test(narrow_mode),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
