@@ -228,11 +228,15 @@ static void basins(void **unused)
     fill(5);
     assert_silent(kept, "basin-lost");
     assert_silent(kept, "basin-given-up");
+    assert_silent(kept, "unweighed");
+    assert_silent("{\"exploration\": {\"route\": \"annealed\", \"unweighed\": false, \"basins\": []}}", "unweighed");
+    assert_found("{\"exploration\": {\"route\": \"direct\", \"unweighed\": true, \"basins\": []}}", GESS__FAILURE,
+                 "unweighed", "found separate modes but did not weigh them");
     assert_found(lost, GESS__FAILURE, "basin-lost", "2 of 3 basins");
     assert_found(lost, GESS__FAILURE, "basin-lost",
                  "(7): centre a = 9, b = 9, c = 9, log density -3.5, weight 0.02 ± 0.01");
     assert_silent(given_up, "basin-lost");
-    assert_found(given_up, GESS__NOTE, "basin-given-up", "1 of 2 basins that chains started in was given up");
+    assert_found(given_up, GESS__NOTE, "basin-given-up", "1 of 2 basins that warm-up found was given up");
     assert_found(given_up, GESS__NOTE, "basin-given-up",
                  "a = 20, b = -5, c = 1, log density -3.5, weight 2e-06 ± 1e-06");
     assert_silent(merged, "basin-lost");
