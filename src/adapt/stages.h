@@ -23,7 +23,7 @@ typedef struct gess__warmup {
     uint64_t max_evals;
     unsigned stages; /* complete */
     unsigned calm;   /* stages in a row without improvement */
-    int exploring; /* the window holds particles (explore/annealing.h), and stretches collect nothing */
+    int exploring;   /* the window holds particles (explore/annealing.h), and stretches collect nothing */
     /* of the stage that is running */
     int open;
     double value_before, error_before; /* mean_value and mean_error of the stage before */

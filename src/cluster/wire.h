@@ -34,7 +34,7 @@ enum {
 
 /* What a helper rank must know to make its ensembles: the same for all of them. */
 typedef struct gess__setup {
-    uint64_t block;                        /* chains per block, at most */
+    uint64_t block;                                 /* chains per block, at most */
     int32_t learns_map, mixture, anneals, tempered; /* as in gess__ensemble_settings */
 } gess__setup;
 

@@ -220,7 +220,7 @@ void gess__clusters_find(gess__clusters *c, size_t n, const double *points, cons
     choose(c, n, m);
     for (size_t i = 0; i < m; i++) set_link(c, m, points, values, i);
     count_points(c, m);
-    size_t count = count_maxima(c, m, &smallest), min = least * m / n;
+    size_t count = count_maxima(c, m, &smallest), min = (size_t)((double)least * (double)m / (double)n);
     while (count > 1 && smallest < m && (count > max || c->size[smallest] < min || c->size[smallest] < 2)) {
         join(c, smallest);
         count = count_maxima(c, m, &smallest);

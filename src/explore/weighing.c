@@ -291,7 +291,7 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w);
-    double share[GESS__MAX_COMPONENTS], floored = 0.0;
+    double share[GESS__MAX_COMPONENTS] = {0}, floored = 0.0;
     set_shares(a, mass, share);
     for (size_t k = 0; k < m->count; k++) {
         m->log_weight[k] = fmax(a->state.weight[k], MIN_WEIGHT);

@@ -9,7 +9,7 @@
  * coordinate would be updated too rarely. */
 enum { COORDINATE_PERIOD = 8, MAX_COORDINATES = 100 };
 
-static int open(gess__sampler *s, const gess_options *options, gess_error *err)
+static int open_auto(gess__sampler *s, const gess_options *options, gess_error *err)
 {
     gess__exploration *exploration = NULL;
     (void)options;
@@ -26,7 +26,7 @@ static int open_annealed(gess__sampler *s, const gess_options *options, gess_err
                           "--schedule annealed: in the %zu dimensions of this model there is no room for a component "
                           "of T per mode; use --schedule auto",
                           dim);
-    return open(s, options, err);
+    return open_auto(s, options, err);
 }
 
 static void free_state(void *state)
@@ -101,7 +101,7 @@ const gess__schedule gess__schedule_auto = {
     .mixture = 1,
     .anneals = 1,
     .fits_points = 1,
-    .open = open,
+    .open = open_auto,
     .free = free_state,
     .archive = archive,
     .started = started,
