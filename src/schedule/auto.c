@@ -92,47 +92,25 @@ static const gess__exploration *exploration_of(const gess__sampler *s)
     return s->state;
 }
 
+/* What the two schedules share. */
+#define EXPLORING                                                                                       \
+    .min_chains = 2, .learns_map = 1, .mixture = 1, .anneals = 1, .fits_points = 1, .free = free_state, \
+    .archive = archive, .explore = explore, .next = next, .ran = gess__all_chains_ran, .probe = probe,  \
+    .assess = assess, .ended = ended, .learning = learning_of, .exploration = exploration_of
+
 const gess__schedule gess__schedule_auto = {
     .name = "auto",
     .help = "pooled, with learned maps, a mixture of t and independence moves where they pay; annealed if there are "
             "several modes",
-    .min_chains = 2,
-    .learns_map = 1,
-    .mixture = 1,
-    .anneals = 1,
-    .fits_points = 1,
     .open = open_auto,
-    .free = free_state,
-    .archive = archive,
     .started = started,
-    .explore = explore,
-    .next = next,
-    .ran = gess__all_chains_ran,
-    .probe = probe,
-    .assess = assess,
-    .ended = ended,
-    .learning = learning_of,
-    .exploration = exploration_of,
+    EXPLORING,
 };
 
 const gess__schedule gess__schedule_annealed = {
     .name = "annealed",
     .help = "auto, but warm-up begins with annealing (sequential Monte Carlo), which finds separate modes",
-    .min_chains = 2,
-    .learns_map = 1,
-    .mixture = 1,
-    .anneals = 1,
-    .fits_points = 1,
     .open = open_annealed,
-    .free = free_state,
-    .archive = archive,
     .started = started_annealed,
-    .explore = explore,
-    .next = next,
-    .ran = gess__all_chains_ran,
-    .probe = probe,
-    .assess = assess,
-    .ended = ended,
-    .learning = learning_of,
-    .exploration = exploration_of,
+    EXPLORING,
 };

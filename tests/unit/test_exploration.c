@@ -1,37 +1,13 @@
 /* The way that warm-up takes, by the public interface: `auto` anneals if there are several modes or a box, not if there
  * is one mode; it says so, and the modes get their weights. */
 #include "unit/api.h"
+#include "unit/two_modes.h"
 
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Unit Gaussians around −SIDE and SIDE in every coordinate; the first has WEIGHT. */
-#define SIDE 8.0
-#define WEIGHT 0.7
-
-static int pair(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
-{
-    (void)user, (void)worker;
-    for (size_t i = 0; i < n; i++) {
-        double left = log(WEIGHT), right = log(1.0 - WEIGHT);
-        for (size_t k = 0; k < dim; k++) {
-            double a = x[i * dim + k] + SIDE, b = x[i * dim + k] - SIDE;
-            left -= 0.5 * a * a;
-            right -= 0.5 * b * b;
-        }
-        logp[i] = fmax(left, right) + log1p(exp(-fabs(left - right)));
-    }
-    return 0;
-}
-
-static void start_widely(void *user, size_t dim, const double *normals, double *x)
-{
-    (void)user;
-    for (size_t k = 0; k < dim; k++) x[k] = 10.0 * normals[k];
-}
 
 /* Counts draws by the sign of their first parameter, and hashes them. */
 typedef struct witness {

@@ -1,6 +1,7 @@
 /* What history.json says of basins and modes: how chains were spread, the weights of the modes with their errors, and
  * the ways out where annealing is impossible. */
 #include "unit/api.h"
+#include "unit/two_modes.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -9,26 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Unit Gaussians around −8 and 8 in every coordinate; the first has WEIGHT. */
-#define SIDE 8.0
-#define WEIGHT 0.7
-
 enum { CHAINS = 40, DRAWS = 200 };
-
-static int pair(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
-{
-    (void)user, (void)worker;
-    for (size_t i = 0; i < n; i++) {
-        double left = log(WEIGHT), right = log(1.0 - WEIGHT);
-        for (size_t k = 0; k < dim; k++) {
-            double a = x[i * dim + k] + SIDE, b = x[i * dim + k] - SIDE;
-            left -= 0.5 * a * a;
-            right -= 0.5 * b * b;
-        }
-        logp[i] = fmax(left, right) + log1p(exp(-fabs(left - right)));
-    }
-    return 0;
-}
 
 /* Half N(−5, I), half N(5, 0.1² I): in three dimensions the second has a thousandth of the first one's volume. */
 static int wide_and_narrow(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
@@ -55,12 +37,6 @@ static int ball(void *user, unsigned worker, size_t n, size_t dim, const double 
         logp[i] = square < 1.0 ? 0.0 : -INFINITY;
     }
     return 0;
-}
-
-static void start_widely(void *user, size_t dim, const double *normals, double *x)
-{
-    (void)user;
-    for (size_t k = 0; k < dim; k++) x[k] = 10.0 * normals[k];
 }
 
 static void start_inside(void *user, size_t dim, const double *normals, double *x)
