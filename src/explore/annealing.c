@@ -25,8 +25,9 @@ enum { MIN_INSIDE = 20 };
 /* Evaluations that annealing may take per particle. */
 enum { EVALS_PER_PARTICLE = 100 };
 
-/* Updates of a particle per step; the rounds of moves at β = 1. */
-enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 10, ROUNDS = 3 };
+/* Updates of a particle per step, and evaluations that more than MIN_LENGTH of them may take; the rounds of moves at
+ * β = 1. */
+enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 6, MAX_STEP_EVALS = 12, ROUNDS = 3 };
 
 /* Share of the particles that the conditional effective sample size of a step is. */
 #define STEP_SHARE 0.6
@@ -210,15 +211,16 @@ static uint64_t choose_length(const gess__annealing *a)
 {
     const gess__learning_state *s = &a->learning->state;
     double per_update = fmax(s->ellipse, s->independence) * a->learning->adaptation->warmup.evals_per_update;
+    double max = fmin(MAX_LENGTH, MAX_STEP_EVALS / a->learning->adaptation->warmup.evals_per_update);
     if (a->state.steps == 0 || !(per_update > 0.0)) return FIRST_LENGTH;
-    return (uint64_t)fmax(MIN_LENGTH, fmin(MAX_LENGTH, ceil(1.0 / per_update)));
+    return (uint64_t)fmax(MIN_LENGTH, fmin(max, ceil(1.0 / per_update)));
 }
 
 /* Evaluations that are left for steps: the rest is for ordinary warm-up. */
 static int out_of_evals(const gess__annealing *a)
 {
     const gess__warmup *u = &a->learning->adaptation->warmup;
-    return u->fixed == GESS_AUTO && a->learning->ensemble->tally.evals > u->max_evals / 2;
+    return u->fixed == GESS_AUTO && a->learning->ensemble->tally.evals > u->max_evals / 4 * 3;
 }
 
 /* Raises the power and resamples. */

@@ -22,7 +22,7 @@
 enum { GESS__MAX_POWERS = 256 };
 
 /* Ascents of a step that may lead to nothing new. */
-enum { GESS__MAX_FAILURES = 2 };
+enum { GESS__MAX_FAILURES = 3 };
 
 /* A mode may be given up if its share of the mass is below this. */
 #define GESS__NEGLIGIBLE 1e-4

@@ -173,7 +173,7 @@ static int is_known(void *user, const double *y, double value)
 /* Evaluations of an ascent at most. */
 static uint64_t max_ascent(size_t dim)
 {
-    return 20 * (2 * dim + 12) + 2 * dim * dim;
+    return 20 * (2 * dim + 12) + 5 * dim * dim;
 }
 
 static int ascend_from(view *v, size_t particle, const gess__record *record, gess_error *err)
