@@ -425,7 +425,10 @@ int gess__laplace_ascend(gess__laplace *s, gess__ensemble *e, const gess__record
     *end = GESS__ASCENT_LOST;
     while (more && status == GESS_OK && *end == GESS__ASCENT_LOST) {
         int stepped = s->at.kind == STEP;
-        if (s->at.evals + round_cost(s) > ascent->max_evals) break;
+        if (s->at.evals + round_cost(s) > ascent->max_evals) {
+            *end = GESS__ASCENT_TOO_LONG;
+            break;
+        }
         status = run_round(s, &error);
         if (status == GESS_OK) status = report_progress(s, &error);
         if (status == GESS_OK) more = conclude(s, &found);

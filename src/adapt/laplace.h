@@ -34,7 +34,8 @@ typedef struct gess__ascent {
     void *user;
 } gess__ascent;
 
-enum gess__ascent_end { GESS__ASCENT_LOST, GESS__ASCENT_ARRIVED, GESS__ASCENT_FOUND };
+/* How an ascent ended: without a maximum, out of evaluations, at a place that is known, or at a maximum. */
+enum gess__ascent_end { GESS__ASCENT_LOST, GESS__ASCENT_TOO_LONG, GESS__ASCENT_ARRIVED, GESS__ASCENT_FOUND };
 
 /* Ascends to a maximum, which is then gess__laplace_top(), with the Laplace approximation there in
  * gess__laplace_approx() if *end is GESS__ASCENT_FOUND. The evaluations are counted in the ensemble's tally. An ascent

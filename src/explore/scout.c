@@ -48,15 +48,20 @@ void gess__scout_free(gess__scout *s)
     free(s);
 }
 
+static int is_start(const gess__chains *c, size_t i)
+{
+    return i < c->count;
+}
+
 /* Candidate i: a start, or the present point of a chain. */
 static const double *point_of(const gess__scout *s, const gess__chains *c, size_t i)
 {
-    return i < c->count ? s->start + i * c->dim : c->x + (i - c->count) * c->dim;
+    return is_start(c, i) ? s->start + i * c->dim : c->x + (i - c->count) * c->dim;
 }
 
 static double value_of(const gess__scout *s, const gess__chains *c, size_t i)
 {
-    return i < c->count ? s->start_value[i] : c->value[i - c->count];
+    return is_start(c, i) ? s->start_value[i] : c->value[i - c->count];
 }
 
 /* Squared distance from the first maximum, by the curvature there. */
@@ -149,6 +154,8 @@ static int ascend_from(gess__scout *s, gess__ensemble *e, const gess__record *re
     double value;
     const double *top = gess__laplace_top(s->searcher, &value);
     if (end == GESS__ASCENT_ARRIVED || distance(s, top) < bulk(c->dim)) return GESS_OK;
+    /* an ascent from a start may get lost on the way in; the chain itself has come nearer */
+    if (end == GESS__ASCENT_TOO_LONG || (end == GESS__ASCENT_LOST && is_start(c, chain))) return GESS_OK;
     return find_valley(s, e, record, &s->state.several, err);
 }
 
@@ -156,7 +163,7 @@ static int run(gess__scout *s, gess__learning *l, const gess__record *record, ge
 {
     gess__ensemble *e = l->ensemble;
     uint64_t before = e->tally.evals, step = 2 * e->target.dim + 12,
-             max = 300 + 20 * step + 2 * e->target.dim * e->target.dim;
+             max = 300 + 20 * step + e->target.dim * e->target.dim;
     s->state = (gess__scout_state){.tested = 1, .first = s->maximum_value};
     set_ratios(s, &e->chains);
     for (int i = 0; i < MAX_ASCENTS && !s->state.several && e->tally.evals - before < max; i++) {

@@ -160,7 +160,7 @@ static void one_mode(void **state)
             if (s->several)
                 fail_msg("%s in %zu dimensions, seed %llu: maxima %g and %g, valley %g", cases[k].name, dim,
                          (unsigned long long)seed, s->first, s->second, s->valley);
-            assert_true(s->ascents <= 6 && s->evals <= 300 + 20 * (2 * dim + 12) + 2 * dim * dim + 9);
+            assert_true(s->ascents <= 6 && s->evals <= 300 + 20 * (2 * dim + 12) + dim * dim + 9);
             assert_true(t->s->ensemble.tally.evals == atomic_load(&t->d.asked));
             assert_false(gess__sampler_exploration(t->s)->annealing->state.under_way);
             release(t);
