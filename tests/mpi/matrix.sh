@@ -15,6 +15,7 @@ for model in german-credit ./sleeping.so; do
         [ $model = german-credit ] || options="$options --warmup 8 --reuse 2"
         "$gess" sample $model $options --threads 1 -o first
         grep -v '"seconds_' first/history.json > first.txt
+        together=0
         for count in 1 2 3 4; do
             for threads in 1 2; do
                 ranks $count "$gess" sample $model $options --threads $threads -o run ||
@@ -25,12 +26,14 @@ for model in german-credit ./sleeping.so; do
                 did=$(sed -n 's/.*rank [1-9].* tasks \([0-9]*\) .*/\1/p' run/log.txt | awk '{ s += $1 } END { print s + 0 }')
                 lines=$(grep -c '  rank [1-9]' run/log.txt || true)
                 [ "$lines" -eq $((count - 1)) ] || fail "$model, $schedule: $lines ranks in the log in place of $((count - 1))"
-                [ $model = german-credit ] || [ $count -eq 1 ] || [ "$did" -ge 10 ] || fail "$schedule: helper ranks did only $did tasks"
                 tasks=$((tasks + did))
+                together=$((together + did))
                 runs=$((runs + 1))
                 rm -r run
             done
         done
+        # on a busy machine the helper ranks of one run may come too late, not those of six
+        [ $model = german-credit ] || [ "$together" -ge 60 ] || fail "$schedule: helper ranks did only $together tasks in six runs"
         ranks 2 "$gess" sample $model $options --seed 6 -o run
         if cmp -s run/draws.gess first/draws.gess; then fail "$model, $schedule: another seed gives the same draws"; fi
         rm -r first run
