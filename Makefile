@@ -60,7 +60,7 @@ asan:
 	@$(call BUILD,asan) --target gess_command $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples)$$' -E 'bitwise|resume|diagnose|bench|densities'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights'
 	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests

@@ -280,8 +280,13 @@ static void every_kernel_and_schedule(void **state)
             const gess__schedule *schedule = gess__schedule_row(s);
             if (schedule == NULL) break;
             trial t = {.kernel = gess__kernel_row(k)->name, .schedule = schedule->name};
+            int annealed = strcmp(schedule->name, "annealed") == 0; /* costs most, and the same for every kernel */
+            if (annealed && strcmp(t.kernel, "gess") != 0) continue;
             if (compare(t).status != GESS_OK) continue;
             combinations++;
+#ifdef GESS_SANITIZED
+            if (annealed) continue;
+#endif
             t.threads = 3;
             t.no_logp = 1;
             t.ensembles = 2;
