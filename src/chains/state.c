@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
@@ -16,7 +17,10 @@ int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
     GESS_ALLOC(&c->kernel_state, c->count * c->state_size, err);
     GESS_ALLOC(&c->deltas, c->count, err);
     GESS_ALLOC(&c->log_ts, c->count, err);
+    GESS_ALLOC(&c->peak, c->count, err);
+    GESS_ALLOC(&c->peak_at, c->count * c->dim, err);
     if (tempered) GESS_ALLOC(&c->powers, c->count, err);
+    for (size_t i = 0; i < c->count; i++) c->peak[i] = -INFINITY;
     return GESS_OK;
 }
 
@@ -28,6 +32,8 @@ void gess__chains_free(gess__chains *c)
     free(c->kernel_state);
     free(c->deltas);
     free(c->log_ts);
+    free(c->peak);
+    free(c->peak_at);
     free(c->powers);
 }
 
@@ -41,5 +47,7 @@ void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__arc
     gess__archive_bytes(a, c->kernel_state + first * c->state_size, count * c->state_size * sizeof *c->kernel_state);
     gess__archive_bytes(a, c->deltas + first, count * sizeof *c->deltas);
     gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);
+    gess__archive_bytes(a, c->peak + first, count * sizeof *c->peak);
+    gess__archive_bytes(a, c->peak_at + first * c->dim, count * c->dim * sizeof *c->peak_at);
     if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
 }

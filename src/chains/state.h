@@ -1,6 +1,6 @@
 /* The state of every chain: its point in the sampling space (transform/target.h), the log density there and the blobs
- * that came with it, the numbers that the kernel keeps for it, sums of δ and log T since warm-up, and its power under
- * tempering. */
+ * that came with it, the numbers that the kernel keeps for it, sums of δ and log T since warm-up, the highest
+ * point that it passed over, and its power under tempering. */
 #ifndef GESS_CHAINS_STATE_H
 #define GESS_CHAINS_STATE_H
 
@@ -19,6 +19,8 @@ typedef struct gess__chains {
     double *kernel_state; /* count × state_size: what the kernel keeps between updates, zero at first */
     double *deltas;       /* count, or NULL: δ under T, summed over updates since warm-up */
     double *log_ts;       /* count, or NULL: log T without its constants, likewise */
+    double *peak;         /* count: the highest log density that slices along coordinates evaluated in this stage */
+    double *peak_at;      /* count × dim: the point there */
     double *powers;       /* count, or NULL: a chain samples the density raised to its power (kernel/tempered.h) */
     uint32_t first;       /* number of chain 0, for random keys */
 } gess__chains;

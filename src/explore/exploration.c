@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,8 @@ int gess__exploration_new(gess__exploration **exploration, gess__adaptation *ada
     size_t dim = adaptation->ensemble->target.dim, chains = adaptation->ensemble->chains.count;
     GESS_ALLOC(&x->starts, chains * dim, err);
     GESS_ALLOC(&x->start_values, chains, err);
+    GESS_ALLOC(&x->peak_at, dim, err);
+    x->peak = -INFINITY;
     GESS_TRY(gess__learning_new(&x->learning, adaptation, 1, err));
     GESS_TRY(gess__basins_new(&x->basins, dim, err));
     if (x->learning->laplace != NULL)
@@ -34,6 +37,7 @@ void gess__exploration_free(gess__exploration *x)
     gess__learning_free(x->learning);
     free(x->starts);
     free(x->start_values);
+    free(x->peak_at);
     free(x);
 }
 
@@ -64,10 +68,28 @@ int gess__exploration_step(gess__exploration *x,
     return GESS_OK;
 }
 
+/* Takes the highest point that chains passed over in this stage, while its map is still in use. */
+static void take_peaks(gess__exploration *x)
+{
+    gess__ensemble *e = x->learning->ensemble;
+    gess__chains *c = &e->chains;
+    double *y = e->updates[0].mapped, *rest = y + c->dim;
+    for (size_t i = 0; i < c->count; i++) {
+        if (!(c->peak[i] > -INFINITY)) continue;
+        double lp = c->peak[i] - gess__target_out(&e->target, c->peak_at + i * c->dim, y, rest);
+        lp -= gess__bounds_out(&e->target.bounds, y, rest);
+        c->peak[i] = -INFINITY;
+        if (!(lp > x->peak)) continue;
+        x->peak = lp;
+        memcpy(x->peak_at, y, c->dim * sizeof *y);
+    }
+}
+
 int gess__exploration_probe(gess__exploration *x, const gess__record *record, gess_error *err)
 {
     const gess__warmup *u = &x->learning->adaptation->warmup;
     size_t found = 0;
+    take_peaks(x);
     if (x->annealing->maxima != NULL && (u->calm > 0 || x->rare.under_way))
         GESS_TRY(gess__rare_search(&x->rare, x->annealing->maxima, x->basins, x->learning, record, &found, err));
     x->found = found > 0;
@@ -104,6 +126,8 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
     const gess__ensemble *e = x->learning->ensemble;
     gess__archive_bytes(archive, x->starts, e->chains.count * e->target.dim * sizeof *x->starts);
     gess__archive_bytes(archive, x->start_values, e->chains.count * sizeof *x->start_values);
+    GESS_ARCHIVE(archive, &x->peak);
+    gess__archive_bytes(archive, x->peak_at, e->target.dim * sizeof *x->peak_at);
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
     gess__basins_archive(x->basins, archive);

@@ -16,6 +16,8 @@ typedef struct gess__exploration {
     gess__basins *basins;
     gess__rare_state rare;
     int found;                     /* basins that are new in this stage */
+    double peak;                   /* the highest log density that chains passed over, in the user's scale */
+    double *peak_at;               /* dim: the point there, in y */
     double *starts, *start_values; /* chains × dim, chains: where the chains started, in y, and the log densities */
 } gess__exploration;
 

@@ -149,6 +149,10 @@ static int note_peak(gess__history *h, const gess__sampler *s, gess_error *err)
         memcpy(h->peak_at, row, (1 + s->ensemble.target.model->dim) * sizeof *row);
     }
     free(row);
+    const gess__exploration *x = gess__sampler_exploration(s);
+    if (x == NULL || !(x->peak > h->peak)) return GESS_OK;
+    h->peak = h->peak_at[0] = x->peak;
+    gess__bounds_out(&s->ensemble.target.bounds, x->peak_at, h->peak_at + 1);
     return GESS_OK;
 }
 
