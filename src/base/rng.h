@@ -32,7 +32,11 @@ enum gess__purpose {
     GESS__FOR_WEIGHING = 13,          /* draws of T by which modes are weighed: normals; chain = draw */
     GESS__FOR_WEIGHING_SCALE = 14,    /* the same: the scale of the t */
     GESS__FOR_TREE = 20,              /* the point of a trajectory that is chosen; index = its number */
-    GESS__FOR_SWAP = 21               /* swaps between temperatures; chain = the colder one */
+    GESS__FOR_SWAP = 21,              /* swaps between temperatures; chain = the colder one */
+    GESS__FOR_EVIDENCE = 30,          /* fresh draws of T for the evidence: normals; chain = draw, iteration = part */
+    GESS__FOR_EVIDENCE_SCALE = 31,    /* the same: the scale of the t */
+    GESS__FOR_EVIDENCE_COMPONENT = 32, /* the same: the component of a mixture */
+    GESS__FOR_EVIDENCE_RADIUS = 33     /* radii of stored draws of periodic parameters; iteration = draw */
 };
 
 typedef struct gess__key {

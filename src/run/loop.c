@@ -8,6 +8,7 @@
 #include "cluster/helper_rank.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
+#include "run/evidence.h"
 #include "run/finish.h"
 #include "run/log.h"
 #include "run/run.h"
@@ -69,10 +70,12 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     return GESS_OK;
 }
 
-/* Samples and checks in turn, until the targets are met or --max-evals is reached. */
+/* Samples and checks in turn, until the targets are met, that of the evidence too, or --max-evals is reached. */
 static int sample_to_targets(gess_run *run, gess_error *err)
 {
-    while (run->next_check > 0 || !run->stats.targets_met) {
+    int more = 0;
+    if (run->next_check == 0 && run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
+    while (run->next_check > 0 || !run->stats.targets_met || more) {
         if (run->next_check == 0) run->next_check = gess__targets_next_check(run, run->checked_draws);
         if (run->next_check == 0) break;
         GESS_TRY(sample_up_to(run, run->next_check, err));
@@ -80,6 +83,8 @@ static int sample_to_targets(gess_run *run, gess_error *err)
         run->checked_draws = run->next_check;
         run->next_check = 0;
         GESS_TRY(gess__targets_check(run, run->checked_draws, GESS__FIRST_FAILING_COLUMN, err));
+        more = 0;
+        if (run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
     }
     /* A check that fails stops at the first failing column. The final figures must cover all columns. */
     if (run->stats.targets_met || run->checked_draws == 0) return GESS_OK;
