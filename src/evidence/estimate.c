@@ -33,7 +33,8 @@ static double variance_of(size_t series, size_t n, const double *terms, double *
     }
     within /= (double)series * (double)series;
     between = series > 1 ? between / ((double)series - 1.0) / (double)series : 0.0;
-    double variance = fmax(plain, fmax(within, between));
+    /* below `plain` if draws are negatively correlated, as those of ellipses through T's centre are */
+    double variance = n >= MIN_SPECTRUM || series > 1 ? fmax(within, between) : plain;
     *effective = variance > 0.0 ? all * plain / variance : all;
     return mean > 0.0 ? variance / (mean * mean) : INFINITY;
 }
