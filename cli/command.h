@@ -60,14 +60,14 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
 /* session.c: opens a model with the data file of the options. */
 int open_model(gess_model **model, const char *specification, const gess_options *options, gess_error *err);
 
-/* evidence.c: what `evidence` and `compare` have in common. Takes the argument of an option of EVIDENCE_SETTINGS; false if
- * it is not a number for it. */
+/* evidence.c: what `evidence` and `compare` have in common. Takes the argument of an option of EVIDENCE_SETTINGS; false
+ * if it is not a number for it. */
 bool take_evidence_setting(int key, const char *argument, gess_evidence_settings *settings);
-#define EVIDENCE_SETTINGS                                                                                           \
-    {"target-evidence-error", 'e', "E", 0, "go on until the standard error is E (default: 0.02)", 0},               \
+#define EVIDENCE_SETTINGS                                                                                            \
+    {"target-evidence-error", 'e', "E", 0, "go on until the standard error is E (default: 0.02)", 0},                \
         {"max-evals", 'm', "N", 0, "evaluations, at most (default: 5000; with a target, the run's --max-evals)", 0}, \
-    {                                                                                                               \
-        "threads", 't', "N", 0, "threads (default: as in the run)", 0                                               \
+    {                                                                                                                \
+        "threads", 't', "N", 0, "threads (default: as in the run)", 0                                                \
     }
 
 /* Prints nans.csv of a run directory, if there is one. */

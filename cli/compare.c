@@ -55,15 +55,14 @@ static int compare(const struct arguments *a, gess_evidence **evidence, gess_err
 
 int command_compare(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0},
-                                                 EVIDENCE_SETTINGS,
-                                                 {0}};
-    static const struct argp argp = {.options = options,
-                                     .parser = take,
-                                     .args_doc = "DIR DIR...",
-                                     .doc = "Prints the log Bayes factors of two or more runs, with their standard errors, "
-                                            "and warns where their data or priors differ. Exit status 0: done, 6: the "
-                                            "evidence of a run is refused; `gess evidence DIR` has the reasons."};
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0}, EVIDENCE_SETTINGS, {0}};
+    static const struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "DIR DIR...",
+         .doc = "Prints the log Bayes factors of two or more runs, with their standard errors, "
+                "and warns where their data or priors differ. Exit status 0: done, 6: the "
+                "evidence of a run is refused; `gess evidence DIR` has the reasons."};
     struct arguments a = {0};
     TRY(parse_arguments(&argp, argc, argv, &a));
     gess_evidence **evidence = calloc(a.count, sizeof *evidence);

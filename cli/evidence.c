@@ -42,16 +42,15 @@ bool take_evidence_setting(int key, const char *argument, gess_evidence_settings
 
 int command_evidence(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0},
-                                                 EVIDENCE_SETTINGS,
-                                                 {0}};
-    static const struct argp argp =
-        {.options = options,
-         .parser = take,
-         .args_doc = "DIR",
-         .doc = "Prints the log of the integral of the density that the run in DIR has sampled, by bridge sampling between "
-                "its draws and some thousand fresh draws of the approximation T, with a standard error and a second "
-                "estimate. Exit status 0: done, 6: refused, with the reasons."};
+    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0}, EVIDENCE_SETTINGS, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = take,
+        .args_doc = "DIR",
+        .doc =
+            "Prints the log of the integral of the density that the run in DIR has sampled, by bridge sampling between "
+            "its draws and some thousand fresh draws of the approximation T, with a standard error and a second "
+            "estimate. Exit status 0: done, 6: refused, with the reasons."};
     struct arguments a = {0};
     TRY(parse_arguments(&argp, argc, argv, &a));
     gess_evidence *evidence = NULL;

@@ -120,8 +120,7 @@ static int write_evidence(gess_run *run, const gess_options *options, const char
                r.log_evidence, r.se, (unsigned long long)r.evals, r.second_log_evidence, r.second_se);
     if (status == GESS_OK && !quiet && r.refused) {
         status = gess_evidence_reason(evidence, 0, &reason, sizeof reason, err);
-        if (status == GESS_OK)
-            printf("NO LOG EVIDENCE: %s (`gess evidence %s` says more)\n", reason.text, directory);
+        if (status == GESS_OK) printf("NO LOG EVIDENCE: %s (`gess evidence %s` says more)\n", reason.text, directory);
     }
     gess_evidence_free(evidence);
     return status;

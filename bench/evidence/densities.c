@@ -42,7 +42,10 @@ static double density(const double *x)
 }
 #elif defined DENSITY_loggamma
 enum { DIM = 10 };
-#define BOX(a) {a, a, a, a, a, a, a, a, a, a}
+#define BOX(a)                       \
+    {                                \
+        a, a, a, a, a, a, a, a, a, a \
+    }
 static const double lower[DIM] = BOX(-40), upper[DIM] = BOX(40);
 static double log_gamma(double x)
 {
@@ -87,7 +90,10 @@ static double density(const double *x)
 #define PERIODIC periodic
 #elif defined DENSITY_far
 enum { DIM = 5 };
-#define BOX(a) {a, a, a, a, a}
+#define BOX(a)        \
+    {                 \
+        a, a, a, a, a \
+    }
 static const double lower[DIM] = BOX(-25), upper[DIM] = BOX(25);
 static double mode(const double *x, double weight, double centre, double width)
 {

@@ -222,8 +222,8 @@ GESS_API int gess_verdict_text(const gess_verdict *verdict, int format, char **t
 /* ---- evidence ---- */
 
 /* The log of the integral of a model's density over its parameters, in the user's scale: the log evidence, if the
- * density is a likelihood times a prior that integrates to 1. It is computed by bridge sampling between the stored draws
- * of a run and fresh draws of its approximation T. */
+ * density is a likelihood times a prior that integrates to 1. It is computed by bridge sampling between the stored
+ * draws of a run and fresh draws of its approximation T. */
 typedef struct gess_evidence gess_evidence;
 
 typedef struct gess_evidence_settings {
@@ -239,9 +239,9 @@ typedef struct gess_evidence_result {
     uint64_t evals;             /* evaluations that it took, beyond those of the run */
     double second_log_evidence; /* by importance sampling with Pareto-smoothed weights, from fresh draws of its own */
     double second_se;
-    double k_hat;   /* of these weights; the evidence is refused above 0.7, or less for few evaluations */
-    int refused;    /* it cannot be trusted */
-    size_t reasons; /* how many there are for that */
+    double k_hat;    /* of these weights; the evidence is refused above 0.7, or less for few evaluations */
+    int refused;     /* it cannot be trusted */
+    size_t reasons;  /* how many there are for that */
     double se_draws; /* what the stored draws and the fresh draws contribute to se: its square is the sum of theirs */
     double se_fresh;
     double effective_draws;       /* how many independent ones the stored draws are worth */

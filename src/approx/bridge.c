@@ -52,7 +52,7 @@ void gess__bridge_terms(const gess__bridge *b, double log_z, double *terms)
     double s1 = b->share, s2 = 1.0 - s1;
     for (size_t i = 0; i < b->n1 + b->n2; i++) {
         double away = b->level[i] - log_z; /* log of normalised π / t */
-        if (i < b->n1) /* t / (s1 π + s2 t) */
+        if (i < b->n1)                     /* t / (s1 π + s2 t) */
             terms[i] = away > 0.0 ? gess__exp(-away) / (s1 + s2 * gess__exp(-away)) : 1.0 / (s1 * gess__exp(away) + s2);
         else
             terms[i] = away > 0.0 ? 1.0 / (s1 + s2 * gess__exp(-away)) : gess__exp(away) / (s1 * gess__exp(away) + s2);

@@ -10,9 +10,9 @@
 
 /* The level of a point is log π − log t there; −INFINITY if π is 0. */
 typedef struct gess__bridge {
-    size_t n1, n2;            /* points of the target; draws of t */
-    const double *level;      /* n1 + n2, in this order */
-    double share;             /* of the points of the target among all, by effective numbers: s1; 1 − s1 is that of t */
+    size_t n1, n2;       /* points of the target; draws of t */
+    const double *level; /* n1 + n2, in this order */
+    double share;        /* of the points of the target among all, by effective numbers: s1; 1 − s1 is that of t */
     unsigned max_iterations;
 } gess__bridge;
 

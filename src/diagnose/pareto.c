@@ -51,8 +51,8 @@ static size_t tail_size(size_t n)
 }
 
 /* Replaces the last `tail` of n ascending weights by quantiles of a Pareto distribution above the one before them, at
- * most the largest weight. Returns k̂; INFINITY if fewer weights than the tail has differ from 0, −INFINITY if the tail is
- * one number, NaN if no distribution can be fitted: then the weights stay. */
+ * most the largest weight. Returns k̂; INFINITY if fewer weights than the tail has differ from 0, −INFINITY if the tail
+ * is one number, NaN if no distribution can be fitted: then the weights stay. */
 static double smooth_tail(size_t n, size_t tail, double *weights)
 {
     double excess[GESS__PARETO_MAX_POINTS], *first = weights + (n - tail), threshold = first[-1], max = weights[n - 1];

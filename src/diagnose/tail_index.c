@@ -8,10 +8,10 @@
 #include "diagnose/posterior_workspace.h"
 
 enum {
-    SHARE = 10,        /* one draw in SHARE is in a tail */
-    MIN_TAIL = 50,     /* draws in a tail */
+    SHARE = 10,                           /* one draw in SHARE is in a tail */
+    MIN_TAIL = 50,                        /* draws in a tail */
     MAX_POINTS = GESS__PARETO_MAX_POINTS, /* order statistics that represent a longer tail in a fit */
-    BLOCKS = 32 /* of draws: whole chains, or parts of chains if there are fewer */
+    BLOCKS = 32                           /* of draws: whole chains, or parts of chains if there are fewer */
 };
 
 #define FAR_DRAWS 5.0         /* effective draws beyond the place of far_index */
@@ -36,7 +36,8 @@ static double influence(const gess__pareto *p, double y)
 
 typedef struct side {
     bool known;
-    gess__pareto excess, logs;  /* of the draws' distances from the threshold; of log (distance from the median, relative) */
+    gess__pareto excess,
+        logs;             /* of the draws' distances from the threshold; of log (distance from the median, relative) */
     double block[BLOCKS]; /* what each block of draws contributes to the error of the shape */
     double draws[BLOCKS]; /* of each block that are in the tail */
 } side;

@@ -11,14 +11,14 @@
 #include <string.h>
 
 enum {
-    FIRST = 1000,    /* fresh draws of all parts before the first look; they double from look to look */
-    PER_PART = 200,  /* of every part, at least */
-    MIN_DRAWS = 100  /* stored draws of all sources */
+    FIRST = 1000,   /* fresh draws of all parts before the first look; they double from look to look */
+    PER_PART = 200, /* of every part, at least */
+    MIN_DRAWS = 100 /* stored draws of all sources */
 };
-#define MIN_GAIN 0.05  /* nats per draw that a refitted T must gain on draws that it was not fitted to */
+#define MIN_GAIN 0.05   /* nats per draw that a refitted T must gain on draws that it was not fitted to */
 #define FRESH_SHARE 0.3 /* of the variance; if fresh draws contribute less, more of them do not help */
 
-#define ROUNDING 1e-10  /* relative error of log densities, for the sum of errors */
+#define ROUNDING 1e-10 /* relative error of log densities, for the sum of errors */
 
 typedef struct work {
     const gess__evidence_input *input;
@@ -70,13 +70,12 @@ static int fit_halves(work *w, gess__part *halves, int *done, gess_error *err)
             GESS_TRY(gess__part_open(&halves[2 * m + half], in->source[m].target, &w->stored[m], half, 2, w->opened++,
                                      NULL, err));
     *done = 1;
-    for (size_t m = 0; m < in->sources && *done; m++)
-        GESS_TRY(gess__part_refit(&halves[2 * m], in->team, done, err));
+    for (size_t m = 0; m < in->sources && *done; m++) GESS_TRY(gess__part_refit(&halves[2 * m], in->team, done, err));
     return GESS_OK;
 }
 
-/* Replaces the parts by halves with a T fitted to the other half, if there are none yet or the stored draws are likelier
- * under it. */
+/* Replaces the parts by halves with a T fitted to the other half, if there are none yet or the stored draws are
+ * likelier under it. */
 static int refit(work *w, gess_error *err)
 {
     const gess__evidence_input *in = w->input;
@@ -149,7 +148,8 @@ static size_t next_look(const work *w)
 {
     const gess__evidence_result *r = w->result;
     uint64_t left = w->input->evals > r->evals ? w->input->evals - r->evals : 0;
-    size_t now = w->part[0].n2, more = now > 0 ? now : (FIRST + w->parts - 1) / w->parts, max = (size_t)(left / w->parts);
+    size_t now = w->part[0].n2, more = now > 0 ? now : (FIRST + w->parts - 1) / w->parts,
+           max = (size_t)(left / w->parts);
     if (now == 0 && more < PER_PART) more = PER_PART;
     if (now > 0 && is_good(r, w->input->error)) return 0;
     double share = r->se_fresh * r->se_fresh / (r->se * r->se);
@@ -180,8 +180,9 @@ static int compute(work *w, gess_error *err)
         if (!refitted && room && !is_good(r, in->error)) GESS_TRY(refit(w, err));
         refitted = 1;
     }
-    return w->part[0].n2 > 0 ? GESS_OK : gess__fail(err, GESS_ERR_USAGE, "%llu evaluations are too few for an evidence",
-                                                    (unsigned long long)in->evals);
+    return w->part[0].n2 > 0 ? GESS_OK
+                             : gess__fail(err, GESS_ERR_USAGE, "%llu evaluations are too few for an evidence",
+                                          (unsigned long long)in->evals);
 }
 
 int gess__evidence(const gess__evidence_input *input, gess__evidence_result *result, gess_error *err)

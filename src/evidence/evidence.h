@@ -49,17 +49,17 @@ typedef struct gess__evidence_input {
 } gess__evidence_input;
 
 typedef struct gess__evidence_result {
-    double log_z, se;              /* the bridge */
-    double se_draws, se_fresh;     /* what the stored and the fresh draws contribute to se: se² = se_draws² + se_fresh² */
-    double second, second_se;      /* importance sampling */
-    double k, max_k;               /* k̂ of all fresh weights, and the largest that can be trusted */
-    double uncovered;              /* share of the stored draws at weights above those of all fresh draws of T */
-    double effective;              /* effective number of stored draws, as the bridge sees them; the smallest of a part */
-    uint64_t draws, evals, nans;   /* stored draws that were used; evaluations; of these, NaN */
+    double log_z, se;          /* the bridge */
+    double se_draws, se_fresh; /* what the stored and the fresh draws contribute to se: se² = se_draws² + se_fresh² */
+    double second, second_se;  /* importance sampling */
+    double k, max_k;           /* k̂ of all fresh weights, and the largest that can be trusted */
+    double uncovered;          /* share of the stored draws at weights above those of all fresh draws of T */
+    double effective;          /* effective number of stored draws, as the bridge sees them; the smallest of a part */
+    uint64_t draws, evals, nans; /* stored draws that were used; evaluations; of these, NaN */
     size_t parts;
-    size_t components;             /* of T, the most of any part */
-    int refitted;                  /* T was fitted to halves of the draws */
-    int outside;                   /* a part in which every fresh draw has density zero */
+    size_t components; /* of T, the most of any part */
+    int refitted;      /* T was fitted to halves of the draws */
+    int outside;       /* a part in which every fresh draw has density zero */
 } gess__evidence_result;
 
 /* GESS_ERR_STOPPED if `stop` was set; the values so far are stored. */

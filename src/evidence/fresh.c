@@ -14,7 +14,7 @@ enum { BATCH = 16, ROUND = 512 };
 typedef struct round_of {
     const gess__part *part;
     const gess__evidence_input *input;
-    size_t n;                /* points to evaluate */
+    size_t n; /* points to evaluate */
     const double *points;
     double *values;
     double *scratch;
@@ -45,8 +45,8 @@ static int evaluate_batch(void *data, unsigned worker, size_t item, gess_error *
     size_t first = item * BATCH, n = r->n - first < BATCH ? r->n - first : BATCH;
     double *scratch = r->scratch + worker * r->scratch_size, *values = r->values + first;
     if (r->input->stop != NULL && atomic_load(r->input->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
-    GESS_TRY(gess__target_evaluate(target, worker, n, r->points + first * target->dim, values, NULL, NULL, scratch,
-                                   err));
+    GESS_TRY(
+        gess__target_evaluate(target, worker, n, r->points + first * target->dim, values, NULL, NULL, scratch, err));
     for (size_t i = 0; i < n; i++) {
         if (values[i] != INFINITY) continue;
         char text[400];
@@ -56,7 +56,8 @@ static int evaluate_batch(void *data, unsigned worker, size_t item, gess_error *
     return GESS_OK;
 }
 
-/* Evaluates those of n points whose values are not known, and stores them. `packed`, `found`: scratch, n × dim and n. */
+/* Evaluates those of n points whose values are not known, and stores them. `packed`, `found`: scratch, n × dim and n.
+ */
 static int evaluate(round_of *r, gess__values *known, size_t n, const double *points, double *packed, double *found,
                     double *out, gess_error *err)
 {

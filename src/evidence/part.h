@@ -11,15 +11,15 @@
 
 typedef struct gess__part {
     const gess__target *target;
-    uint64_t number;           /* of the part in this computation, for random keys */
-    gess__mixture *t;          /* owned */
+    uint64_t number;  /* of the part in this computation, for random keys */
+    gess__mixture *t; /* owned */
     const gess__stored *stored;
-    size_t first, step;        /* its series: first, first + step, … */
-    size_t series, n1;         /* how many; their draws in all */
-    double *level1;            /* n1: of its stored draws, series after series */
-    size_t n2, room;           /* fresh draws so far; for how many there is memory */
-    double *level2;            /* of the fresh draws */
-    double log_circles;        /* log ∫ over the sampling space minus log ∫ over x */
+    size_t first, step; /* its series: first, first + step, … */
+    size_t series, n1;  /* how many; their draws in all */
+    double *level1;     /* n1: of its stored draws, series after series */
+    size_t n2, room;    /* fresh draws so far; for how many there is memory */
+    double *level2;     /* of the fresh draws */
+    double log_circles; /* log ∫ over the sampling space minus log ∫ over x */
 } gess__part;
 
 /* Every SECOND-th fresh draw goes to the second estimate. */
@@ -41,10 +41,10 @@ int gess__part_refresh(gess__part *part, const gess__evidence_input *input, gess
                        uint64_t *evals, uint64_t *nans, gess_error *err);
 
 typedef struct gess__part_estimate {
-    double log_z;                 /* in the user's scale */
-    double var_draws, var_fresh;  /* relative variances from stored and fresh draws */
-    double uncovered, effective;  /* as in gess__evidence_result */
-    int outside;                  /* every fresh draw has density zero */
+    double log_z;                /* in the user's scale */
+    double var_draws, var_fresh; /* relative variances from stored and fresh draws */
+    double uncovered, effective; /* as in gess__evidence_result */
+    int outside;                 /* every fresh draw has density zero */
 } gess__part_estimate;
 
 int gess__part_estimate_of(const gess__part *part, gess__part_estimate *out, gess_error *err);

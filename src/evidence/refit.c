@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Draws that a T is fitted to: at most MAX_POINTS, and MAX_NUMBERS coordinates; at least PER_DIMENSION per dimension. */
+/* Draws that a T is fitted to: at most MAX_POINTS, and MAX_NUMBERS coordinates; at least PER_DIMENSION per dimension.
+ */
 enum { MAX_POINTS = 20000, MAX_NUMBERS = 1 << 22, PER_DIMENSION = 10, MIN_POINTS = 200 };
 
 /* Copies up to `max` draws of a part, evenly spaced within its series, to points: those of every other series first,
@@ -23,11 +24,8 @@ static gess__pool gather(const gess__part *p, size_t max, double *points)
                        s->dim * sizeof *points);
                 count[half]++;
             }
-    return (gess__pool){.half = count[0],
-                        .half_new = count[0],
-                        .rest = count[1],
-                        .rest_new = count[1],
-                        .points = points};
+    return (
+        gess__pool){.half = count[0], .half_new = count[0], .rest = count[1], .rest_new = count[1], .points = points};
 }
 
 /* Fits `to` to the draws of `from`. */

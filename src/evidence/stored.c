@@ -127,7 +127,8 @@ static int read_all(reading *r, gess__stored *s, uint64_t *evals, gess_error *er
     if (file->draws == 0 || r->source->first + r->source->chains > file->chains || file->columns != t->columns)
         return gess__fail(err, GESS_ERR_USAGE,
                           file->draws == 0 ? "%s has no draws yet" : "%s does not belong to this run", r->input->draws);
-    uint64_t all = file->draws * r->source->chains, max = MAX_NUMBERS / t->dim < MAX_DRAWS ? MAX_NUMBERS / t->dim : MAX_DRAWS;
+    uint64_t all = file->draws * r->source->chains,
+             max = MAX_NUMBERS / t->dim < MAX_DRAWS ? MAX_NUMBERS / t->dim : MAX_DRAWS;
     r->stride = all > max ? (all + max - 1) / max : 1;
     if (r->stride > file->draws) r->stride = file->draws;
     size_t per_chain = (size_t)(file->draws / r->stride);

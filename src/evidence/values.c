@@ -19,8 +19,8 @@ typedef struct record {
 
 struct gess__values {
     char *path;
-    int file;      /* −1: nothing is kept */
-    size_t count;  /* records that were read, sorted by key */
+    int file;     /* −1: nothing is kept */
+    size_t count; /* records that were read, sorted by key */
     record *table;
 };
 

@@ -41,15 +41,16 @@ static int warning_of(const gess__evidence_report *a, const gess__evidence_repor
                  "%s and %s have different data: a Bayes factor compares models of the same observations only.",
                  a->directory, b->directory);
     else if (a->has_prior != b->has_prior)
-        snprintf(text, size,
-                 "of %s and %s only one gives its prior apart: make sure that both priors integrate to 1.", a->directory,
-                 b->directory);
+        snprintf(text, size, "of %s and %s only one gives its prior apart: make sure that both priors integrate to 1.",
+                 a->directory, b->directory);
     else if (a->has_prior && same_parameters(a, b) && !same_probes(a, b))
-        snprintf(text, size, "%s and %s have the same parameters and different priors: that is part of the Bayes factor.",
+        snprintf(text, size,
+                 "%s and %s have the same parameters and different priors: that is part of the Bayes factor.",
                  a->directory, b->directory);
     else if (!a->has_prior)
         snprintf(text, size,
-                 "neither %s nor %s gives its prior apart: the Bayes factor is meaningful only if both priors integrate "
+                 "neither %s nor %s gives its prior apart: the Bayes factor is meaningful only if both priors "
+                 "integrate "
                  "to 1 and both likelihoods are complete and of the same data.",
                  a->directory, b->directory);
     return text[0] != '\0';

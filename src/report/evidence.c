@@ -16,6 +16,12 @@
 
 /* ---- reasons ---- */
 
+/* Heavy tails that chains hardly saw are a warning for figures of the draws; for an integral they are more. */
+static int is_reason(const gess__finding *f)
+{
+    return f->level == GESS__FAILURE || strcmp(f->code, "slow-tails") == 0;
+}
+
 /* The reasons that the run's own verdict gives. */
 static int judge_run(gess__judge *j, const gess__summary *s, gess_error *err)
 {
@@ -23,9 +29,8 @@ static int judge_run(gess__judge *j, const gess__summary *s, gess_error *err)
     int status = gess__judge_run(&verdict, s, j->directory, err);
     for (size_t i = 0; status == GESS_OK && i < verdict.count; i++) {
         const gess__finding *f = &verdict.findings[i];
-        if (f->level == GESS__FAILURE)
-            gess__add_finding(j, GESS__FAILURE, f->code, f->advice, "`gess diagnose` does not trust the draws: %s",
-                              f->text);
+        if (is_reason(f))
+            gess__add_finding(j, GESS__FAILURE, f->code, f->advice, "`gess diagnose` says of the draws: %s", f->text);
     }
     gess__verdict_free(&verdict);
     return status == GESS_OK ? j->status : status;
@@ -49,18 +54,21 @@ static void judge_t(gess__judge *j, const gess__evidence_result *r)
     if (r->parts == 0) return;
     if (r->outside || r->uncovered > MAX_UNCOVERED)
         gess__add_finding(j, GESS__FAILURE, "not-covered", advice,
-                          "T does not cover the draws: %.0f %% of them are where T puts less of its mass than at any of "
+                          "T does not cover the draws: %.0f %% of them are where T puts less of its mass than at any "
+                          "of "
                           "its own draws, relative to the density.",
                           r->outside ? 100.0 : 100.0 * r->uncovered);
     if (!(r->k <= r->max_k))
         gess__add_finding(j, GESS__FAILURE, "k-hat", advice,
-                          "The weights of draws of T have k-hat %.2f, and only up to %.2f do so few of them have a mean "
+                          "The weights of draws of T have k-hat %.2f, and only up to %.2f do so few of them have a "
+                          "mean "
                           "that can be believed: the density has heavier tails than T, or parts that T hardly reaches.",
                           r->k, r->max_k);
     double apart = gess__evidence_apart(r);
     if (r->k <= r->max_k && !r->outside && !(apart <= MAX_Z))
         gess__add_finding(j, GESS__FAILURE, "disagree", advice,
-                          "Bridge sampling gives %.4g ± %.2g and importance sampling %.4g ± %.2g: they disagree by %.1f "
+                          "Bridge sampling gives %.4g ± %.2g and importance sampling %.4g ± %.2g: they disagree by "
+                          "%.1f "
                           "standard errors, so that one of the errors is wrong.",
                           r->log_z, r->se, r->second, r->second_se, apart);
 }
@@ -99,7 +107,8 @@ static uint32_t checksum_of(const char *path)
     char bytes[65536];
     uint32_t crc = 0;
     FILE *file = path != NULL ? fopen(path, "rb") : NULL;
-    for (size_t got; file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0;) crc = gess__crc32(crc, bytes, got);
+    for (size_t got; file != NULL && (got = fread(bytes, 1, sizeof bytes, file)) > 0;)
+        crc = gess__crc32(crc, bytes, got);
     if (file != NULL) fclose(file);
     return crc;
 }

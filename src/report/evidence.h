@@ -18,11 +18,12 @@ typedef struct gess__evidence_report {
     /* if the model gives its prior apart: means over the draws, and the information with its error; NaN otherwise */
     int has_prior;
     double mean_log_prior, mean_log_likelihood, information, information_se;
-    double probes[GESS__PRIOR_PROBES]; /* the log prior at points that depend on the model's dimension and bounds only */
+    double
+        probes[GESS__PRIOR_PROBES]; /* the log prior at points that depend on the model's dimension and bounds only */
     /* what was integrated */
     char *model, *directory;
-    json_t *parameters; /* names */
-    size_t free;        /* parameters that are not fixed */
+    json_t *parameters;  /* names */
+    size_t free;         /* parameters that are not fixed */
     size_t observations; /* 0: the model does not say */
     uint32_t data;       /* checksum of the data file; 0: there is none */
 } gess__evidence_report;

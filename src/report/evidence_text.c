@@ -11,11 +11,13 @@ static json_t *number(double x)
 /* What the number is an integral of, in words. */
 static void print_integral(const gess__evidence_report *e, FILE *out)
 {
-    fprintf(out, "It is the log of the integral of exp(lp__) over %zu parameter%s, with the constants that the model "
-                 "writes and\nwithout those that it leaves out. ",
+    fprintf(out,
+            "It is the log of the integral of exp(lp__) over %zu parameter%s, with the constants that the model "
+            "writes and\nwithout those that it leaves out. ",
             e->free, e->free == 1 ? "" : "s");
     if (e->has_prior)
-        fputs("The model gives its prior apart: this is its evidence if that prior integrates to\n1, which gess does not "
+        fputs("The model gives its prior apart: this is its evidence if that prior integrates to\n1, which gess does "
+              "not "
               "check. With an improper prior it is known up to the same constant as the prior.\n",
               out);
     else
@@ -49,8 +51,10 @@ void gess__evidence_print(const gess__evidence_report *e, FILE *out)
     fprintf(out, "verdict        they agree: %.1f standard errors apart\n", gess__evidence_apart(r));
     if (isfinite(e->annealed))
         fprintf(out, "annealing      %.4g, by the particles of warm-up, which give no error\n", e->annealed);
-    fprintf(out, "evaluations    %llu beyond the run; the error is %.2g from the draws and %.2g from fresh draws of T%s\n",
-            (unsigned long long)r->evals, r->se_draws, r->se_fresh, r->refitted ? ", refitted to halves of the draws" : "");
+    fprintf(out,
+            "evaluations    %llu beyond the run; the error is %.2g from the draws and %.2g from fresh draws of T%s\n",
+            (unsigned long long)r->evals, r->se_draws, r->se_fresh,
+            r->refitted ? ", refitted to halves of the draws" : "");
     if (e->has_prior)
         fprintf(out, "information    %.4g ± %.2g nats from the prior to the posterior; mean log likelihood %.6g\n",
                 e->information, e->information_se, e->mean_log_likelihood);
@@ -80,9 +84,9 @@ json_t *gess__evidence_json(const gess__evidence_report *e)
 {
     const gess__evidence_result *r = &e->result;
     int refused = e->refusal.count > 0;
-    json_t *second = json_pack("{s:s, s:o, s:o, s:o}", "method", "importance sampling, Pareto-smoothed", "log_evidence",
-                               number(refused ? NAN : r->second), "se", number(refused ? NAN : r->second_se), "k_hat",
-                               number(r->k));
+    json_t *second =
+        json_pack("{s:s, s:o, s:o, s:o}", "method", "importance sampling, Pareto-smoothed", "log_evidence",
+                  number(refused ? NAN : r->second), "se", number(refused ? NAN : r->second_se), "k_hat", number(r->k));
     json_t *root = json_pack("{s:o, s:o, s:I, s:o, s:s, s:o}", "log_evidence", number(refused ? NAN : r->log_z), "se",
                              number(refused ? NAN : r->se), "evals", (json_int_t)r->evals, "second", second, "verdict",
                              refused ? "refused" : "agree", "reasons", reasons_json(&e->refusal));

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Share of the error to reach that the stored draws may contribute. */
-#define DRAWS_SHARE 0.8
+/* While more draws can be had, at most this many evaluations per stored draw are spent on fresh draws of T. */
+enum { EVALS_PER_DRAW = 1 };
 
 /* Whether T is the one that the user gave. It is not replaced by another: it is the user who has chosen it. */
 static int is_given(const gess__schedule *s)
@@ -63,8 +63,11 @@ int gess__evidence_wants_draws(gess_run *run, int *more, gess_error *err)
     gess__evidence_result r;
     *more = 0;
     if (!(error > 0.0) || run->directory == NULL) return GESS_OK;
-    GESS_TRY(gess__run_evidence(run, error, run->options.max_evals, &r, err));
-    *more = r.parts == 0 || (r.se > error && r.se_draws > DRAWS_SHARE * error);
+    uint64_t evals = EVALS_PER_DRAW * run->stats.draws * run->stats.chains;
+    if (evals < GESS__EVIDENCE_EVALS) evals = GESS__EVIDENCE_EVALS;
+    if (evals > run->options.max_evals) evals = run->options.max_evals;
+    GESS_TRY(gess__run_evidence(run, error, evals, &r, err));
+    *more = !(r.se <= error);
     gess__run_log(run, "log evidence %.4f, standard error %.4f (from the draws %.4f), after %llu further evaluations%s",
                   r.log_z, r.se, r.se_draws, (unsigned long long)r.evals, *more ? ": more draws" : "");
     return GESS_OK;

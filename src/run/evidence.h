@@ -10,8 +10,9 @@
  * directory, in evidence.values. */
 int gess__run_evidence(gess_run *run, double error, uint64_t evals, gess__evidence_result *result, gess_error *err);
 
-/* Whether --target-evidence-error asks for more draws than the stored ones: the error is too large, and most of it comes
- * from them. No if the option is not set, or the run has no directory. The answer depends on the draws only. */
+/* Whether --target-evidence-error asks for more draws than the stored ones: the error is too large with fresh draws in
+ * proportion to them. No if the option is not set, or the run has no directory. The answer depends on the draws only.
+ */
 int gess__evidence_wants_draws(gess_run *run, int *more, gess_error *err);
 
 #endif
