@@ -88,6 +88,7 @@ int main(void)
     require(gess_verdict_new(&verdict, "run", summary, &err), &err);
     require(gess_fit_new(&fit, 4, 1, points, &err), &err);
     require(gess_evidence_new(&evidence, run, NULL, 0, &err), &err);
+    const gess_evidence *const evidences[] = {evidence};
 """
 
 END = r"""
@@ -120,7 +121,7 @@ class Parameter:
         if self.made:
             return "(void *)&made"
         if self.stars == 2:
-            return "paths"
+            return "evidences" if kind == "evidence" else "paths"
         if kind == "density":
             return "density"
         if kind in HANDLES:
