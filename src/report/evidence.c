@@ -16,12 +16,6 @@
 
 /* ---- reasons ---- */
 
-/* Heavy tails that chains hardly saw are a warning for figures of the draws; for an integral they are more. */
-static int is_reason(const gess__finding *f)
-{
-    return f->level == GESS__FAILURE || strcmp(f->code, "slow-tails") == 0;
-}
-
 /* The reasons that the run's own verdict gives. */
 static int judge_run(gess__judge *j, const gess__summary *s, gess_error *err)
 {
@@ -29,11 +23,26 @@ static int judge_run(gess__judge *j, const gess__summary *s, gess_error *err)
     int status = gess__judge_run(&verdict, s, j->directory, err);
     for (size_t i = 0; status == GESS_OK && i < verdict.count; i++) {
         const gess__finding *f = &verdict.findings[i];
-        if (is_reason(f))
+        if (f->level == GESS__FAILURE)
             gess__add_finding(j, GESS__FAILURE, f->code, f->advice, "`gess diagnose` says of the draws: %s", f->text);
     }
     gess__verdict_free(&verdict);
     return status == GESS_OK ? j->status : status;
+}
+
+/* Tails without a mean that chains hardly saw: draws and T may both miss mass there. */
+static void judge_tails(gess__judge *j, const gess__summary *s)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__tail_index *t = &s->figures[i].tail;
+        if (!gess__tails_slow(t) || gess__moments_of(t) != GESS__NO_MEAN) continue;
+        gess__add_finding(j, GESS__FAILURE, "slow-tails",
+                          "A parametrisation with lighter tails, such as a logarithm, helps.",
+                          "The tails of %s are so heavy that no mean exists (tail index %.2f), and %.0f draws in them tell "
+                          "no more than one independent draw would: what lies there is not known.",
+                          s->names[i], t->index, t->inefficiency);
+        return;
+    }
 }
 
 static void judge_draws(gess__judge *j, const gess__evidence_result *r)
@@ -79,6 +88,7 @@ static int judge(gess__evidence_report *report, const char *directory, gess_erro
     gess__judge j = {.verdict = &report->refusal, .directory = directory, .err = err};
     int status = gess__summarise_run(&summary, directory, (gess__summary_settings){0}, err);
     if (status == GESS_OK) status = judge_run(&j, &summary, err);
+    if (status == GESS_OK) judge_tails(&j, &summary);
     gess__summary_free(&summary);
     GESS_TRY(status);
     judge_draws(&j, &report->result);

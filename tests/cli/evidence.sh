@@ -98,6 +98,30 @@ refuse k-hat narrow
 echo '{"nu": null, "mu": [0, 0], "sigma": [[1, 0], [0, 1]]}' > normal.json
 "$gess" sample student-t:dim=2,nu=1 --schedule fixed --approx normal.json --draws 4000 -o cauchy -q || fail cauchy
 refuse k-hat cauchy
+cat > cauchy.c <<'END'
+#include <gess/gess.h>
+#include <math.h>
+const unsigned gess_plugin_abi = GESS_ABI;
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        out[i] = 0.0;
+        for (size_t j = 0; j < dim; j++) out[i] -= log1p(x[i * dim + j] * x[i * dim + j]);
+    }
+    return 0;
+}
+int gess_plugin_open(const char *data, gess_density *d, char *message, size_t size)
+{
+    (void)data, (void)message, (void)size;
+    d->dim = 5;
+    d->logp = logp;
+    return 0;
+}
+END
+cc -O1 -shared -fPIC -I"$source/include" -o cauchy.so cauchy.c -lm || fail "cannot build cauchy.c"
+"$gess" sample ./cauchy.so -o tails -q || fail tails
+refuse slow-tails tails
 density far
 "$gess" sample ./far.so --schedule pooled --draws 500 --warmup 200 -o stuck -q || fail stuck
 "$gess" evidence stuck > /dev/null
