@@ -2,6 +2,7 @@
 """The coverage of the log evidence's intervals: densities with known integrals, many seeds each.
 
     study.py [--gess build/gess] [--seeds 50] [--only NAMES] [--check] [-o results/coverage.json]
+    study.py --posteriors [--seeds 5]        real posteriors: errors, evaluations, and the spread over seeds
 
 Every run is `gess sample MODEL --seed S` with default options, then `gess evidence`. Results are appended to the file as
 they come, so that an interrupted study goes on. --check exits with 1 unless the requirements hold: the 95 % interval covers in
@@ -102,14 +103,37 @@ def judge(results, seeds):
     return good and (0.92 <= covered / runs <= 0.98 if seeds >= 50 else covered >= lowest(runs, 0.92))
 
 
+def posteriors(gess, seeds):
+    """Prints, per posterior, the largest standard error and number of evaluations, and how estimates differ."""
+    print("| posterior | seeds | refused | mean | sd over seeds | mean se | largest se | largest evals | evals of a run |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    good = True
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("german-credit", "breast-cancer", "eight-schools", "eight-schools:centred=0"):
+            rows = [one(gess, name, seed, folder) for seed in range(1, seeds + 1)]
+            known = [r for r in rows if r.get("log_evidence") is not None]
+            values, ses = [r["log_evidence"] for r in known], [r["se"] for r in known]
+            mean = sum(values) / len(values)
+            sd = math.sqrt(sum((v - mean) ** 2 for v in values) / max(len(values) - 1, 1))
+            most = max(r["evals"] for r in known)
+            print(f"| {name} | {seeds} | {seeds - len(known)} | {mean:.4f} | {sd:.4f} | {sum(ses) / len(ses):.4f} | "
+                  f"{max(ses):.4f} | {most} | {sum(r['run_evals'] for r in known) / len(known):.0f} |", flush=True)
+            good &= len(known) == seeds and max(ses) <= 0.02 and most <= 5000
+    return good
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--gess", default="build/gess")
     p.add_argument("--seeds", type=int, default=50)
     p.add_argument("--only", default=",".join(DENSITIES))
     p.add_argument("--check", action="store_true")
+    p.add_argument("--posteriors", action="store_true")
     p.add_argument("-o", "--output")
     a = p.parse_args()
+    if a.posteriors:
+        good = posteriors(a.gess, a.seeds)
+        sys.exit(0 if good or not a.check else "the requirements do not hold")
     results = {}
     if a.output and os.path.exists(a.output):
         with open(a.output, encoding="utf-8") as file:

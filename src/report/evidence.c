@@ -38,7 +38,8 @@ static void judge_tails(gess__judge *j, const gess__summary *s)
         if (!gess__tails_slow(t) || gess__moments_of(t) != GESS__NO_MEAN) continue;
         gess__add_finding(j, GESS__FAILURE, "slow-tails",
                           "A parametrisation with lighter tails, such as a logarithm, helps.",
-                          "The tails of %s are so heavy that no mean exists (tail index %.2f), and %.0f draws in them tell "
+                          "The tails of %s are so heavy that no mean exists (tail index %.2f), and %.0f draws in them "
+                          "tell "
                           "no more than one independent draw would: what lies there is not known.",
                           s->names[i], t->index, t->inefficiency);
         return;
