@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* While more draws can be had, at most this many evaluations per stored draw are spent on fresh draws of T. */
 enum { EVALS_PER_DRAW = 1 };
@@ -71,4 +72,11 @@ int gess__evidence_wants_draws(gess_run *run, int *more, gess_error *err)
     gess__run_log(run, "log evidence %.4f, standard error %.4f (from the draws %.4f), after %llu further evaluations%s",
                   r.log_z, r.se, r.se_draws, (unsigned long long)r.evals, *more ? ": more draws" : "");
     return GESS_OK;
+}
+
+void gess__evidence_forget(const gess_run *run)
+{
+    char path[4096];
+    if (run->directory == NULL) return;
+    if (gess__directory_path(run->directory, "evidence.json", path, sizeof path, NULL) == GESS_OK) unlink(path);
 }

@@ -15,4 +15,7 @@ int gess__run_evidence(gess_run *run, double error, uint64_t evals, gess__eviden
  */
 int gess__evidence_wants_draws(gess_run *run, int *more, gess_error *err);
 
+/* Removes evidence.json, which is not that of the draws that will follow. The values stay. */
+void gess__evidence_forget(const gess_run *run);
+
 #endif

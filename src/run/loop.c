@@ -119,6 +119,7 @@ static int run_session(gess_run *run, gess_error *err)
     const gess_options *o = &run->options;
     if (run->finished) return gess__run_write_history(run, err); /* a kill may have prevented it */
     GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
+    gess__evidence_forget(run);
     run->started = run->sampling_started = gess__seconds();
     run->out_of_time = 0;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;

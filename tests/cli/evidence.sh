@@ -76,6 +76,20 @@ cmp line/draws.gess before/draws.gess || fail "the evidence changed draws"
 [ "$(wc -c < many/draws.gess)" -gt "$(wc -c < few/draws.gess)" ] || fail "the target of the evidence takes no more draws"
 grep -q 'log evidence .*more draws' many/log.txt || fail "log.txt says nothing of it"
 
+# draws that came later are not those of evidence.json
+"$gess" sample gaussian:dim=2 --draws 200 -o longer -q || fail longer
+"$gess" evidence longer > /dev/null || fail "evidence of longer"
+"$gess" resume longer --draws 300 -q || fail "resume longer"
+[ -f longer/evidence.json ] && fail "evidence.json is left over"
+"$gess" evidence longer > /dev/null || fail "evidence of longer draws"
+# a run that was stopped
+"$gess" sample student-t:dim=20 --target-ess 1000000 --max-time 1 -o stopped -q > /dev/null 2>&1
+[ $? -eq 3 ] || fail "the run was not stopped"
+cp stopped/draws.gess stopped.gess
+"$gess" evidence stopped --json > out.json || fail "evidence of stopped: $(cat out.json)"
+near 0 stopped
+cmp stopped/draws.gess stopped.gess || fail "the evidence changed the draws of a stopped run"
+
 # ---- refusals ----
 # refuse CODE DIR: with the reason, no number, and status 6
 refuse()
