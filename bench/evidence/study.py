@@ -4,7 +4,7 @@
     study.py [--gess build/gess] [--seeds 50] [--only NAMES] [--check] [-o results/coverage.json]
     study.py --posteriors [--seeds 5]        real posteriors: errors, evaluations, and the spread over seeds
 
-Every run is `gess sample MODEL --seed S` with default options, then `gess evidence`. Results are appended to the file as
+Every run is `gess sample MODEL --seed S` with default options but one thread, which changes no draw, then `gess evidence`. Results are appended to the file as
 they come, so that an interrupted study goes on. --check exits with 1 unless the requirements hold: the 95 % interval covers in
 92 to 98 % of all runs, in no density below 80 %, and the mean error is within 3 of its standard errors in each density. A
 refusal counts as an interval that does not cover. With fewer than 50 seeds, --check asks for what so few can tell: that
@@ -53,7 +53,7 @@ def build(name, folder):
 def one(gess, model, seed, folder):
     run = os.path.join(folder, "run")
     shutil.rmtree(run, ignore_errors=True)
-    sample = subprocess.run([gess, "sample", model, "-o", run, "-q", "--seed", str(seed)], capture_output=True, text=True)
+    sample = subprocess.run([gess, "sample", model, "-o", run, "-q", "--seed", str(seed), "--threads", "1"], capture_output=True, text=True)
     if sample.returncode != 0:
         return {"failed": sample.stderr.strip()}
     out = subprocess.run([gess, "evidence", run, "--json"], capture_output=True, text=True)
