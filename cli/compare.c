@@ -9,21 +9,14 @@ enum { MAX_RUNS = 1000 };
 struct arguments {
     const char *directories[MAX_RUNS];
     size_t count;
-    int json;
-    gess_evidence_settings settings;
+    struct evidence_arguments evidence;
 };
 
 static error_t take(int key, char *argument, struct argp_state *state)
 {
     struct arguments *a = state->input;
+    if (take_evidence_option(key, argument, state, &a->evidence)) return 0;
     switch (key) {
-    case 'j': a->json = 1; return 0;
-    case 't':
-    case 'e':
-    case 'm':
-        if (!take_evidence_setting(key, argument, &a->settings))
-            USAGE(state, "`%s` is not a positive number%s", argument, key == 'e' ? "" : " without fractions");
-        return 0;
     case ARGP_KEY_ARG:
         if (a->count == MAX_RUNS) USAGE(state, "at most %d runs can be compared", MAX_RUNS);
         a->directories[a->count++] = argument;
@@ -42,12 +35,13 @@ static int compare(const struct arguments *a, gess_evidence **evidence, gess_err
     char *text = NULL;
     for (size_t i = 0; i < a->count; i++) {
         gess_evidence_result result = {0};
-        TRY(gess_evidence_open(&evidence[i], a->directories[i], &a->settings, sizeof a->settings, err));
+        TRY(gess_evidence_open(&evidence[i], a->directories[i], &a->evidence.settings, sizeof a->evidence.settings,
+                               err));
         TRY(gess_evidence_info(evidence[i], &result, sizeof result, err));
         refused |= result.refused;
     }
     TRY(gess_compare_text(a->count, (const gess_evidence *const *)evidence,
-                          a->json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err));
+                          a->evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err));
     TRY(print_text(text, err));
     TRY(finish_output(err));
     return refused ? GESS_ERR_NOT_CONVERGED : GESS_OK;
@@ -55,7 +49,7 @@ static int compare(const struct arguments *a, gess_evidence **evidence, gess_err
 
 int command_compare(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0}, EVIDENCE_SETTINGS, {0}};
+    static const struct argp_option options[] = {EVIDENCE_OPTIONS, {0}};
     static const struct argp argp =
         {.options = options,
          .parser = take,

@@ -6,26 +6,11 @@
 
 struct arguments {
     const char *directory;
-    int json;
-    gess_evidence_settings settings;
+    struct evidence_arguments evidence;
 };
 
-static error_t take(int key, char *argument, struct argp_state *state)
-{
-    struct arguments *a = state->input;
-    switch (key) {
-    case 'j': a->json = 1; return 0;
-    case 't':
-    case 'e':
-    case 'm':
-        if (!take_evidence_setting(key, argument, &a->settings))
-            USAGE(state, "`%s` is not a positive number%s", argument, key == 'e' ? "" : " without fractions");
-        return 0;
-    default: return take_one(key, argument, state, &a->directory, WHICH_RUN);
-    }
-}
-
-bool take_evidence_setting(int key, const char *argument, gess_evidence_settings *settings)
+/* Sets a field from a number; false if it is none for it. */
+static bool set_field(int key, const char *argument, gess_evidence_settings *settings)
 {
     char *end;
     double value = strtod(argument, &end);
@@ -40,9 +25,26 @@ bool take_evidence_setting(int key, const char *argument, gess_evidence_settings
     return true;
 }
 
+bool take_evidence_option(int key, const char *argument, struct argp_state *state, struct evidence_arguments *a)
+{
+    if (key == 'j') a->json = 1;
+    if (key == 'j') return true;
+    if (key != 't' && key != 'e' && key != 'm') return false;
+    if (!set_field(key, argument, &a->settings))
+        USAGE(state, "`%s` is not a positive number%s", argument, key == 'e' ? "" : " without fractions");
+    return true;
+}
+
+static error_t take(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    if (take_evidence_option(key, argument, state, &a->evidence)) return 0;
+    return take_one(key, argument, state, &a->directory, WHICH_RUN);
+}
+
 int command_evidence(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option options[] = {{"json", 'j', NULL, 0, "print JSON", 0}, EVIDENCE_SETTINGS, {0}};
+    static const struct argp_option options[] = {EVIDENCE_OPTIONS, {0}};
     static const struct argp argp = {
         .options = options,
         .parser = take,
@@ -56,10 +58,10 @@ int command_evidence(int argc, char **argv, gess_error *err)
     gess_evidence *evidence = NULL;
     gess_evidence_result result = {0};
     char *text = NULL;
-    int status = gess_evidence_open(&evidence, a.directory, &a.settings, sizeof a.settings, err);
+    int status = gess_evidence_open(&evidence, a.directory, &a.evidence.settings, sizeof a.evidence.settings, err);
     if (status == GESS_OK) status = gess_evidence_info(evidence, &result, sizeof result, err);
     if (status == GESS_OK)
-        status = gess_evidence_text(evidence, a.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
+        status = gess_evidence_text(evidence, a.evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
     if (status == GESS_OK) status = print_text(text, err);
     if (status == GESS_OK) status = finish_output(err);
     if (status == GESS_OK && result.refused) status = GESS_ERR_NOT_CONVERGED;
