@@ -164,7 +164,7 @@ def check_table(name, page, summary):
     names = page.run("[...document.querySelectorAll('#table tbody th')].map(e => e.textContent)")
     check(f"{name}: rows in the order of the summary", names == [p["name"] for p in summary["parameters"]], names)
     table = page.run("gessReport.data.table")
-    for key in ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "ess_coda", "r_hat", "geweke", "tau"):
+    for key in ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "ess_coda", "r_hat", "drift_z", "tau"):
         check(f"{name}: {key} as in the summary", table[key] == [p[key] for p in summary["parameters"]])
     heads = page.run("[...document.querySelectorAll('#table thead button')].map(e => e.textContent)")
     column = heads.index("r_hat")

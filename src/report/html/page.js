@@ -237,14 +237,14 @@ function tiles() {
 /* ---- the table ---- */
 
 const columns = [["name", "name"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"], ["q5", "q5"], ["q50", "q50"],
-  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["ess_coda", "ess_coda"],
-  ["tau", "tau"], ["geweke", "geweke"]];
+  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["drift_z", "drift_z"],
+  ["ess_coda", "ess_coda"], ["tau", "tau"]];
 let sortKey = null, sortUp = true;
 const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "geweke" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
   const how = mood(key, x);
   return element("td", how ? { class: how, text } : { text });
 }
