@@ -37,6 +37,9 @@ enum gess_format {
 /* Releases text that a function of gess has returned. */
 GESS_API void gess_text_free(char *text /* or NULL */);
 
+/* The text as an argument of a shell command, in quotes if it needs them, without a newline at its end. */
+GESS_API int gess_text_quote(const char *text, char **quoted, gess_error *err);
+
 /* ---- draws ---- */
 
 /* The draws of a run, in the user's scale. Those that only some chains have, because the run goes on, are not seen. */

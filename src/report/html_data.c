@@ -323,6 +323,7 @@ int gess__report_data(json_t **root, const gess__report *report, const gess__ver
                       (json_int_t)r->chains, "draws", (json_int_t)r->draws, "thin", (json_int_t)r->thin, "columns",
                       (json_int_t)r->columns, "sampled", (json_int_t)detail.sample);
     if (*root == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
+    json_object_set_new(*root, "title", text_of(json_string_value(json_object_get(report->config, "title")), 300));
     json_object_set_new(*root, "directory", text_of(report->directory, 500));
     json_object_set_new(*root, "stats", s->stats != NULL ? json_deep_copy(s->stats) : json_object());
     json_object_set_new(*root, "options", options_of(report->config));

@@ -1,19 +1,24 @@
 /* The rules of the verdict that need only the draws and their figures: R-hat, ESS, modes, stuck chains, drift,
  * targets. */
+#include "base/shell.h"
 #include "report/rules.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void gess__rule_draws(gess__judge *j)
 {
     const gess__summary *s = j->s;
+    char directory[4096], advice[4400];
+    snprintf(advice, sizeof advice, "Draw more: `gess resume %s --draws 1000`, or leave --draws to gess.",
+             gess__shell_quote(j->directory, directory, sizeof directory));
     if (s->draws < GESS__MIN_DRAWS)
-        gess__add_finding(j, GESS__FAILURE, "draws",
-                          "Draw more: `gess resume DIR --draws 1000`, or leave --draws to gess.",
-                          "There are %llu draws per chain; with fewer than %d it cannot be judged whether the chains "
+        gess__add_finding(j, GESS__FAILURE, "draws", advice,
+                          "There %s %llu draw%s per chain; with fewer than %d it cannot be judged whether the chains "
                           "mix.",
-                          (unsigned long long)s->draws, GESS__MIN_DRAWS);
+                          s->draws == 1 ? "is" : "are", (unsigned long long)s->draws, s->draws == 1 ? "" : "s",
+                          GESS__MIN_DRAWS);
     size_t bad = 0, first = 0;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];

@@ -2,6 +2,7 @@
  * per update, and the fit of the approximation. */
 #include "report/rules.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,7 @@ void gess__rule_window(gess__judge *j)
         const gess__figures *f = &s->figures[i];
         const gess__line_moments *m = &f->moments;
         double error = hypot(m->mcse_mean, element(window, "error", s->column[i]));
+        error = hypot(error, 16.0 * DBL_EPSILON * m->mean); /* digits that both means may have lost */
         double away = fabs(m->mean - element(window, "mean", s->column[i]));
         double z = away / error * GESS__WINDOW_Z / gess__widen(GESS__WINDOW_Z, s->chains);
         if (gess__is_constant(f) || gess__moments_of(&f->tail) >= GESS__NO_SD) continue;

@@ -78,6 +78,8 @@ int gess__config_write(const gess_run *run, gess_error *err)
     json_t *root =
         json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
                   (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    if (run->model->title != NULL && run->model->name != NULL && strcmp(run->model->title, run->model->name) != 0)
+        json_object_set_new(root, "title", json_string_nocheck(run->model->title));
     if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
     json_t *periodic = periodic_json(run->model);
     if (periodic != NULL) json_object_set_new(root, "periodic", periodic);

@@ -28,6 +28,7 @@ struct gess_run {
     int lock;                  /* file descriptor of the directory's lock, -1: none */
     gess__writer *writer, *warmup_writer;
     gess__stop_rule *stop_rule;     /* NULL if --draws gives the number of draws */
+    gess__forecast forecast;
     gess__progress_monitor monitor; /* for a run whose number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;

@@ -156,7 +156,7 @@ function best(key, better) {
 }
 
 function head() {
-  const model = data.model || data.directory;
+  const model = data.title || data.model || data.directory;
   $("title").textContent = model;
   document.title = model + " – gess report";
   const parts = [plural(data.chains, "chain") + " of " + plural(data.draws, "draw"),
