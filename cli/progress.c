@@ -78,7 +78,10 @@ static void describe_position(const struct progress *p, const gess_stats *s, cha
     show_time(left, sizeof left, s->seconds_left);
     bool most = s->phase == GESS_PHASE_LEARNING && p->ends_itself;
     bool last = s->seconds_left < 1.0; /* a rounded 0 would stay for as long as the last draw takes */
-    snprintf(text + used, size - (size_t)used, ", %s%s left", most ? "at most " : last ? "less than " : "about ",
+    snprintf(text + used, size - (size_t)used, ", %s%s left",
+             most   ? "at most "
+             : last ? "less than "
+                    : "about ",
              last ? "1 s" : left);
 }
 

@@ -98,8 +98,7 @@ static int print_failure(const gess_summary *summary, const char *directory, ges
         status = gess_verdict_finding(verdict, 0, &worst, sizeof worst, err);
         char *quoted = NULL;
         if (status == GESS_OK) status = gess_text_quote(directory, &quoted, err);
-        if (status == GESS_OK)
-            printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", worst.text, quoted);
+        if (status == GESS_OK) printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", worst.text, quoted);
         gess_text_free(quoted);
     }
     gess_verdict_free(verdict);

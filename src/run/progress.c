@@ -82,10 +82,17 @@ static double columns_in_turn(const gess_run *run)
     return 1.0 + (double)((run->stop_rule->columns + workers - 1) / workers);
 }
 
+/* The draws per chain that a check at `draws` has to do with: memory holds so many. */
+static double held(const gess_run *run, uint64_t draws)
+{
+    const gess__stop_rule *r = run->stop_rule;
+    return fmin((double)draws, fmax((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
+}
+
 void gess__progress_checked(gess_run *run, uint64_t draws, bool all_columns, double seconds)
 {
     run->forecast.check_seconds += seconds;
-    run->forecast.check_unit = seconds / (double)draws / (all_columns ? columns_in_turn(run) : 1.0);
+    run->forecast.check_unit = seconds / held(run, draws) / (all_columns ? columns_in_turn(run) : 1.0);
 }
 
 /* Seconds that the checks up to the one at `total` draws will take: of one column each, of all at the end. */
@@ -93,8 +100,8 @@ static double seconds_of_checks(const gess_run *run, uint64_t total)
 {
     double units = 0.0;
     uint64_t at = run->next_check > 0 ? run->next_check : total;
-    for (; at < total; at = gess__targets_check_after(at)) units += (double)at;
-    return run->forecast.check_unit * (units + (double)total * columns_in_turn(run));
+    for (; at < total; at = gess__targets_check_after(at)) units += held(run, at);
+    return run->forecast.check_unit * (units + held(run, total) * columns_in_turn(run));
 }
 
 /* Evaluations that the draws from `draws` on will take. */

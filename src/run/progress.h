@@ -35,7 +35,7 @@ typedef struct gess__forecast {
     uint64_t evals_learning;
     /* measured by gess__progress_checked() */
     double check_seconds; /* all checks of the stop rule in this session */
-    double check_unit;    /* seconds that a check takes per draw and column */
+    double check_unit;    /* seconds that a check takes per draw held in memory, and column */
 } gess__forecast;
 
 /* Notes that a check of the stop rule at `draws` draws per chain took so long; all_columns: of every column, otherwise

@@ -73,8 +73,7 @@ static int choose_schedule(gess__sampler *s, const gess__kernel *kernel, const c
 {
     int no_approx = !(kernel->needs & GESS__NEEDS_APPROX);
     s->schedule = gess__schedule_find(no_approx && strcmp(name, "auto") == 0 ? "independent" : name);
-    if (s->schedule == NULL)
-        return no_such_schedule(name, err);
+    if (s->schedule == NULL) return no_such_schedule(name, err);
     if (no_approx && !s->schedule->no_approx)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--schedule %s is about an approximation, and the kernel %s has none; use --schedule auto",
@@ -91,8 +90,7 @@ static int choose_methods(gess__sampler *s, const gess_options *options, gess__e
                           gess_error *err)
 {
     settings->kernel = gess__kernel_find(options->kernel);
-    if (settings->kernel == NULL)
-        return no_such_kernel(options->kernel, err);
+    if (settings->kernel == NULL) return no_such_kernel(options->kernel, err);
     GESS_TRY(choose_schedule(s, settings->kernel, options->schedule, err));
     if (settings->chains < s->schedule->min_chains)
         return gess__fail(err, GESS_ERR_USAGE,

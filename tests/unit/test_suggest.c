@@ -17,8 +17,9 @@ static void distances(void **state)
     static const struct {
         const char *a, *b;
         size_t distance;
-    } cases[] = {{"", "", 0},         {"abc", "abc", 0}, {"sampel", "sample", 1}, {"nutz", "nuts", 1}, {"ca", "abc", 3},
-                 {"kernl", "kernel", 1}, {"", "abc", 3},    {"kitten", "sitting", 3}, {"ab", "ba", 1}};
+    } cases[] = {{"", "", 0},         {"abc", "abc", 0},        {"sampel", "sample", 1},
+                 {"nutz", "nuts", 1}, {"ca", "abc", 3},         {"kernl", "kernel", 1},
+                 {"", "abc", 3},      {"kitten", "sitting", 3}, {"ab", "ba", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(gess__edit_distance(cases[i].a, cases[i].b), cases[i].distance);
         assert_int_equal(gess__edit_distance(cases[i].b, cases[i].a), cases[i].distance);
@@ -47,8 +48,11 @@ static void nearest(void **state)
 static void quotes(void **state)
 {
     (void)state;
-    static const char *const cases[][2] = {{"runs/a-1", "runs/a-1"}, {"my run", "'my run'"}, {"it's", "'it'\\''s'"},
-                                           {"", "''"},               {"$(rm)", "'$(rm)'"}};
+    static const char *const cases[][2] = {{"runs/a-1", "runs/a-1"},
+                                           {"my run", "'my run'"},
+                                           {"it's", "'it'\\''s'"},
+                                           {"", "''"},
+                                           {"$(rm)", "'$(rm)'"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = NULL, small[64];
         assert_int_equal(gess_text_quote(cases[i][0], &text, NULL), GESS_OK);
@@ -62,6 +66,7 @@ static void quotes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(distances), cmocka_unit_test(nearest), cmocka_unit_test(quotes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(distances), cmocka_unit_test(nearest),
+                                       cmocka_unit_test(quotes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

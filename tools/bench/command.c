@@ -153,8 +153,7 @@ int command_bench(int argc, char **argv, gess_error *err)
         found++;
         status = run_one(bench, &a, root, err);
     }
-    if (status == GESS_OK && found == 0)
-        status = no_such_bench(a.name, err);
+    if (status == GESS_OK && found == 0) status = no_such_bench(a.name, err);
     if (status == GESS_OK && a.json) return print_json(root, err);
     json_decref(root);
     return status == GESS_OK ? finish_output(err) : status;

@@ -292,6 +292,8 @@ function headTable() {
     line.append(th);
   }
   $("table").tHead.append(line);
+  const circles = table.name.filter((_, i) => table.circular[i]);
+  if (circles.length > 0) $("table-note").textContent += ` Periodic: ${circles.slice(0, 3).map(name => clip(name)).join(", ")}${circles.length > 3 ? ", …" : ""}; mean and sd are circular, and quantiles and axes may lie beyond a bound.`;
   if (rows < data.columns) $("table-note").textContent += ` The ${whole(rows)} of ${whole(data.columns)} with the largest R-hat are listed; gess summary has all.`;
 }
 
