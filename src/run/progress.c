@@ -89,10 +89,10 @@ static double held(const gess_run *run, uint64_t draws)
     return fmin((double)draws, fmax((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
 }
 
-void gess__progress_checked(gess_run *run, uint64_t draws, bool all_columns, double seconds)
+void gess__progress_checked(gess_run *run, uint64_t draws, double seconds)
 {
     run->forecast.check_seconds += seconds;
-    run->forecast.check_unit = seconds / held(run, draws) / (all_columns ? columns_in_turn(run) : 1.0);
+    run->forecast.check_unit = seconds / held(run, draws) / (run->stop_rule->all_computed ? columns_in_turn(run) : 1.0);
 }
 
 /* Seconds that the checks up to the one at `total` draws will take: of one column each, of all at the end. */

@@ -38,9 +38,8 @@ typedef struct gess__forecast {
     double check_unit;    /* seconds that a check takes per draw held in memory, and column */
 } gess__forecast;
 
-/* Notes that a check of the stop rule at `draws` draws per chain took so long; all_columns: of every column, otherwise
- * of one. */
-void gess__progress_checked(gess_run *run, uint64_t draws, bool all_columns, double seconds);
+/* Notes how long a check of the stop rule took, at `draws` draws per chain. */
+void gess__progress_checked(gess_run *run, uint64_t draws, double seconds);
 
 /* Sets phase, phase_done, phase_total and seconds_left of run->stats, from its other fields. */
 void gess__progress_estimate(gess_run *run);

@@ -34,7 +34,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     double before = gess__seconds();
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
                                    &s->targets_met, &s->least_ess, &s->worst_rhat, err));
-    gess__progress_checked(run, draws, all || s->targets_met, gess__seconds() - before);
+    gess__progress_checked(run, draws, gess__seconds() - before);
     s->checked_draws = draws;
     gess__run_name_column(run, run->stop_rule->failed_column, s->slowest, sizeof s->slowest);
     gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",

@@ -700,7 +700,7 @@ function about() {
   add("directory", data.directory);
   if (data.model) add("model", data.model);
   for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
-  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : key.startsWith("seconds") ? seconds(value) : whole(value));
+  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : whole(value));
 }
 
 /* ---- all of it ---- */
