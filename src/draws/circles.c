@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMNS = 1 << 24 };
+enum { MAX_COLUMNS = 1 << 20 };
 
 /* The column of an entry; 0 if it makes no sense. */
 static size_t read_entry(const json_t *item, gess__circle *circle)

@@ -93,6 +93,13 @@ for key in mean sd q5 q95 r_hat ess_bulk drift_z circular; do
     [ "$(figure csv.json angle $key | cut -c1-9)" = "$(figure run.json angle $key | cut -c1-9)" ] || fail "$key of the CSV files differs"
 done
 
+if "$gess" export "a run" --to netcdf -o out.nc > /dev/null 2>&1; then
+    grep -qa periodic out.nc || fail "the netCDF file does not say what is periodic"
+fi
+if "$gess" export "a run" --to emcee -o out.h5 > /dev/null 2>&1; then
+    grep -qa parameter_periodic out.h5 || fail "the HDF5 file does not say what is periodic"
+fi
+
 # ---- 80 columns ----
 if command -v script > /dev/null; then
     script -qec "stty cols 80; '$gess' summary 'a run'; '$gess' sample german-credit --draws 60 -q -o wide; '$gess' summary wide" /dev/null |
