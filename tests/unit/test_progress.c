@@ -108,7 +108,7 @@ static double right_times(double end, size_t *judged)
 static void expected_draws(void **state)
 {
     (void)state;
-    static const char *const models[] = {"gaussian", "banana", "eight-schools", "seeds", "student-t", "german-credit"};
+    static const char *const models[] = {"gaussian", "banana", "student-t", "german-credit"};
     static const char *const options[][2] = {{"target-ess", "20000"}, {"target-rhat", "1.005"}, {NULL, NULL}};
     const char *more = getenv("GESS_PROGRESS_MODELS"); /* further models, to measure */
     char list[512] = "";
