@@ -147,6 +147,7 @@ typedef struct gess_figures {
     double r_hat_ensembles; /* NaN if there is one ensemble */
     double tail_index;      /* 1/2 or more: no variance exists; 1 or more: no mean does */
     double tail_index_se;
+    double r_hat_nested; /* of groups of chains; NaN if there are too few chains, or several ensembles */
 } gess_figures;
 
 /* Summarises the run in a directory. `settings` is NULL, or a struct of `size` bytes. */

@@ -302,6 +302,7 @@ typedef struct gess_stats {
     int finished;                 /* the run has all its draws */
     int out_of_time;              /* the option max-time ended the last gess_run_go() */
     uint64_t checked_draws;       /* draws per chain at the newest check of the targets */
+    double worst_nested_rhat;     /* nested R-hat of groups of chains then; NaN if the chains were not grouped */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains

@@ -8,6 +8,7 @@
 #include "report/verdict.h"
 
 #define GESS__MIN_DRAWS 50        /* per chain */
+#define GESS__MIN_NESTED_DRAWS 20 /* per chain, if groups of chains are compared */
 #define GESS__RHAT_WARNING 1.01   /* above it */
 #define GESS__RHAT_FAILURE 1.05   /* above it */
 #define GESS__MIN_ESS 400.0       /* bulk and tail */
@@ -71,6 +72,9 @@ int gess__has_approximation(const gess__judge *judge);
 
 /* A fixed parameter, or a derived quantity that never changes. */
 int gess__is_constant(const gess__figures *figures);
+
+/* Whether the verdict compares groups of chains by the nested R-hat: there are enough chains, and they do not interact. */
+int gess__is_nested(const gess__judge *judge);
 
 /* The threshold that corresponds to z for many chains, if the standard error comes from `chains` chains only. */
 double gess__widen(double z, size_t chains);

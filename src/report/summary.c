@@ -23,10 +23,10 @@
 /* The memory of one worker. */
 typedef struct workspace {
     gess__posterior_workspace *chains;    /* for all chains */
-    gess__posterior_workspace *ensembles; /* for each ensemble as one long chain; NULL: one ensemble */
+    gess__posterior_workspace *groups;    /* for each group as one long chain; NULL: no groups */
     gess__posterior_workspace *means;     /* for the ensembles' mean series */
     gess__fft fft;
-    double *scratch; /* at least 2 × draws and 2 × chains; with several ensembles, also chains × draws */
+    double *scratch; /* at least 2 × draws and 2 × chains; with groups, also chains × draws */
     double *series;  /* ensembles × draws */
     gess__posterior_chain *chain; /* chains */
 } workspace;
@@ -34,6 +34,7 @@ typedef struct workspace {
 /* The size of the draws. */
 typedef struct shape {
     size_t chains, draws, ensembles;
+    size_t groups; /* that R-hat compares: the ensembles, or groups of the chains of one; 0: none */
 } shape;
 
 static size_t first_of(const shape *s, size_t m)
@@ -46,9 +47,9 @@ static int new_workspace(workspace *d, const shape *s, gess_error *err)
     size_t scratch = 2 * (s->draws > s->chains ? s->draws : s->chains);
     GESS_TRY(gess__posterior_workspace_new(&d->chains, s->chains, s->draws, err));
     GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
-    if (s->ensembles > 1) {
-        GESS_TRY(gess__posterior_workspace_new(&d->ensembles, s->ensembles,
-                                               s->draws * gess__group_common(s->chains, s->ensembles), err));
+    if (s->groups > 0) {
+        GESS_TRY(gess__posterior_workspace_new(&d->groups, s->groups,
+                                               s->draws * gess__group_common(s->chains, s->groups), err));
         if (scratch < s->chains * s->draws) scratch = s->chains * s->draws;
     }
     GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
@@ -61,7 +62,7 @@ static int new_workspace(workspace *d, const shape *s, gess_error *err)
 static void free_workspace(workspace *d)
 {
     gess__posterior_workspace_free(d->chains);
-    gess__posterior_workspace_free(d->ensembles);
+    gess__posterior_workspace_free(d->groups);
     gess__posterior_workspace_free(d->means);
     gess__fft_free(&d->fft);
     free(d->scratch);
@@ -121,13 +122,15 @@ static void summarise_column(gess__figures *f, const shape *s, const double *x, 
         .r_hat = p.rhat,
         .r_hat_chains = p.rhat,
         .r_hat_ensembles = NAN,
+        .r_hat_nested = NAN,
         .tail_index = tail.index,
         .tail_index_se = tail.se,
         .tail = tail,
     };
-    if (s->ensembles > 1) {
-        f->r_hat_ensembles = gess__rhat_of_groups(d->ensembles, s->chains, s->ensembles, s->draws, x, d->scratch);
-        if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
+    if (s->groups > 0) {
+        double rhat = gess__rhat_of_groups(d->groups, s->chains, s->groups, s->draws, x, d->scratch);
+        *(s->ensembles > 1 ? &f->r_hat_ensembles : &f->r_hat_nested) = rhat;
+        if (s->ensembles > 1 && !(rhat <= f->r_hat)) f->r_hat = rhat;
     }
     gess__compare_chains(s->chains, s->draws, d->chain, d->scratch, &f->chains);
 }
@@ -233,9 +236,10 @@ static int run_groups(const source *from, group *g, gess__team *team, size_t at_
 /* About half of the memory goes to the workers' workspaces, the rest to columns. */
 static int summarise_columns(gess__summary *s, const source *from, const gess__summary_settings *o, gess_error *err)
 {
-    group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles}};
+    size_t groups = s->ensembles > 1 ? s->ensembles : gess__nested_groups(s->chains);
+    group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles, groups}};
     size_t column = s->chains * (size_t)s->draws * sizeof(double),
-           workspace_size = column * (s->ensembles > 1 ? 10 : 5);
+           workspace_size = column * (groups > 0 ? 10 : 5);
     size_t budget = o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, max_workers = budget / 2 / workspace_size;
     gess__team *team = NULL;
     double **buffers = NULL;

@@ -36,7 +36,8 @@
     FIGURE(r_hat_chains, "%.4f")    \
     FIGURE(r_hat_ensembles, "%.4f") \
     FIGURE(tail_index, "%.2f")      \
-    FIGURE(tail_index_se, "%.2f")
+    FIGURE(tail_index_se, "%.2f")   \
+    FIGURE(r_hat_nested, "%.4f")
 enum { GESS__FIGURES_NARROW = 9, GESS__FIGURES_SHOWN = 11 };
 
 typedef struct gess__figures {

@@ -193,6 +193,14 @@ int gess__history_stage(gess__history *h, size_t which, const gess__sampler *s, 
     return u->over ? add_window(h, s, err) : GESS_OK;
 }
 
+void gess__history_restart(gess__history *h)
+{
+    h->checks = 0;
+    memset(h->draws, 0, h->columns * sizeof *h->draws);
+    memset(h->chains, 0, h->columns * sizeof *h->chains);
+    h->deltas = h->log_ts = (gess__moments){0};
+}
+
 int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)
 {
     GESS_ASSERT(h->checks == 0 || h->check[h->checks - 1].draws <= draws);

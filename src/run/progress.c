@@ -16,7 +16,7 @@ int gess__progress_open(gess_run *run, gess_error *err)
     if (!m->wanted || m->rule != NULL || run->stop_rule != NULL || run->stats.draws > 0) return GESS_OK;
     GESS_TRY(gess__team_new(&m->team, 1, err));
     GESS_TRY(gess__stop_rule_new(&m->rule, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns,
-                                 run->model->blobs, err));
+                                 run->model->blobs, run->ensemble[0]->group == 0, err));
     m->rule->max_doubles = MAX_DOUBLES;
     return GESS_OK;
 }
@@ -29,9 +29,10 @@ int gess__progress_update(gess_run *run, gess_error *err)
     double before = gess__seconds(), spent = before - run->started;
     if (s->draws < MIN_DRAWS || s->draws < m->updated_at + m->updated_at / 2 || 2.0 * m->cost > MAX_SHARE * spent)
         return GESS_OK;
-    int targets_met;
+    gess__stop_figures figures;
     GESS_TRY(gess__stop_rule_check(m->rule, s->draws, m->team, 1, (double)run->options.target_ess,
-                                   run->options.target_rhat, &targets_met, &s->least_ess, &s->worst_rhat, err));
+                                   run->options.target_rhat, &figures, err));
+    gess__run_set_figures(run, &figures);
     gess__run_name_column(run, m->rule->failed_column, s->slowest, sizeof s->slowest);
     m->updated_at = s->draws;
     m->cost = gess__seconds() - before;

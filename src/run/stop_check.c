@@ -7,10 +7,17 @@
 #include "run/run.h"
 #include "run/stats.h"
 
+#include <math.h>
+#include <stdio.h>
+
+/* Draws per chain at the first check: fewer if groups of chains are compared. */
+enum { FIRST_CHECK = 50, FIRST_NESTED_CHECK = 20 };
+
 uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws)
 {
     const gess_stats *s = &run->stats;
-    uint64_t next = draws < 34 ? 50 : draws + draws / 2;
+    uint64_t first = run->stop_rule->groups > 0 && run->ensembles == 1 ? FIRST_NESTED_CHECK : FIRST_CHECK;
+    uint64_t next = draws < 2 * first / 3 ? first : draws + draws / 2;
     double evals_per_draw = draws > 0 ? (double)s->evals_sampling / (double)draws
                                       : (double)(run->options.chains * run->options.thin) *
                                             (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
@@ -25,12 +32,18 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     gess_stats *s = &run->stats;
     int all = columns == GESS__ALL_COLUMNS;
     GESS_ASSERT(run->stop_rule != NULL && draws > 0);
+    gess__stop_figures figures;
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
-                                   &s->targets_met, &s->least_ess, &s->worst_rhat, err));
+                                   &figures, err));
+    s->targets_met = figures.targets_met;
+    gess__run_set_figures(run, &figures);
     s->checked_draws = draws;
     gess__run_name_column(run, run->stop_rule->failed_column, s->slowest, sizeof s->slowest);
-    gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
-                  (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
+    char nested[48] = "";
+    if (isfinite(s->worst_nested_rhat))
+        snprintf(nested, sizeof nested, ", worst nested R-hat %.4f", s->worst_nested_rhat);
+    gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s%s",
+                  (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat, nested,
                   s->targets_met ? ", targets met"
                   : all          ? ", targets not met"
                                  : " or worse");
