@@ -8,12 +8,16 @@
 #include <math.h>
 
 /* A trial has at least this many iterations and rows of the window, and this many autocorrelation times. */
-enum { MIN_ITERATIONS = 12, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
+enum { MIN_ITERATIONS = 10, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
 
-/* T is tried once the forecast is below this part of the evaluations spent, and kept if what the trial measured is
- * still below the second. */
+/* T is tried once a better one can save less than this part of the evaluations spent so far; the second where learning
+ * has not been bringing much. It is kept if what the trial measured is below KEEP_FACTOR times that. */
 #define TRY_SHARE 0.25
-#define KEEP_SHARE 0.5
+#define STAGNANT_SHARE 1.0
+#define KEEP_FACTOR 2.0
+/* The rate rises if it grows by this factor while the evaluations grow by the second. */
+#define RISE 1.3
+#define TREND_GROWTH 1.5
 /* A trial shows autocorrelation times of up to this part of its length. */
 #define RESOLVED 0.34
 /* Chance that a trial of a stationary ensemble finds a drift in one of the coordinates. */
@@ -41,21 +45,34 @@ static double saving(double forecast, double rate)
 }
 
 /* A T that disappointed was frozen too early: each time, the next one has to promise twice as much. */
-static double strict(const gess__economy *e, double share)
+static double worth(const gess__economy *e)
 {
+    double share = e->stagnant ? STAGNANT_SHARE : TRY_SHARE;
     return ldexp(share, -(int)(e->commitments < 8 ? e->commitments : 8));
 }
 
-int gess__economy_forecast(gess__economy *e, double spent, double per_update, double next)
+static void note_trend(gess__economy *e, const gess__stage_cost *s)
+{
+    if (!(s->spent > TREND_GROWTH * e->mark)) return;
+    int still = fabs(s->value - e->mark_value) < 2.0 * hypot(s->error, e->mark_error);
+    e->stagnant = e->mark > 0.0 && e->rate < RISE * e->mark_rate && still;
+    e->mark = s->spent;
+    e->mark_rate = e->rate;
+    e->mark_value = s->value;
+    e->mark_error = s->error;
+}
+
+int gess__economy_forecast(gess__economy *e, const gess__stage_cost *s)
 {
     double before = e->rate_before;
     e->rate_before = e->rate;
-    e->next = next * per_update;
+    e->next = s->next * s->per_update;
     e->forecast = INFINITY;
     if (!(e->rate > 0.0) || e->goal + e->updates == 0.0) return 0;
-    e->forecast = cost(e, e->rate, per_update);
+    e->forecast = cost(e, e->rate, s->per_update);
+    note_trend(e, s);
     double saved = before > 0.0 ? e->forecast * (e->rate / before - 1.0) : 0.0;
-    return saving(e->forecast, e->rate) < strict(e, TRY_SHARE) * spent && saved < e->next;
+    return saving(e->forecast, e->rate) < worth(e) * s->spent && saved < e->next;
 }
 
 int gess__economy_disappoints(const gess__economy *e, double learning, double sampling, double share)
@@ -141,7 +158,7 @@ void gess__trial_judge(gess__economy *e, const gess__window *w, int moved, int l
     /* the largest of many estimates, each with a relative error of √(2 / (chains − 1)), is too large */
     double length = (double)w->length, t = fmax(e->slowest / (1.0 + 1.5 * sqrt(2.0 / (chains - 1.0))), 0.5);
     e->measured_rate = 1.0 / (t * per_update);
-    int slow = t > RESOLVED * length || !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < strict(e, KEEP_SHARE) * spent);
+    int slow = t > RESOLVED * length || !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < KEEP_FACTOR * worth(e) * spent);
     e->result = moved || !(e->drift < e->max_drift) ? GESS__TRIAL_DRIFT
                 : slow && !last                     ? GESS__TRIAL_SLOW
                                                     : GESS__TRIAL_PASSED;

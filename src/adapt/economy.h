@@ -27,6 +27,9 @@ typedef struct gess__economy {
     double rate_before; /* the same a stage before */
     double forecast;   /* evaluations that sampling would take */
     double next;       /* evaluations that the next stage would take */
+    double mark, mark_rate; /* evaluations and rate when the trend was looked at last */
+    double mark_value, mark_error; /* mean log density then, and its standard error */
+    int stagnant;      /* neither the rate nor the mean log density has changed much since the mark before */
     int trial;         /* the stage that is running is a trial */
     int result;        /* gess__trial_result of the last trial */
     unsigned trials;   /* complete */
@@ -39,9 +42,16 @@ typedef struct gess__economy {
 /* Sets the goal of one of options->ensembles ensembles. */
 void gess__economy_open(gess__economy *economy, const gess_options *options);
 
-/* After a stage, with `rate` set: the forecast, and whether T should be tried. `spent`: evaluations so far;
- * `per_update`: expected evaluations per update; `next`: updates of the next stage. */
-int gess__economy_forecast(gess__economy *economy, double spent, double per_update, double next);
+/* A stage, as the forecast needs it. */
+typedef struct gess__stage_cost {
+    double spent;        /* evaluations so far */
+    double per_update;   /* expected evaluations per update */
+    double next;         /* updates of the next stage */
+    double value, error; /* mean log density, and its standard error */
+} gess__stage_cost;
+
+/* After a stage, with `rate` set: the forecast, and whether T should be tried. */
+int gess__economy_forecast(gess__economy *economy, const gess__stage_cost *stage);
 
 /* Iterations of a trial: several autocorrelation times, and enough rows of the window. */
 uint64_t gess__trial_length(const gess__economy *economy, const gess__window *window, double per_update);

@@ -176,7 +176,12 @@ static void plan_trial(gess__adaptation *a, const gess__stage_steps *steps, void
 {
     gess__warmup *u = &a->warmup;
     double next = (double)u->length * (1.0 + 1.0 / GROWTH) * (double)a->ensemble->chains.count;
-    int wanted = gess__economy_forecast(&u->economy, (double)a->ensemble->tally.evals, evals_per_update(u), next);
+    gess__stage_cost cost = {.spent = (double)a->ensemble->tally.evals,
+                             .per_update = evals_per_update(u),
+                             .next = next,
+                             .value = u->mean_value,
+                             .error = u->mean_error};
+    int wanted = gess__economy_forecast(&u->economy, &cost);
     u->economy.trial = (wanted || u->settled) && !u->moved && u->stages >= MIN_TRIAL_STAGES;
     if (!u->economy.trial) return;
     u->over = 0;

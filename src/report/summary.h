@@ -8,7 +8,7 @@
 #include "diagnose/levels.h"
 #include "diagnose/tail_index.h"
 #include "draws/draws.h"
-#include "report/chain_checks.h"
+#include "diagnose/chain_checks.h"
 
 #include <jansson.h>
 #include <stdio.h>

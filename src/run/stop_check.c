@@ -17,7 +17,8 @@ uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws)
 {
     const gess_stats *s = &run->stats;
     uint64_t first = run->stop_rule->groups > 0 && run->ensembles == 1 ? FIRST_NESTED_CHECK : FIRST_CHECK;
-    uint64_t next = draws < 2 * first / 3 ? first : draws + draws / 2;
+    uint64_t step = draws < 2 * FIRST_CHECK ? draws / 4 : draws / 2; /* early checks cost little and save much */
+    uint64_t next = draws < 2 * first / 3 ? first : draws + step;
     double evals_per_draw = draws > 0 ? (double)s->evals_sampling / (double)draws
                                       : (double)(run->options.chains * run->options.thin) *
                                             (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);

@@ -3,6 +3,8 @@
  * With many chains, R-hat asks each of them for as many draws as a few chains would need between them: with 64 chains,
  * 1.01 takes an ESS of 6,400. So the target is compared with the nested R-hat of groups of chains (diagnose/groups.h),
  * and R-hat of the chains, which shows single chains that are somewhere else, has a limit of five times the excess.
+ * What would make the verdict fail in any case is waited for too: enough effective draws in the tails, and no single
+ * chain that drifts or is elsewhere.
  *
  * Blobs do not count: they may be anything, constant, discrete or NaN, and must not hold up a run.
  *
@@ -12,7 +14,7 @@
 #ifndef GESS_RUN_STOP_RULE_H
 #define GESS_RUN_STOP_RULE_H
 
-#include "diagnose/posterior.h"
+#include "diagnose/chain_checks.h"
 #include "execute/ensemble.h"
 
 /* R-hat − 1 of single chains may be this many times what the target allows for groups. */
@@ -33,6 +35,10 @@ typedef struct gess__stop_rule {
     gess__posterior_workspace **group_work;    /* per worker, for each group as one long chain; NULL: no groups */
     size_t groups;                             /* of chains that are compared: the ensembles, or those of one; 0: none */
     double *rhat, *ess, *nested;               /* of each column at the last check */
+    unsigned char *bad;                        /* of each column: it fails */
+    gess__posterior_chain *chain;              /* workers × chains */
+    double *chain_scratch;                     /* workers × 2 chains */
+    double target_ess, target_rhat;            /* of the check */
     size_t failed_column;                      /* the column that failed last; the next check begins with it */
     uint64_t draws;                            /* held draws per chain at the check */
 } gess__stop_rule;
