@@ -158,7 +158,8 @@ void gess__trial_judge(gess__economy *e, const gess__window *w, int moved, int l
     /* the largest of many estimates, each with a relative error of √(2 / (chains − 1)), is too large */
     double length = (double)w->length, t = fmax(e->slowest / (1.0 + 1.5 * sqrt(2.0 / (chains - 1.0))), 0.5);
     e->measured_rate = 1.0 / (t * per_update);
-    int slow = t > RESOLVED * length || !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < KEEP_FACTOR * worth(e) * spent);
+    int slow = t > RESOLVED * length ||
+               !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < KEEP_FACTOR * worth(e) * spent);
     e->result = moved || !(e->drift < e->max_drift) ? GESS__TRIAL_DRIFT
                 : slow && !last                     ? GESS__TRIAL_SLOW
                                                     : GESS__TRIAL_PASSED;

@@ -17,26 +17,32 @@
 #include "base/options.h"
 
 /* Why a trial failed. */
-enum gess__trial_result { GESS__TRIAL_NONE, GESS__TRIAL_PASSED, GESS__TRIAL_DRIFT, GESS__TRIAL_SLOW, GESS__TRIAL_BASIN };
+enum gess__trial_result {
+    GESS__TRIAL_NONE,
+    GESS__TRIAL_PASSED,
+    GESS__TRIAL_DRIFT,
+    GESS__TRIAL_SLOW,
+    GESS__TRIAL_BASIN
+};
 
 /* How it stands. Saved in checkpoints as it is. */
 typedef struct gess__economy {
-    double goal;       /* effective draws of this ensemble; 0: the goal is a number of updates, or there is none */
-    double updates;    /* of this ensemble, if draws per chain were asked for; 0: they were not */
-    double rate;       /* effective draws per evaluation forecast for the present T; 0: T is not ready */
-    double rate_before; /* the same a stage before */
-    double forecast;   /* evaluations that sampling would take */
-    double next;       /* evaluations that the next stage would take */
+    double goal;            /* effective draws of this ensemble; 0: the goal is a number of updates, or there is none */
+    double updates;         /* of this ensemble, if draws per chain were asked for; 0: they were not */
+    double rate;            /* effective draws per evaluation forecast for the present T; 0: T is not ready */
+    double rate_before;     /* the same a stage before */
+    double forecast;        /* evaluations that sampling would take */
+    double next;            /* evaluations that the next stage would take */
     double mark, mark_rate; /* evaluations and rate when the trend was looked at last */
     double mark_value, mark_error; /* mean log density then, and its standard error */
-    int stagnant;      /* neither the rate nor the mean log density has changed much since the mark before */
-    int trial;         /* the stage that is running is a trial */
-    int result;        /* gess__trial_result of the last trial */
-    unsigned trials;   /* complete */
-    unsigned commitments; /* times that sampling has begun */
-    double drift, max_drift;   /* of the last trial: largest drift in standard errors, and its limit */
-    double slowest;            /* of the last trial: largest autocorrelation time, in iterations */
-    double measured_rate;      /* of the last trial: effective draws per evaluation */
+    int stagnant;            /* neither the rate nor the mean log density has changed much since the mark before */
+    int trial;               /* the stage that is running is a trial */
+    int result;              /* gess__trial_result of the last trial */
+    unsigned trials;         /* complete */
+    unsigned commitments;    /* times that sampling has begun */
+    double drift, max_drift; /* of the last trial: largest drift in standard errors, and its limit */
+    double slowest;          /* of the last trial: largest autocorrelation time, in iterations */
+    double measured_rate;    /* of the last trial: effective draws per evaluation */
 } gess__economy;
 
 /* Sets the goal of one of options->ensembles ensembles. */

@@ -9,10 +9,10 @@
 
 /* Limits of a column that passes: a single chain's shift (in normal scores, and among those of the others), and the gap
  * between chains' medians if R-hat shows it, too. */
-#define GESS__CHAIN_SHIFT_Z 8.0   /* of one chain's shift among those of the others */
-#define GESS__CHAIN_SHIFT 1.0     /* in normal scores; above it: a warning, above twice that: a failure */
-#define GESS__GAP_FAILURE 3.0     /* between chains' medians, in units of a chain's spread */
-#define GESS__RHAT_WARNING 1.01   /* above it */
+#define GESS__CHAIN_SHIFT_Z 8.0 /* of one chain's shift among those of the others */
+#define GESS__CHAIN_SHIFT 1.0   /* in normal scores; above it: a warning, above twice that: a failure */
+#define GESS__GAP_FAILURE 3.0   /* between chains' medians, in units of a chain's spread */
+#define GESS__RHAT_WARNING 1.01 /* above it */
 
 typedef struct gess__column_chains {
     /* chains that never moved, while others did */
@@ -26,8 +26,7 @@ typedef struct gess__column_chains {
     double place_low, place_high; /* medians of these chains' medians */
     size_t in_smaller;            /* the first chain of the smaller side; below, if both are equal */
     /* second half minus first half of the draws, in normal scores */
-    double shift;       /* mean over chains */
-    double shift_error; /* its standard error, from the differences between chains */
+    double shift;       /* mean over chains; the only figure of a single chain */
     double chain_shift; /* the largest of a single chain, minus the median */
     double chain_score; /* that over 1.4826 times the median distance from the median */
     size_t shifted;     /* index of that chain */

@@ -14,6 +14,9 @@
  * be helped. */
 size_t gess__nested_groups(size_t chains);
 
+/* Groups that R-hat compares: the ensembles if there are several, otherwise groups of the chains of one. */
+size_t gess__compared_groups(size_t chains, size_t ensembles);
+
 /* First chain of group g if `chains` are split evenly; if the division leaves a rest, earlier groups have one more.
  * g = groups: one past the last chain. */
 size_t gess__group_first(size_t chains, size_t groups, size_t g);

@@ -28,12 +28,12 @@ struct gess__writer {
     char *path;
     size_t columns, groups, largest; /* largest: chains of the largest group */
     group *group;
-    uint64_t unit;  /* draws per chain in a full block */
-    uint64_t bytes; /* of the header and the full blocks */
-    int ragged;     /* partial blocks follow them in the file */
+    uint64_t unit;   /* draws per chain in a full block */
+    uint64_t bytes;  /* of the header and the full blocks */
+    int ragged;      /* partial blocks follow them in the file */
     uint64_t header; /* bytes of the header alone */
     int kept;        /* so do the draws from before a restart, which must stay for now */
-    double *packed; /* rows of a partial block */
+    double *packed;  /* rows of a partial block */
     /* The thread that writes full blocks, so that sampling does not wait for checksums and the system. It starts
      * with the first full block, and has one block at a time. */
     pthread_t thread;

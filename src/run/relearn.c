@@ -7,26 +7,14 @@
 #include "run/log.h"
 #include "run/run.h"
 #include "run/stats.h"
+#include "run/stop_check.h"
 
 #include <math.h>
-
-/* The share of its targets that the run has reached; ESS and 1 / (R-hat² − 1) grow in proportion to the draws. */
-static double reached(const gess_run *run)
-{
-    const gess_stats *s = &run->stats;
-    const gess_options *o = &run->options;
-    double share = s->least_ess / (double)o->target_ess, rhat = s->worst_rhat, limit = o->target_rhat;
-    if (isfinite(s->worst_nested_rhat)) {
-        share = fmin(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
-        limit = 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0);
-    }
-    return fmin(share, (limit * limit - 1.0) / fmax(rhat * rhat - 1.0, 1e-12));
-}
 
 int gess__run_should_relearn(const gess_run *run)
 {
     const gess_options *o = &run->options;
-    double share = reached(run), count = (double)run->ensembles;
+    double share = gess__targets_reached(run), count = (double)run->ensembles;
     double learning = (double)run->evals_warmup / count,
            sampling = (double)(run->stats.evals - run->evals_warmup) / count;
     uint64_t left = o->max_evals > run->stats.evals ? o->max_evals - run->stats.evals : 0;
@@ -44,9 +32,10 @@ int gess__run_relearn(gess_run *run, gess_error *err)
     GESS_ASSERT(run->sampling && run->stop_rule != NULL);
     uint64_t spent = run->stats.evals - run->evals_warmup, left = run->options.max_evals - run->stats.evals;
     gess__run_log(run,
-                  "T disappoints: %llu evaluations of sampling have reached %.2f of the targets; the draws are given up, "
+                  "T disappoints: %llu evaluations of sampling have reached %.2f of the targets; the draws are given "
+                  "up, "
                   "and learning goes on",
-                  (unsigned long long)spent, reached(run));
+                  (unsigned long long)spent, gess__targets_reached(run));
     run->given_up += run->checked_draws * run->options.thin;
     for (size_t i = 0; i < run->ensembles; i++)
         gess__warmup_reopen(&run->sampler[i]->adaptation, spent / run->ensembles, left / 4 * 3 / run->ensembles);

@@ -33,15 +33,14 @@ int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles,
     GESS_ALLOC(&r->ess, r->columns, err);
     GESS_ALLOC(&r->nested, r->columns, err);
     GESS_ALLOC(&r->bad, r->columns, err);
-    r->groups = ensembles > 1 ? ensembles : nested ? gess__nested_groups(chains) : 0;
+    r->groups = ensembles > 1 || nested ? gess__compared_groups(chains, ensembles) : 0;
     return GESS_OK;
 }
 
 static void free_workers(gess__stop_rule *r)
 {
     for (unsigned i = 0; r->chain_work != NULL && i < r->workers; i++) gess__posterior_workspace_free(r->chain_work[i]);
-    for (unsigned i = 0; r->group_work != NULL && i < r->workers; i++)
-        gess__posterior_workspace_free(r->group_work[i]);
+    for (unsigned i = 0; r->group_work != NULL && i < r->workers; i++) gess__posterior_workspace_free(r->group_work[i]);
     free(r->chain_work);
     free(r->group_work);
     free(r->packed);
@@ -198,11 +197,11 @@ int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, 
                               .least_ess = r->ess[r->failed_column],
                               .worst_rhat = r->rhat[r->failed_column],
                               .worst_nested = r->nested[r->failed_column]};
-    if (f->targets_met || all) {
+    r->all_computed = f->targets_met || all;
+    if (r->all_computed) {
         GESS_TRY(gess__team_run(team, r->columns, compute_column, r, err));
         for (size_t j = 0; j < r->columns; j++) {
-            if (r->bad[j] && (f->targets_met || !(r->rhat[j] <= r->rhat[r->failed_column])))
-                r->failed_column = j;
+            if (r->bad[j] && (f->targets_met || !(r->rhat[j] <= r->rhat[r->failed_column]))) r->failed_column = j;
             if (r->bad[j]) f->targets_met = 0;
             f->least_ess = fmin(f->least_ess, r->ess[j]);
             f->worst_rhat = fmax(f->worst_rhat, r->rhat[j]);

@@ -31,16 +31,17 @@ typedef struct gess__stop_rule {
     double *packed;     /* one column without gaps, per worker */
     size_t packed_size; /* doubles per worker */
     unsigned workers;
-    gess__posterior_workspace **chain_work;    /* per worker, for all chains */
-    gess__posterior_workspace **group_work;    /* per worker, for each group as one long chain; NULL: no groups */
-    size_t groups;                             /* of chains that are compared: the ensembles, or those of one; 0: none */
-    double *rhat, *ess, *nested;               /* of each column at the last check */
-    unsigned char *bad;                        /* of each column: it fails */
-    gess__posterior_chain *chain;              /* workers × chains */
-    double *chain_scratch;                     /* workers × 2 chains */
-    double target_ess, target_rhat;            /* of the check */
-    size_t failed_column;                      /* the column that failed last; the next check begins with it */
-    uint64_t draws;                            /* held draws per chain at the check */
+    gess__posterior_workspace **chain_work; /* per worker, for all chains */
+    gess__posterior_workspace **group_work; /* per worker, for each group as one long chain; NULL: no groups */
+    size_t groups;                          /* of chains that are compared: the ensembles, or those of one; 0: none */
+    double *rhat, *ess, *nested;            /* of each column at the last check */
+    unsigned char *bad;                     /* of each column: it fails */
+    gess__posterior_chain *chain;           /* workers × chains */
+    double *chain_scratch;                  /* workers × 2 chains */
+    double target_ess, target_rhat;         /* of the check */
+    size_t failed_column;                   /* the column that failed last; the next check begins with it */
+    bool all_computed;                      /* the last check went through all columns */
+    uint64_t draws;                         /* held draws per chain at the check */
 } gess__stop_rule;
 
 /* Figures of the columns that a check computed. */
@@ -52,8 +53,8 @@ typedef struct gess__stop_figures {
 
 /* Draws have `columns` numbers, of which the last `blobs` are blobs. `nested`: the chains of one ensemble do not
  * interact, so that groups of them can be compared. */
-int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs, int nested,
-                        gess_error *err);
+int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs,
+                        int nested, gess_error *err);
 void gess__stop_rule_free(gess__stop_rule *rule);
 
 /* Forgets all draws. */

@@ -106,7 +106,8 @@ static const gess__exploration *exploration_of(const gess__sampler *s)
 #define EXPLORING                                                                                       \
     .min_chains = 2, .learns_map = 1, .mixture = 1, .anneals = 1, .fits_points = 1, .free = free_state, \
     .archive = archive, .explore = explore, .next = next, .ran = gess__all_chains_ran, .probe = probe,  \
-    .assess = assess, .freeze = freeze, .object = object, .ended = ended, .learning = learning_of, .exploration = exploration_of
+    .assess = assess, .freeze = freeze, .object = object, .ended = ended, .learning = learning_of,      \
+    .exploration = exploration_of
 
 const gess__schedule gess__schedule_auto = {
     .name = "auto",
