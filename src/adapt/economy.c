@@ -79,7 +79,7 @@ int gess__economy_disappoints(const gess__economy *e, double learning, double sa
 {
     double forecast = e->rate > 0.0 && e->result == GESS__TRIAL_PASSED ? e->forecast : learning;
     double left = sampling * (1.0 / share - 1.0);
-    return sampling > forecast && sampling * 0.5 > forecast * share && left > 0.25 * learning;
+    return share < 0.5 && sampling > forecast && sampling * 0.5 > forecast * share && left > 0.25 * learning;
 }
 
 uint64_t gess__trial_length(const gess__economy *e, const gess__window *w, double per_update)
