@@ -3,7 +3,7 @@
 #define GESS_CLI_COMMAND_H
 
 #include <argp.h>
-#include <gess/gess.h>
+#include <gess/draws.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -59,6 +59,21 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
 
 /* session.c: opens a model with the data file of the options. */
 int open_model(gess_model **model, const char *specification, const gess_options *options, gess_error *err);
+
+/* evidence.c: the options that `evidence` and `compare` have in common. Takes one of them; false if the key is none. */
+struct evidence_arguments {
+    int json;
+    gess_evidence_settings settings;
+};
+bool take_evidence_option(int key, const char *argument, struct argp_state *state,
+                          struct evidence_arguments *arguments);
+#define EVIDENCE_OPTIONS                                                                                             \
+    {"json", 'j', NULL, 0, "print JSON", 0},                                                                         \
+        {"target-evidence-error", 'e', "E", 0, "go on until the standard error is E (default: 0.02)", 0},            \
+        {"max-evals", 'm', "N", 0, "evaluations, at most (default: 5000; with a target, the run's --max-evals)", 0}, \
+    {                                                                                                                \
+        "threads", 't', "N", 0, "threads (default: as in the run)", 0                                                \
+    }
 
 /* Prints nans.csv of a run directory, if there is one. */
 void print_nans(const char *directory);

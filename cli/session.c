@@ -110,6 +110,29 @@ static int print_failure(const gess_summary *summary, const char *directory, ges
     return status;
 }
 
+/* The line that --evidence or --target-evidence-error asks for. */
+static int write_evidence(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err)
+{
+    char wanted[64], target[64];
+    gess_evidence *evidence = NULL;
+    gess_evidence_result r = {0};
+    gess_finding reason;
+    TRY(gess_options_get(options, "evidence", wanted, sizeof wanted, err));
+    TRY(gess_options_get(options, "target-evidence-error", target, sizeof target, err));
+    if (strcmp(wanted, "1") != 0 && strtod(target, NULL) == 0.0) return GESS_OK;
+    TRY(gess_evidence_new(&evidence, run, NULL, 0, err));
+    int status = gess_evidence_info(evidence, &r, sizeof r, err);
+    if (status == GESS_OK && !quiet && !r.refused)
+        printf("log evidence %.4f ± %.4f, for %llu evaluations more; second estimate %.4f ± %.4f: they agree\n",
+               r.log_evidence, r.se, (unsigned long long)r.evals, r.second_log_evidence, r.second_se);
+    if (status == GESS_OK && !quiet && r.refused) {
+        status = gess_evidence_reason(evidence, 0, &reason, sizeof reason, err);
+        if (status == GESS_OK) printf("NO LOG EVIDENCE: %s (`gess evidence %s` says more)\n", reason.text, directory);
+    }
+    gess_evidence_free(evidence);
+    return status;
+}
+
 static int print_summary(const gess_summary *summary, const gess_stats *stats, const gess_options *options,
                          const char *directory, gess_error *err)
 {
@@ -168,7 +191,7 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
     if (status != GESS_OK && status != GESS_ERR_STOPPED) return status;
     if (progress.terminal && progress.last > 0.0) fputs("summarising", stderr);
     TRY(write_summary(run, options, directory, quiet, progress.terminal && progress.last > 0.0, err));
-    if (status == GESS_OK) return GESS_OK;
+    if (status == GESS_OK) return write_evidence(run, options, directory, quiet, err);
     gess_stats stats;
     TRY(gess_run_stats(run, &stats, sizeof stats, err));
     char *quoted = NULL;

@@ -1,5 +1,5 @@
 /* gess/draws.h: what is done with the files of a run after it, or beside it: read draws, summarise them, judge the
- * run, fit, export, and write the report.
+ * run, compute its evidence, fit, export, and write the report.
  *
  * Handles are opaque. A function that makes one sets it to NULL if it fails; a function that releases one takes NULL.
  * Every function that can fail returns a status of <gess/gess.h>, 0 if all is well, and writes a message into *err
@@ -226,6 +226,64 @@ GESS_API int gess_verdict_finding(const gess_verdict *verdict, size_t index, ges
 
 /* GESS_FORMAT_TEXT or GESS_FORMAT_JSON. */
 GESS_API int gess_verdict_text(const gess_verdict *verdict, int format, char **text, gess_error *err);
+
+/* ---- evidence ---- */
+
+/* The log of the integral of a model's density over its parameters, in the user's scale: the log evidence, if the
+ * density is a likelihood times a prior that integrates to 1. It is computed by bridge sampling between the stored
+ * draws of a run and fresh draws of its approximation T. */
+typedef struct gess_evidence gess_evidence;
+
+typedef struct gess_evidence_settings {
+    double target_error; /* standard error to reach; 0: the run's option target-evidence-error, or 0.02 */
+    uint64_t max_evals;  /* evaluations, at most; 0: 5000, or the run's option max-evals if an error is to be reached */
+    unsigned threads;    /* of gess_evidence_open(); 0: as many as the run's options say */
+} gess_evidence_settings;
+
+/* What is not known is NaN. So are the numbers of an evidence that is refused, except those that explain it. */
+typedef struct gess_evidence_result {
+    double log_evidence;
+    double se;                  /* its standard error */
+    uint64_t evals;             /* evaluations that it took, beyond those of the run */
+    double second_log_evidence; /* by importance sampling with Pareto-smoothed weights, from fresh draws of its own */
+    double second_se;
+    double k_hat;    /* of these weights; the evidence is refused above 0.7, or less for few evaluations */
+    int refused;     /* it cannot be trusted */
+    size_t reasons;  /* how many there are for that */
+    double se_draws; /* what the stored draws and the fresh draws contribute to se: its square is the sum of theirs */
+    double se_fresh;
+    double effective_draws;       /* how many independent ones the stored draws are worth */
+    double annealed_log_evidence; /* by the annealing of warm-up, without an error; NaN if there was none */
+    double mean_log_prior;        /* over the draws, if the model gives its prior apart */
+    double mean_log_likelihood;
+    double information; /* Kullback-Leibler divergence of the posterior from the prior, in nats */
+    double information_se;
+} gess_evidence_result;
+
+/* Computes the evidence of a run that gess_run_go() has returned from, or that gess_run_resume() has opened. The run
+ * must have a directory: evidence.json is written there, and evidence.values keeps what was evaluated, so that a later
+ * call does not evaluate it again. gess_stop() ends it with GESS_ERR_STOPPED. */
+GESS_API int gess_evidence_new(gess_evidence **evidence, gess_run *run,
+                               const gess_evidence_settings *settings /* or NULL */, size_t size, gess_error *err);
+
+/* The same for the run in a directory, with the model that its config.json names. */
+GESS_API int gess_evidence_open(gess_evidence **evidence, const char *directory,
+                                const gess_evidence_settings *settings /* or NULL */, size_t size, gess_error *err);
+GESS_API void gess_evidence_free(gess_evidence *evidence /* or NULL */);
+GESS_API int gess_evidence_info(const gess_evidence *evidence, gess_evidence_result *result, size_t size,
+                                gess_error *err);
+
+/* A reason why it is refused, from 0. */
+GESS_API int gess_evidence_reason(const gess_evidence *evidence, size_t index, gess_finding *finding, size_t size,
+                                  gess_error *err);
+
+/* GESS_FORMAT_TEXT or GESS_FORMAT_JSON. */
+GESS_API int gess_evidence_text(const gess_evidence *evidence, int format, char **text, gess_error *err);
+
+/* The log Bayes factors of `count` evidences, two or more, against the best of them, with warnings where data or priors
+ * differ: GESS_FORMAT_TEXT or GESS_FORMAT_JSON. */
+GESS_API int gess_compare_text(size_t count, const gess_evidence *const *evidence, int format, char **text,
+                               gess_error *err);
 
 /* ---- report ---- */
 

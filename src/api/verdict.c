@@ -2,6 +2,7 @@
 #include "report/verdict.h"
 
 #include "api/argument.h"
+#include "api/finding.h"
 #include "api/handles.h"
 #include "api/text.h"
 #include "base/mem.h"
@@ -79,17 +80,21 @@ int gess_verdict_info(const gess_verdict *verdict, gess_verdict_result *result, 
     return GESS_OK;
 }
 
+void gess__fill_finding(const gess__finding *from, gess_finding *to, size_t size)
+{
+    gess_finding all = {.level = from->level};
+    snprintf(all.code, sizeof all.code, "%s", from->code);
+    snprintf(all.text, sizeof all.text, "%s", from->text);
+    snprintf(all.advice, sizeof all.advice, "%s", from->advice);
+    gess__fill_struct(to, size, &all, sizeof all);
+}
+
 int gess_verdict_finding(const gess_verdict *verdict, size_t index, gess_finding *finding, size_t size, gess_error *err)
 {
     GESS_REQUIRE(verdict, err);
     GESS_REQUIRE(finding, err);
     GESS_TRY(gess__check_index(__func__, "findings", index, verdict->verdict.count, err));
-    const gess__finding *f = &verdict->verdict.findings[index];
-    gess_finding all = {.level = f->level};
-    snprintf(all.code, sizeof all.code, "%s", f->code);
-    snprintf(all.text, sizeof all.text, "%s", f->text);
-    snprintf(all.advice, sizeof all.advice, "%s", f->advice);
-    gess__fill_struct(finding, size, &all, sizeof all);
+    gess__fill_finding(&verdict->verdict.findings[index], finding, size);
     return GESS_OK;
 }
 

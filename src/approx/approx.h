@@ -6,6 +6,7 @@
 #ifndef GESS_APPROX_APPROX_H
 #define GESS_APPROX_APPROX_H
 
+#include "base/rng.h"
 #include "base/status.h"
 
 /* ν is fitted within these. Below the floor a few coincident points make the likelihood of a fit
@@ -38,6 +39,10 @@ void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, con
 
 /* The normalising constant: log T(x) = gess__approx_log_t(δ) + gess__approx_log_norm(). */
 double gess__approx_log_norm(const gess__approx *approx);
+
+/* Draws a point of T into x: the normals by the key, the scale of the t by the same key with another purpose. normals:
+ * dim, scratch. */
+void gess__approx_draw(const gess__approx *approx, gess__key key, enum gess__purpose scale, double *normals, double *x);
 
 /* tr Σ. */
 double gess__approx_trace(const gess__approx *approx);

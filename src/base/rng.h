@@ -17,22 +17,26 @@
 /* What a variate is for. Two uses never share a purpose, so that no variate is used twice.
  * The numbers are part of the reproducibility promise: append, never renumber. */
 enum gess__purpose {
-    GESS__FOR_START = 1,              /* starting points; iteration = attempt */
-    GESS__FOR_MODEL = 2,              /* matrices of synthetic models; chain = row */
-    GESS__FOR_NORMALS = 3,            /* the ellipse's second point */
-    GESS__FOR_SCALE = 4,              /* the inverse-gamma scale s; index = attempt */
-    GESS__FOR_SLICE = 5,              /* height of the slice and angles of one update; index = angle */
-    GESS__FOR_TEST = 6,               /* tests only */
-    GESS__FOR_FIT = 7,                /* seeds of a mixture's components */
-    GESS__FOR_COMPONENT = 8,          /* the component of a mixture that an update uses: ellipses or proposals */
-    GESS__FOR_REFERENCE = 9,          /* draws of the reference of annealing: normals; chain = particle */
-    GESS__FOR_REFERENCE_SCALE = 10,   /* the same: the scale of the t */
-    GESS__FOR_REFERENCE_UNIFORM = 11, /* the same: uniforms; index = coordinate */
-    GESS__FOR_RESAMPLING = 12,        /* the first point of systematic resampling; iteration = step */
-    GESS__FOR_WEIGHING = 13,          /* draws of T by which modes are weighed: normals; chain = draw */
-    GESS__FOR_WEIGHING_SCALE = 14,    /* the same: the scale of the t */
-    GESS__FOR_TREE = 20,              /* the point of a trajectory that is chosen; index = its number */
-    GESS__FOR_SWAP = 21               /* swaps between temperatures; chain = the colder one */
+    GESS__FOR_START = 1,               /* starting points; iteration = attempt */
+    GESS__FOR_MODEL = 2,               /* matrices of synthetic models; chain = row */
+    GESS__FOR_NORMALS = 3,             /* the ellipse's second point */
+    GESS__FOR_SCALE = 4,               /* the inverse-gamma scale s; index = attempt */
+    GESS__FOR_SLICE = 5,               /* height of the slice and angles of one update; index = angle */
+    GESS__FOR_TEST = 6,                /* tests only */
+    GESS__FOR_FIT = 7,                 /* seeds of a mixture's components */
+    GESS__FOR_COMPONENT = 8,           /* the component of a mixture that an update uses: ellipses or proposals */
+    GESS__FOR_REFERENCE = 9,           /* draws of the reference of annealing: normals; chain = particle */
+    GESS__FOR_REFERENCE_SCALE = 10,    /* the same: the scale of the t */
+    GESS__FOR_REFERENCE_UNIFORM = 11,  /* the same: uniforms; index = coordinate */
+    GESS__FOR_RESAMPLING = 12,         /* the first point of systematic resampling; iteration = step */
+    GESS__FOR_WEIGHING = 13,           /* draws of T by which modes are weighed: normals; chain = draw */
+    GESS__FOR_WEIGHING_SCALE = 14,     /* the same: the scale of the t */
+    GESS__FOR_TREE = 20,               /* the point of a trajectory that is chosen; index = its number */
+    GESS__FOR_SWAP = 21,               /* swaps between temperatures; chain = the colder one */
+    GESS__FOR_EVIDENCE = 30,           /* fresh draws of T for the evidence: normals; chain = draw, iteration = part */
+    GESS__FOR_EVIDENCE_SCALE = 31,     /* the same: the scale of the t */
+    GESS__FOR_EVIDENCE_COMPONENT = 32, /* the same: the component of a mixture */
+    GESS__FOR_EVIDENCE_RADIUS = 33     /* radii of stored draws of periodic parameters; iteration = draw */
 };
 
 typedef struct gess__key {

@@ -4,15 +4,14 @@
 
 #include "base/assert.h"
 #include "base/vmath.h"
+#include "diagnose/pareto.h"
 #include "diagnose/posterior_workspace.h"
 
 enum {
-    SHARE = 10,        /* one draw in SHARE is in a tail */
-    MIN_TAIL = 50,     /* draws in a tail */
-    MAX_POINTS = 1000, /* order statistics that represent a longer tail in a fit */
-    GRID = 30,         /* Zhang and Stephens: GRID + √n values of θ */
-    MAX_GRID = 64,
-    BLOCKS = 32 /* of draws: whole chains, or parts of chains if there are fewer */
+    SHARE = 10,                           /* one draw in SHARE is in a tail */
+    MIN_TAIL = 50,                        /* draws in a tail */
+    MAX_POINTS = GESS__PARETO_MAX_POINTS, /* order statistics that represent a longer tail in a fit */
+    BLOCKS = 32                           /* of draws: whole chains, or parts of chains if there are fewer */
 };
 
 #define FAR_DRAWS 5.0         /* effective draws beyond the place of far_index */
@@ -22,41 +21,8 @@ enum {
 #define HEAVY 0.7             /* index above which the mean is given up: draws of a Cauchy may have it */
 #define HEAVY_TOO 0.6         /* the same beside another parameter without mean */
 
-typedef struct pareto {
-    double shape, scale;
-} pareto;
-
-/* Mean of log(1 - θ x). */
-GESS__VECTOR
-static double mean_log(size_t n, const double *x, double theta)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += gess__log1p(-theta * x[i]);
-    return sum / (double)n;
-}
-
-/* x ascends, with a positive first quartile; n is at least MIN_TAIL and at most MAX_POINTS. */
-static pareto fit_pareto(size_t n, const double *x)
-{
-    size_t grid = GRID + (size_t)sqrt((double)n);
-    double quartile = x[(size_t)((double)n / 4.0 + 0.5) - 1], theta[MAX_GRID], profile[MAX_GRID], mean = 0.0;
-    GESS_ASSERT(n >= MIN_TAIL && n <= MAX_POINTS && grid <= MAX_GRID && quartile > 0.0);
-    for (size_t j = 0; j < grid; j++) {
-        theta[j] = 1.0 / x[n - 1] + (1.0 - sqrt((double)grid / ((double)j + 0.5))) / (3.0 * quartile);
-        double shape = mean_log(n, x, theta[j]);
-        profile[j] = (double)n * (gess__log(-theta[j] / shape) - shape - 1.0);
-    }
-    for (size_t j = 0; j < grid; j++) {
-        double inverse = 0.0;
-        for (size_t i = 0; i < grid; i++) inverse += exp(profile[i] - profile[j]);
-        mean += theta[j] / inverse;
-    }
-    double shape = mean_log(n, x, mean);
-    return (pareto){shape, -shape / mean};
-}
-
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
-static double influence(const pareto *p, double y)
+static double influence(const gess__pareto *p, double y)
 {
     double k = fmax(p->shape, -0.5); /* the information exists above -1/2 */
     if (fabs(k) < 1e-4) k = 1e-4;    /* the limit at 0, without its cancellation */
@@ -70,18 +36,19 @@ static double influence(const pareto *p, double y)
 
 typedef struct side {
     bool known;
-    pareto excess, logs;  /* of the draws' distances from the threshold; of log (distance from the median, relative) */
+    gess__pareto excess,
+        logs;             /* of the draws' distances from the threshold; of log (distance from the median, relative) */
     double block[BLOCKS]; /* what each block of draws contributes to the error of the shape */
     double draws[BLOCKS]; /* of each block that are in the tail */
 } side;
 
 /* Every draw, or MAX_POINTS of them at evenly spaced ranks. */
-static pareto fit_tail(size_t count, const double *y, double *points)
+static gess__pareto fit_tail(size_t count, const double *y, double *points)
 {
     size_t n = count < MAX_POINTS ? count : MAX_POINTS;
     for (size_t i = 0; i < n; i++) points[i] = y[(size_t)(((double)i + 0.5) * ((double)count / (double)n))];
-    if (!(points[(size_t)((double)n / 4.0 + 0.5) - 1] > 0.0)) return (pareto){NAN, NAN};
-    return fit_pareto(n, points);
+    if (!(points[(size_t)((double)n / 4.0 + 0.5) - 1] > 0.0)) return (gess__pareto){NAN, NAN};
+    return gess__pareto_fit(n, points);
 }
 
 /* `sign` is 1 for the upper tail, -1 for the lower one. */

@@ -1,8 +1,6 @@
 /* One component of T: draws and density of a multivariate t. */
 #include "explore/component.h"
 
-#include <math.h>
-
 void gess__component_draw(const gess__approx *t, const gess__ensemble *e, uint64_t set, uint32_t index, double *normals,
                           double *x)
 {
@@ -10,14 +8,7 @@ void gess__component_draw(const gess__approx *t, const gess__ensemble *e, uint64
                      .iteration = set + ((uint64_t)e->chains.first << 32),
                      .chain = index,
                      .purpose = GESS__FOR_WEIGHING};
-    gess__normals(key, t->dim, normals);
-    key.purpose = GESS__FOR_WEIGHING_SCALE;
-    double root = isfinite(t->nu) ? sqrt(0.5 * t->nu / gess__gamma(key, 0.5 * t->nu)) : 1.0;
-    for (size_t r = 0; r < t->dim; r++) {
-        double sum = 0.0;
-        for (size_t c = 0; c <= r; c++) sum += t->chol[r + c * t->dim] * normals[c];
-        x[r] = t->mu[r] + root * sum;
-    }
+    gess__approx_draw(t, key, GESS__FOR_WEIGHING_SCALE, normals, x);
 }
 
 double gess__component_log_density(const gess__approx *t, const double *x, double *z)

@@ -2,6 +2,7 @@
 #include "explore/weighing.h"
 
 #include "adapt/move_mix.h"
+#include "approx/bridge.h"
 #include "base/assert.h"
 #include "base/linalg.h"
 #include "base/mem.h"
@@ -173,39 +174,6 @@ static size_t owner(const gess__mixture *m, const double *log_t, size_t stride, 
     return best;
 }
 
-/* log of the mass of component k by iterative bridge sampling, with its relative error in *error. `level`: log π − log
- * t_k of n1 points of the target, then of n2 draws of t_k (−inf if another component owns them). With few points of the
- * target it is importance sampling. */
-static double bridge(size_t n1, size_t n2, const double *level, double *error)
-{
-    double max = -INFINITY, r = 0.0, s1 = (double)n1 / (double)(n1 + n2), s2 = 1.0 - s1;
-    for (size_t i = 0; i < n1 + n2; i++) max = fmax(max, level[i]);
-    *error = INFINITY;
-    if (!(max > -INFINITY)) return -INFINITY;
-    for (size_t i = n1; i < n1 + n2; i++) r += gess__exp(level[i] - max) / (double)n2;
-    if (!(r > 0.0)) r = 1e-300;
-    for (int it = 0; it < (n1 >= 10 ? 200 : 0); it++) {
-        double up = 0.0, down = 0.0, before = r;
-        for (size_t i = 0; i < n1; i++) down += 1.0 / (s1 * gess__exp(level[i] - max) + s2 * r);
-        for (size_t i = n1; i < n1 + n2; i++) {
-            double x = gess__exp(level[i] - max);
-            up += x / (s1 * x + s2 * r);
-        }
-        if (!(up > 0.0 && down > 0.0)) break;
-        r = (up / (double)n2) / (down / (double)n1);
-        if (fabs(r - before) < 1e-8 * r) break;
-    }
-    double mean = 0.0, square = 0.0;
-    for (size_t i = n1; i < n1 + n2; i++) {
-        double x = gess__exp(level[i] - max);
-        x = n1 >= 10 ? x / (s1 * x + s2 * r) : x;
-        mean += x / (double)n2;
-        square += x * x / (double)n2;
-    }
-    *error = mean > 0.0 ? sqrt(fmax(square / (mean * mean) - 1.0, 0.0) / (double)n2) : INFINITY;
-    return gess__log(r) + max;
-}
-
 static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
 {
     const gess__mixture *m = a->learning->ensemble->frozen.mixture;
@@ -219,6 +187,7 @@ static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
     for (size_t i = 0; i < n; i++) a->clusters->label[i] = (uint32_t)owner(m, g->log_t, all, i);
     memset(a->clusters->size, 0, m->count * sizeof *a->clusters->size);
     for (size_t i = 0; i < n; i++) a->clusters->size[a->clusters->label[i]]++;
+    /* `level` is that of n1 points of the target, then of draws of t_k, −inf if another component owns them */
     for (size_t k = 0; k < m->count; k++) {
         size_t n1 = 0;
         for (size_t i = 0; i < n; i++)
@@ -226,7 +195,12 @@ static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
         for (size_t j = k * g->per; j < (k + 1) * g->per; j++)
             level[n1 + j - k * g->per] =
                 owner(m, g->log_t, all, n + j) == k ? g->value[j] - g->log_t[k * all + n + j] : -INFINITY;
-        out[k].log_mass = bridge(n1, g->per, level, &out[k].error);
+        const gess__bridge bridge = {.n1 = n1,
+                                     .n2 = g->per,
+                                     .level = level,
+                                     .share = (double)n1 / (double)(n1 + g->per),
+                                     .max_iterations = 200};
+        out[k].log_mass = gess__bridge_solve(&bridge, &out[k].error);
         max = fmax(max, out[k].log_mass);
     }
     return max > -INFINITY;

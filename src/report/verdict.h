@@ -36,4 +36,7 @@ void gess__verdict_extremes(const gess__summary *summary, double *ess, double *r
 void gess__verdict_print(const gess__verdict *verdict, const gess__summary *summary, FILE *out);
 json_t *gess__verdict_json(const gess__verdict *verdict, const gess__summary *summary);
 
+/* Prints text indented, in lines of at most 100 columns if no word is longer. */
+void gess__print_wrapped(const char *text, FILE *out);
+
 #endif

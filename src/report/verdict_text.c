@@ -23,8 +23,7 @@ static size_t word_length(const char *text)
     return quote != NULL ? (size_t)(quote - text) + strcspn(quote, " ") : strcspn(text, " ");
 }
 
-/* Prints text indented, in lines of at most 100 columns if no word is longer. */
-static void print_wrapped(const char *text, FILE *out)
+void gess__print_wrapped(const char *text, FILE *out)
 {
     enum { WIDTH = 100 };
     size_t used = 0;
@@ -56,8 +55,8 @@ void gess__verdict_print(const gess__verdict *v, const gess__summary *s, FILE *o
         fputs(", too few for ESS and R-hat\n", out);
     for (size_t i = 0; i < v->count; i++) {
         fprintf(out, "\n%s (%s)\n", level_names[v->findings[i].level], v->findings[i].code);
-        print_wrapped(v->findings[i].text, out);
-        print_wrapped(v->findings[i].advice, out);
+        gess__print_wrapped(v->findings[i].text, out);
+        gess__print_wrapped(v->findings[i].advice, out);
     }
 }
 

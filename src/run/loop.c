@@ -8,6 +8,7 @@
 #include "cluster/helper_rank.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
+#include "run/evidence.h"
 #include "run/finish.h"
 #include "run/log.h"
 #include "run/relearn.h"
@@ -71,11 +72,13 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     return GESS_OK;
 }
 
-/* Samples and checks in turn, until the targets are met, --max-evals is reached or T disappoints: then run->sampling is
- * 0. */
+/* Samples and checks in turn, until the targets are met, that of the evidence too, --max-evals is reached or T
+ * disappoints: then run->sampling is 0. */
 static int sample_to_targets(gess_run *run, gess_error *err)
 {
-    while (run->next_check > 0 || !run->stats.targets_met) {
+    int more = 0;
+    if (run->next_check == 0 && run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
+    while (run->next_check > 0 || !run->stats.targets_met || more) {
         if (run->next_check == 0) run->next_check = gess__targets_next_check(run, run->checked_draws);
         if (run->next_check == 0) break;
         GESS_TRY(sample_up_to(run, run->next_check, err));
@@ -84,6 +87,8 @@ static int sample_to_targets(gess_run *run, gess_error *err)
         run->next_check = 0;
         GESS_TRY(gess__targets_check(run, run->checked_draws, GESS__FIRST_FAILING_COLUMN, err));
         if (gess__run_should_relearn(run)) return gess__run_relearn(run, err);
+        more = 0;
+        if (run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
     }
     /* A check that fails stops at the first failing column. The final figures must cover all columns. */
     if (run->stats.targets_met || run->checked_draws == 0) return GESS_OK;
@@ -125,6 +130,7 @@ static int run_session(gess_run *run, gess_error *err)
     const gess_options *o = &run->options;
     if (run->finished) return gess__run_write_history(run, err); /* a kill may have prevented it */
     GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, o, stop_run, run, err));
+    gess__evidence_forget(run);
     run->started = run->sampling_started = gess__seconds();
     run->out_of_time = 0;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;

@@ -72,7 +72,7 @@ int main(void)
     const gess_density density_value = {.size = sizeof density_value, .dim = 1, .logp = logp}, *density = &density_value;
     gess_error err = {0};
     gess_model *model; gess_options *options; gess_run *run;
-    gess_draws *draws; gess_summary *summary; gess_verdict *verdict; gess_fit *fit;
+    gess_draws *draws; gess_summary *summary; gess_verdict *verdict; gess_fit *fit; gess_evidence *evidence;
     const double points[] = {0.0, 1.0, 2.0, 4.0};
     signal(SIGSEGV, crash);
     signal(SIGABRT, crash);
@@ -87,17 +87,19 @@ int main(void)
     require(gess_summary_new_run(&summary, run, NULL, 0, &err), &err);
     require(gess_verdict_new(&verdict, "run", summary, &err), &err);
     require(gess_fit_new(&fit, 4, 1, points, &err), &err);
+    require(gess_evidence_new(&evidence, run, NULL, 0, &err), &err);
+    const gess_evidence *const evidences[] = {evidence};
 """
 
 END = r"""
-    gess_fit_free(fit); gess_verdict_free(verdict); gess_summary_free(summary); gess_draws_close(draws);
+    gess_evidence_free(evidence); gess_fit_free(fit); gess_verdict_free(verdict); gess_summary_free(summary); gess_draws_close(draws);
     gess_run_free(run); gess_options_free(options); gess_model_free(model);
     if (failures > 0) fprintf(stderr, "%d failures\n", failures);
     return failures > 0;
 }
 """
 
-HANDLES = ("model", "options", "run", "draws", "summary", "verdict", "fit")
+HANDLES = ("model", "options", "run", "draws", "summary", "verdict", "fit", "evidence")
 
 
 class Parameter:
@@ -119,7 +121,7 @@ class Parameter:
         if self.made:
             return "(void *)&made"
         if self.stars == 2:
-            return "paths"
+            return "evidences" if kind == "evidence" else "paths"
         if kind == "density":
             return "density"
         if kind in HANDLES:

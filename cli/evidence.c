@@ -1,0 +1,70 @@
+/* `gess evidence`: prints the log of the integral of a run's density, with its error. */
+#include "command.h"
+
+#include <gess/draws.h>
+#include <stdlib.h>
+
+struct arguments {
+    const char *directory;
+    struct evidence_arguments evidence;
+};
+
+/* Sets a field from a number; false if it is none for it. */
+static bool set_field(int key, const char *argument, gess_evidence_settings *settings)
+{
+    char *end;
+    double value = strtod(argument, &end);
+    if (end == argument || *end != '\0' || !(value > 0.0) || !(value < 1e18)) return false;
+    if (key == 'e') {
+        settings->target_error = value;
+        return true;
+    }
+    if (value < 1.0 || value != (double)(uint64_t)value) return false;
+    if (key == 't') settings->threads = value < 4096.0 ? (unsigned)value : 4096;
+    if (key == 'm') settings->max_evals = (uint64_t)value;
+    return true;
+}
+
+bool take_evidence_option(int key, const char *argument, struct argp_state *state, struct evidence_arguments *a)
+{
+    if (key == 'j') a->json = 1;
+    if (key == 'j') return true;
+    if (key != 't' && key != 'e' && key != 'm') return false;
+    if (!set_field(key, argument, &a->settings))
+        USAGE(state, "`%s` is not a positive number%s", argument, key == 'e' ? "" : " without fractions");
+    return true;
+}
+
+static error_t take(int key, char *argument, struct argp_state *state)
+{
+    struct arguments *a = state->input;
+    if (take_evidence_option(key, argument, state, &a->evidence)) return 0;
+    return take_one(key, argument, state, &a->directory, WHICH_RUN);
+}
+
+int command_evidence(int argc, char **argv, gess_error *err)
+{
+    static const struct argp_option options[] = {EVIDENCE_OPTIONS, {0}};
+    static const struct argp argp = {
+        .options = options,
+        .parser = take,
+        .args_doc = "DIR",
+        .doc =
+            "Prints the log of the integral of the density that the run in DIR has sampled, by bridge sampling between "
+            "its draws and some thousand fresh draws of the approximation T, with a standard error and a second "
+            "estimate. Exit status 0: done, 6: refused, with the reasons."};
+    struct arguments a = {0};
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    gess_evidence *evidence = NULL;
+    gess_evidence_result result = {0};
+    char *text = NULL;
+    int status = gess_evidence_open(&evidence, a.directory, &a.evidence.settings, sizeof a.evidence.settings, err);
+    if (status == GESS_OK) status = gess_evidence_info(evidence, &result, sizeof result, err);
+    if (status == GESS_OK)
+        status = gess_evidence_text(evidence, a.evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
+    if (status == GESS_OK) status = print_text(text, err);
+    if (status == GESS_OK) status = finish_output(err);
+    if (status == GESS_OK && result.refused) status = GESS_ERR_NOT_CONVERGED;
+    gess_evidence_free(evidence);
+    return status;
+}

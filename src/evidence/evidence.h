@@ -1,0 +1,71 @@
+/* The evidence: log ∫π of the density in the user's scale, by bridge sampling between stored draws and fresh draws of
+ * the frozen T.
+ *
+ * Everything happens in the sampling space w (transform/target.h). Stored draws are mapped back to it with all
+ * Jacobians. A periodic parameter is a point (u, v) of a plane there, of which a draw keeps the angle only; the radius
+ * is independent of it, so it is drawn again. The integral over w is that over x times 2π / (b − a) per periodic
+ * parameter, which is divided out.
+ *
+ * T was fitted to draws of warm-up, not to the draws that are bridged. If T is poor, or a schedule has none, the chains
+ * are split in two: a mixture of t is fitted to each half, and the other half is bridged with it. Each pair of a T and
+ * the draws that it is bridged with is a part; the estimate is the mean over the parts.
+ *
+ * Three of four fresh draws go to the bridge, the fourth to a second estimate, Pareto-smoothed importance sampling. So
+ * the two share the draws that T was fitted to, and nothing else.
+ *
+ * Fresh draws are functions of the seed and their number, and evaluations are done in batches of a fixed size: the
+ * result has the same bits for any number of threads. Values are stored as they are evaluated (values.h), so that an
+ * interrupted computation continues. */
+#ifndef GESS_EVIDENCE_EVIDENCE_H
+#define GESS_EVIDENCE_EVIDENCE_H
+
+#include "frozen/frozen.h"
+#include "parallel/team.h"
+
+#include <stdatomic.h>
+
+/* The defaults of the settings below. */
+#define GESS__EVIDENCE_ERROR 0.02
+enum { GESS__EVIDENCE_EVALS = 5000 };
+
+/* The draws of an ensemble, and its T. */
+typedef struct gess__evidence_source {
+    const gess__target *target;
+    const gess__frozen *frozen; /* NULL: no T was fitted to other draws */
+    size_t first, chains;       /* of the file of draws */
+    int refit;                  /* T may be replaced by fits to halves of the draws */
+} gess__evidence_source;
+
+typedef struct gess__evidence_input {
+    size_t sources;
+    const gess__evidence_source *source;
+    const char *draws;  /* path of the file */
+    const char *values; /* path of the stored values; NULL: they are not stored */
+    uint64_t seed;
+    gess__team *team;
+    atomic_int *stop; /* NULL: it cannot be stopped */
+    double error;     /* standard error to reach */
+    uint64_t evals;   /* evaluations, at most */
+} gess__evidence_input;
+
+typedef struct gess__evidence_result {
+    double log_z, se;          /* the bridge */
+    double se_draws, se_fresh; /* what the stored and the fresh draws contribute to se: se² = se_draws² + se_fresh² */
+    double second, second_se;  /* importance sampling */
+    double k, max_k;           /* k̂ of all fresh weights, and the largest that can be trusted */
+    double uncovered;          /* share of the stored draws at weights above those of all fresh draws of T */
+    double effective;          /* effective number of stored draws, as the bridge sees them; the smallest of a part */
+    uint64_t draws, evals, nans; /* stored draws that were used; evaluations; of these, NaN */
+    size_t parts;
+    size_t components; /* of T, the most of any part */
+    int refitted;      /* T was fitted to halves of the draws */
+    int outside;       /* a part in which every fresh draw has density zero */
+} gess__evidence_result;
+
+/* GESS_ERR_STOPPED if `stop` was set; the values so far are stored. */
+int gess__evidence(const gess__evidence_input *input, gess__evidence_result *result, gess_error *err);
+
+/* How far apart the two estimates are, in standard errors of their difference. */
+double gess__evidence_apart(const gess__evidence_result *result);
+
+#endif

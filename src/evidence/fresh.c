@@ -1,0 +1,122 @@
+/* Draws fresh points of T by keyed random numbers, and evaluates them on the team, in batches of a fixed size. */
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/vmath.h"
+#include "evidence/part.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Points per call of the density, and points between two writes of values. */
+enum { BATCH = 16, ROUND = 512 };
+
+typedef struct round_of {
+    const gess__part *part;
+    const gess__evidence_input *input;
+    size_t n; /* points to evaluate */
+    const double *points;
+    double *values;
+    double *scratch;
+    size_t scratch_size; /* per worker */
+} round_of;
+
+/* Point number `index` of T. */
+static void draw_point(const gess__part *p, uint64_t seed, size_t index, double *normals, double *x)
+{
+    const gess__mixture *t = p->t;
+    gess__key key = {.seed = seed,
+                     .iteration = p->number,
+                     .chain = (uint32_t)index,
+                     .purpose = GESS__FOR_EVIDENCE_COMPONENT};
+    size_t k = 0;
+    if (t->count > 1) {
+        double left = gess__uniform(key, 0);
+        while (k + 1 < t->count && (left -= gess__exp(t->log_weight[k])) > 0.0) k++;
+    }
+    key.purpose = GESS__FOR_EVIDENCE;
+    gess__approx_draw(t->component[k], key, GESS__FOR_EVIDENCE_SCALE, normals, x);
+}
+
+static int evaluate_batch(void *data, unsigned worker, size_t item, gess_error *err)
+{
+    const round_of *r = data;
+    const gess__target *target = r->part->target;
+    size_t first = item * BATCH, n = r->n - first < BATCH ? r->n - first : BATCH;
+    double *scratch = r->scratch + worker * r->scratch_size, *values = r->values + first;
+    if (r->input->stop != NULL && atomic_load(r->input->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
+    GESS_TRY(
+        gess__target_evaluate(target, worker, n, r->points + first * target->dim, values, NULL, NULL, scratch, err));
+    for (size_t i = 0; i < n; i++) {
+        if (values[i] != INFINITY) continue;
+        char text[400];
+        gess__target_describe(target, r->points + (first + i) * target->dim, text, sizeof text, scratch);
+        return gess__fail(err, GESS_ERR_MODEL, "the log density is +infinity at %s; a density must be finite", text);
+    }
+    return GESS_OK;
+}
+
+/* Evaluates those of n points whose values are not known, and stores them. `packed`, `found`: scratch, n × dim and n.
+ */
+static int evaluate(round_of *r, gess__values *known, size_t n, const double *points, double *packed, double *found,
+                    double *out, gess_error *err)
+{
+    size_t dim = r->part->target->dim, unknown = 0;
+    size_t places[ROUND];
+    for (size_t i = 0; i < n; i++) {
+        if (gess__values_find(known, dim, points + i * dim, &out[i])) continue;
+        memcpy(packed + unknown * dim, points + i * dim, dim * sizeof *packed);
+        places[unknown++] = i;
+    }
+    r->n = unknown;
+    r->points = packed;
+    r->values = found;
+    if (unknown == 0) return GESS_OK;
+    GESS_TRY(gess__team_run(r->input->team, (unknown + BATCH - 1) / BATCH, evaluate_batch, r, err));
+    GESS_TRY(gess__values_add(known, unknown, dim, packed, found, err));
+    for (size_t k = 0; k < unknown; k++) out[places[k]] = found[k];
+    return GESS_OK;
+}
+
+static int refresh(round_of *r, gess__values *known, gess__part *p, size_t n, double *memory, uint64_t *nans,
+                   gess_error *err)
+{
+    size_t dim = p->target->dim;
+    double *points = memory, *packed = points + ROUND * dim, *found = packed + ROUND * dim, *logs = found + ROUND,
+           *normals = logs + ROUND, *density = normals + dim;
+    for (; p->n2 < n;) {
+        size_t count = n - p->n2 < ROUND ? n - p->n2 : ROUND;
+        double *level = p->level2 + p->n2;
+        for (size_t i = 0; i < count; i++) draw_point(p, r->input->seed, p->n2 + i, normals, points + i * dim);
+        GESS_TRY(evaluate(r, known, count, points, packed, found, level, err));
+        gess__mixture_log_ts(p->t, count, points, logs, density);
+        for (size_t i = 0; i < count; i++) {
+            *nans += isnan(level[i]) != 0;
+            level[i] = level[i] > -INFINITY ? level[i] - logs[i] : -INFINITY;
+        }
+        p->n2 += count;
+    }
+    return GESS_OK;
+}
+
+int gess__part_refresh(gess__part *p, const gess__evidence_input *input, gess__values *known, size_t n, uint64_t *evals,
+                       uint64_t *nans, gess_error *err)
+{
+    size_t dim = p->target->dim, before = p->n2, workers = gess__team_size(input->team);
+    GESS_ASSERT(n >= before);
+    round_of r = {.part = p, .input = input, .scratch_size = gess__target_scratch(p->target, BATCH)};
+    if (n > p->room) {
+        double *more = realloc(p->level2, n * sizeof *more);
+        if (more == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %zu fresh draws of T", n);
+        p->level2 = more;
+        p->room = n;
+    }
+    double *memory = NULL;
+    GESS_ALLOC(&memory, 2 * ROUND * dim + 2 * ROUND + dim + gess__mixture_scratch(dim, ROUND), err);
+    int status = gess__alloc_bytes(&r.scratch, workers * r.scratch_size, sizeof *r.scratch, "scratch", err);
+    if (status == GESS_OK) status = refresh(&r, known, p, n, memory, nans, err);
+    free(r.scratch);
+    free(memory);
+    *evals += p->n2 - before;
+    return status;
+}
