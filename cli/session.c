@@ -5,6 +5,7 @@
 #include "progress.h"
 
 #include <gess/draws.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,13 +78,17 @@ static void print_ending(const gess_stats *s, const gess_options *o, int stopped
                (unsigned long long)s->warmup);
     if (s->method[0] != '\0') printf("%s\n", s->method);
     if (!is_auto(o, "draws") || stopped) return;
-    if (s->targets_met)
-        printf("targets met: smallest bulk ESS %.0f, worst R-hat %.4f\n", s->least_ess, s->worst_rhat);
+    char rhat[80];
+    if (isfinite(s->worst_nested_rhat))
+        snprintf(rhat, sizeof rhat, "nested R-hat %.4f (of single chains %.4f)", s->worst_nested_rhat, s->worst_rhat);
     else
-        printf("TARGETS NOT MET: smallest bulk ESS %.0f, worst R-hat %.4f; do not trust these figures yet: allow "
+        snprintf(rhat, sizeof rhat, "R-hat %.4f", s->worst_rhat);
+    if (s->targets_met)
+        printf("targets met: smallest bulk ESS %.0f, worst %s\n", s->least_ess, rhat);
+    else
+        printf("TARGETS NOT MET: smallest bulk ESS %.0f, worst %s; do not trust these figures yet: allow "
                "more with %s\n",
-               s->least_ess, s->worst_rhat,
-               warmup && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
+               s->least_ess, rhat, warmup && !s->warmup_settled ? "--max-warmup-evals and --max-evals" : "--max-evals");
 }
 
 /* The worst finding of `gess diagnose`, if the run fails. */

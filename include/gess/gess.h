@@ -315,6 +315,7 @@ typedef struct gess_stats {
     uint64_t phase_done;          /* learning: evaluations; sampling: draws per chain */
     uint64_t phase_total;         /* learning: evaluations at most; sampling: draws per chain; 0: not known */
     double seconds_left; /* of the run, estimated; learning that ends itself: at most, of learning; NaN: not known */
+    double worst_nested_rhat; /* nested R-hat of groups of chains then; NaN if the chains were not grouped */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains

@@ -108,6 +108,7 @@ int gess__learning_assess(gess__learning *l)
         gess__map_search_run(l, &pool, &report);
     else
         gess__move_mix_choose(l);
+    l->adaptation->warmup.economy.rate = l->state.searches > 0 ? l->state.rate : 0.0;
     int more = l->state.searches == 0 || l->state.improving, noisy = is_noisy(l, &pool, &report);
     return (noisy && !l->state.by_laplace) || more || hardly_moved(l);
 }
@@ -119,7 +120,7 @@ void gess__learning_archive(gess__learning *l, gess__archive *a)
     gess__learning_state *s = &l->state;
     GESS_ARCHIVE(a, s);
     GESS_ARCHIVE(a, &l->fit);
-    if (l->adaptation->warmup.over || a->bad) return;
+    if (a->bad) return;
     /* the run may have been made for fewer evaluations to come */
     if ((s->laplace_found || s->laplace_stopped) && l->laplace == NULL &&
         gess__laplace_new(&l->laplace, l->ensemble->target.dim, NULL) != GESS_OK)

@@ -92,7 +92,7 @@ int gess__map_search_due(const gess__learning *l)
     if (points < (min > MIN_POINTS ? min : MIN_POINTS)) return 0;
     /* while the ensemble travels, it leaves behind what is learned from it */
     uint64_t last = s->searched_at, now = l->ensemble->tally.evals - s->laplace_evals;
-    return s->searches == 0 || now >= (l->adaptation->warmup.moved ? 2 * last : last + 2 * last / 5);
+    return s->searches == 0 || now >= (l->adaptation->warmup.moved ? last + last / 2 : last + last / 5);
 }
 
 /* ---- adopting a map or a mixture ---- */

@@ -17,6 +17,13 @@
 /* Points that the estimate rests on. */
 enum { POINTS = 4000 };
 
+/* One level in LOW_LEVELS is taken for an outlier. */
+enum { LOW_LEVELS = 50 };
+
+/* One iteration in TRY_PERIOD tries an independence move where none was chosen; one in two while the ensemble travels,
+ * since such moves take chains that lag behind to where the others are. */
+enum { TRY_PERIOD = 6 };
+
 /* Independence moves until ellipses have freed a chain from a point where T is too small. */
 #define MAX_WAIT 500.0
 
@@ -56,13 +63,17 @@ void gess__move_value_free(gess__move_value *v)
  * l = log π − log T of draws of the target. A chain leaves a point at level l with probability
  *   α(l) = E_T min(1, e^(l' − l)),
  * an average over T that draws of π give with weights e^−l'. A chain of such moves alone has an autocorrelation time of
- * about E_π (2/α − 1); a point with a small α costs at most what ellipses take to free the chain from it. */
+ * about E_π (2/α − 1); a point with a small α costs at most what ellipses take to free the chain from it.
+ *
+ * A draw far below the others in level would have nearly all of the weight: it is a draw from before the ensemble
+ * arrived, or one of a few in a corner where T is far too large. So the lowest levels count as the lowest but these. */
 static double draws_per_eval(size_t n, double *level, double *accepted)
 {
     gess__sort(n, level);
-    double min = level[0], all = 0.0, above = 0.0, time = 0.0;
+    size_t low = n / LOW_LEVELS;
+    double min = level[low], all = 0.0, above = 0.0, time = 0.0;
     *accepted = 0.0;
-    for (size_t i = 0; i < n; i++) all += level[i] = gess__exp(min - level[i]);
+    for (size_t i = 0; i < n; i++) all += level[i] = gess__exp(min - (i < low ? min : level[i]));
     for (size_t i = n; i-- > 0;) {
         above += level[i];
         double leave = (above + (double)i * level[i]) / all;
@@ -179,7 +190,7 @@ static double pattern_value(double independence, double ellipse, double cost, un
  * more than one, so if such points are common there are few moves between two ellipses. There is always one move if
  * moves succeed at all: each kind frees chains that the other is slow with. The numbers were set by measurements
  * (docs/specification.md). */
-static unsigned choose_independence(const gess__learning *l, double cost)
+static unsigned choose_independence(const gess__learning *l, double cost, double *rate)
 {
     static const unsigned choices[] = {0, 1, 2, 4, 8};
     const gess__learning_state *s = &l->state;
@@ -189,6 +200,7 @@ static unsigned choose_independence(const gess__learning *l, double cost)
     unsigned max = s->independence > 0.5 ? 8 : s->independence > 0.1 ? 4 : 2;
     unsigned min = s->independence > 0.3 ? 2 : s->independence > 0.03, chosen = 0;
     if (f->mixture->count > 1) ellipse *= 0.25;
+    *rate = 0.0;
     if (!(cost >= 1.0 && ellipse > 0.0 && s->independence > 0.0)) return 0;
     if (isfinite(nu)) {
         double slow = 1.0 - fmin(2.0 / (dim + nu) / gess__trigamma(0.5 * nu), 1.0);
@@ -200,7 +212,23 @@ static unsigned choose_independence(const gess__learning *l, double cost)
         chosen = choices[i];
         best = value;
     }
+    *rate = best;
     return chosen;
+}
+
+static void set_moves(gess__learning *l, unsigned independence, unsigned ellipses)
+{
+    gess__move_mix *m = &l->ensemble->frozen.moves;
+    double cost = l->state.evals_per_ellipse;
+    m->independence = independence;
+    m->period = independence + ellipses;
+    l->adaptation->warmup.expected_evals_per_update =
+        cost > 0.0 ? (independence + ellipses * cost) / (independence + ellipses) : 0.0;
+}
+
+void gess__move_mix_freeze(gess__learning *l)
+{
+    set_moves(l, l->state.chosen, 1);
 }
 
 void gess__move_mix_set_single(gess__learning *l)
@@ -220,13 +248,16 @@ void gess__move_mix_choose(gess__learning *l)
     /* the acceptance of the last stage's moves, against what was expected */
     double trust = 1.0, expected = s->acceptance;
     if (now->independence > before->independence && expected > 0.0) trust = fmin(1.0, u->accepted / expected);
-    s->ellipse = measure_ellipses(before, now);
+    double ellipse = measure_ellipses(before, now), cost = ellipse_cost(before, now);
+    if (!isnan(ellipse)) s->ellipse = ellipse; /* a short stage may have had no such update */
+    if (isfinite(cost)) s->evals_per_ellipse = cost;
     s->by_laplace = gess__laplace_prefer(l);
     gess__move_mix_set_single(l);
     s->independence = gess__move_value_expected(l, &s->acceptance) * trust;
     if (f->mixture->count == 1) f->approx->nu = f->mixture->component[0]->nu;
-    double cost = s->evals_per_ellipse = ellipse_cost(before, now);
-    f->moves.independence = choose_independence(l, cost);
-    f->moves.period = f->moves.independence + 1;
-    u->expected_evals_per_update = cost > 0.0 ? (f->moves.independence + cost) / f->moves.period : 0.0;
+    s->chosen = choose_independence(l, s->evals_per_ellipse, &s->rate);
+    if (s->chosen == 0 && s->covers)
+        set_moves(l, 1, u->moved ? 1 : TRY_PERIOD - 1);
+    else
+        gess__move_mix_freeze(l);
 }

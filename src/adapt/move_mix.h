@@ -16,7 +16,12 @@ double gess__move_value_expected(gess__learning *l, double *acceptance);
 /* Makes the one t the mixture's only component, if it has one. */
 void gess__move_mix_set_single(gess__learning *l);
 
-/* Chooses the mix of moves of the frozen state. */
+/* Chooses the mix of moves of the frozen state, and forecasts the draws per evaluation that it brings. A kind of move
+ * that is never made cannot be judged: while warm-up goes on, independence moves are tried now and then even if they
+ * were not chosen. */
 void gess__move_mix_choose(gess__learning *l);
+
+/* Leaves only the moves that were chosen, for sampling. */
+void gess__move_mix_freeze(gess__learning *l);
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_STAGE = 5, MIN_STAGES = 4, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
+enum { FIRST_STAGE = 5, MIN_STAGES = 4, MIN_TRIAL_STAGES = 3, CALM_STAGES = 2, GROWTH = 4, SLOW_GROWTH = 16 };
 
 int gess__adaptation_open(gess__adaptation *a, gess__ensemble *e, const gess_options *options, int fits_points,
                           gess_error *err)
@@ -22,6 +22,7 @@ int gess__adaptation_open(gess__adaptation *a, gess__ensemble *e, const gess_opt
     u->max_evals = max / options->ensembles;
     u->moved = 1;
     u->over = options->warmup == 0;
+    gess__economy_open(&u->economy, options);
     if (u->over) return GESS_OK;
     return gess__window_new(&a->window, e->chains.count, e->target.dim, fits_points, err);
 }
@@ -57,22 +58,27 @@ static int most_drift(const gess__window *w)
     return lead > min_lead * count && lead > 1.5 * sqrt(count);
 }
 
+static double evals_per_update(const gess__warmup *u)
+{
+    return u->expected_evals_per_update > 0.0 ? u->expected_evals_per_update : u->evals_per_update;
+}
+
 /* Iterations of the next stage: a quarter, or a sixteenth, more than the last, cut to what is left. */
 static uint64_t plan_stage(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;
     const gess__ensemble *e = a->ensemble;
-    uint64_t first = 4 * e->target.dim / e->chains.count, length = a->window.length;
+    uint64_t first = 4 * e->target.dim / e->chains.count, length = u->length;
     uint64_t part = u->moved ? SLOW_GROWTH : GROWTH;
     length = u->stages > 0 ? length + (length + part - 1) / part : first > FIRST_STAGE ? first : FIRST_STAGE;
+    if (u->economy.trial) length = gess__trial_length(&u->economy, &a->window, evals_per_update(u));
     if (u->fixed != GESS_AUTO) {
         uint64_t left = u->fixed - gess__ensemble_done(e);
         return length + length / 2 > left ? left : length; /* leave no scrap of a stage to the end */
     }
     if (u->stages == 0) return length;
     uint64_t left = u->max_evals > e->tally.evals ? u->max_evals - e->tally.evals : 0;
-    double per_update = u->expected_evals_per_update > 0.0 ? u->expected_evals_per_update : u->evals_per_update;
-    double max = (double)left / (per_update * (double)e->chains.count);
+    double max = (double)left / (evals_per_update(u) * (double)e->chains.count);
     return (double)length <= max ? length : max >= 1.0 ? (uint64_t)max : 1;
 }
 
@@ -135,6 +141,73 @@ static int still_moving(const gess__adaptation *a)
     return most_drift(&a->window);
 }
 
+void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left)
+{
+    gess__warmup *u = &a->warmup;
+    GESS_ASSERT(u->over && u->fixed == GESS_AUTO && !u->open);
+    u->over = u->settled = 0;
+    u->calm = 0;
+    u->moved = 1;
+    u->economy.trial = 0;
+    u->economy.rate = u->economy.rate_before = 0.0;
+    uint64_t more = spent > u->max_evals ? spent : u->max_evals;
+    u->max_evals = a->ensemble->tally.evals + (more < left ? more : left);
+    /* an empty window that ends here; a resumed run has neither its draws nor the chains' means */
+    gess__window *w = &a->window;
+    w->start = w->stage = gess__ensemble_done(a->ensemble);
+    w->length = w->draws = 0;
+    w->stride = 1;
+    memset(w->chain_mean, 0, w->chains * sizeof *w->chain_mean);
+}
+
+/* Judges a stage that was a trial. Returns whether it passed. */
+static int end_trial(gess__adaptation *a, const gess__stage_steps *steps, void *self)
+{
+    gess__warmup *u = &a->warmup;
+    gess__economy *e = &u->economy;
+    gess__trial_judge(e, &a->window, u->moved, u->settled, (double)a->ensemble->tally.evals, u->evals_per_update);
+    if (e->result == GESS__TRIAL_PASSED && steps->object(self)) e->result = GESS__TRIAL_BASIN;
+    e->trial = 0;
+    return e->result == GESS__TRIAL_PASSED;
+}
+
+/* Decides whether the next stage is a trial. */
+static void plan_trial(gess__adaptation *a, const gess__stage_steps *steps, void *self)
+{
+    gess__warmup *u = &a->warmup;
+    double next = (double)u->length * (1.0 + 1.0 / GROWTH) * (double)a->ensemble->chains.count;
+    gess__stage_cost cost = {.spent = (double)a->ensemble->tally.evals,
+                             .per_update = evals_per_update(u),
+                             .next = next,
+                             .value = u->mean_value,
+                             .error = u->mean_error};
+    int wanted = gess__economy_forecast(&u->economy, &cost);
+    u->economy.trial = (wanted || u->settled) && !u->moved && u->stages >= MIN_TRIAL_STAGES;
+    if (!u->economy.trial) return;
+    u->over = 0;
+    u->calm = u->calm > 1 ? u->calm : 1;
+    steps->freeze(self);
+}
+
+/* Learns from a stage, and decides whether another one follows. */
+static void learn(gess__adaptation *a, const gess__stage_steps *steps, void *self)
+{
+    gess__warmup *u = &a->warmup;
+    double before = gess__seconds();
+    int more = steps->assess(self);
+    a->seconds_learning += gess__seconds() - before;
+    u->stages++;
+    u->calm = more || u->moved || u->stages < MIN_STAGES ? 0 : u->calm + 1;
+    if (u->fixed != GESS_AUTO) {
+        u->over = gess__ensemble_done(a->ensemble) >= u->fixed;
+        return;
+    }
+    u->settled = u->calm >= CALM_STAGES;
+    int spent = a->ensemble->tally.evals + a->ensemble->tally.evals / 50 >= u->max_evals;
+    u->over = u->settled || spent;
+    if (steps->freeze != NULL && !spent) plan_trial(a, steps, self);
+}
+
 int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
                        gess_error *err)
 {
@@ -150,19 +223,20 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
     gess__warmup_measure(a);
     GESS_TRY(check_not_flat(a, err));
     u->moved = still_moving(a);
-    double before = gess__seconds();
-    int more = steps->assess(self);
-    a->seconds_learning += gess__seconds() - before;
-    u->stages++;
-    u->calm = more || u->moved || u->stages < MIN_STAGES ? 0 : u->calm + 1;
-    u->iterations = gess__ensemble_done(a->ensemble);
-    if (u->fixed != GESS_AUTO) {
-        u->over = u->iterations >= u->fixed;
+    u->economy.result = GESS__TRIAL_NONE;
+    int tried = u->economy.trial;
+    if (tried && end_trial(a, steps, self)) {
+        u->settled = u->over = 1;
+        u->stages++;
     } else {
-        u->settled = u->calm >= CALM_STAGES;
-        u->over = u->settled || a->ensemble->tally.evals + a->ensemble->tally.evals / 50 >= u->max_evals;
+        learn(a, steps, self);
     }
-    if (u->over) end_warmup(a->ensemble);
+    u->iterations = gess__ensemble_done(a->ensemble);
+    if (!tried) u->length = w->length;
+    if (!u->over) return GESS_OK;
+    u->economy.commitments++;
+    if (steps->freeze != NULL && u->fixed == GESS_AUTO) steps->freeze(self);
+    end_warmup(a->ensemble);
     return GESS_OK;
 }
 

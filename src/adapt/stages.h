@@ -6,11 +6,12 @@
  * Each stage is a quarter longer than the one before. As long as the draws of a stage differ from those before (the
  * ensemble still travels), the next stage starts a new window and forgets the old draws; it is longer by a sixteenth
  * only, since the ensemble arrives soonest with many fits. Once the draws are alike the window grows. Warm-up ends by
- * itself after two stages in a row in which nothing was left to improve. All decisions count evaluations and
- * iterations, never seconds. */
+ * itself after two stages in a row in which nothing was left to improve, or, for schedules with trials, after a trial
+ * (economy.h) that passed. All decisions count evaluations and iterations, never seconds. */
 #ifndef GESS_ADAPT_STAGES_H
 #define GESS_ADAPT_STAGES_H
 
+#include "adapt/economy.h"
 #include "adapt/window.h"
 #include "execute/ensemble.h"
 
@@ -23,6 +24,7 @@ typedef struct gess__warmup {
     uint64_t max_evals;
     unsigned stages; /* complete */
     unsigned calm;   /* stages in a row without improvement */
+    uint64_t length; /* iterations of the last stage that was no trial */
     int exploring;   /* the window holds particles (explore/annealing.h), and stretches collect nothing */
     /* of the stage that is running */
     int open;
@@ -35,6 +37,7 @@ typedef struct gess__warmup {
     double evals_per_update;
     double accepted;                  /* share of independence moves that were accepted */
     double expected_evals_per_update; /* in the next stage, if the mix of moves has changed; 0: as measured */
+    gess__economy economy;
 } gess__warmup;
 
 /* Warm-up of one ensemble. */
@@ -54,6 +57,10 @@ typedef struct gess__stage_steps {
     /* Fits to the window, sets warmup.moved if the new draws are unlike the old, and returns whether the approximation
      * can still be improved. */
     int (*assess)(void *self);
+    /* Leaves only what sampling is done with, for a trial; NULL: there are no trials. */
+    void (*freeze)(void *self);
+    /* Whether a basin was found or lost since, so that a trial has failed. */
+    int (*object)(void *self);
 } gess__stage_steps;
 
 /* `fits_points`: the schedule fits to the points of windows. */
@@ -64,6 +71,10 @@ void gess__adaptation_free(gess__adaptation *a);
 /* Runs one more stage, or the rest of one that was stopped, and assesses it; sets warmup.over after the last. */
 int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
                        gess_error *err);
+
+/* Goes back from sampling to warm-up, with a window of its own: learning may cost as much as sampling has, `spent`
+ * evaluations, or the limit of the first warm-up if that is more, and at most `left`. */
+void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left);
 
 /* Iterations of warm-up: those asked for, or the least that the kernel adapts in. */
 uint64_t gess__warmup_min_iterations(const gess__adaptation *a);

@@ -3,6 +3,16 @@
 
 #include "base/assert.h"
 
+size_t gess__nested_groups(size_t chains)
+{
+    return chains >= 32 ? 8 : chains >= 16 ? 4 : 0;
+}
+
+size_t gess__compared_groups(size_t chains, size_t ensembles)
+{
+    return ensembles > 1 ? ensembles : gess__nested_groups(chains);
+}
+
 size_t gess__group_common(size_t chains, size_t groups)
 {
     GESS_ASSERT(groups > 0 && groups <= chains);

@@ -9,6 +9,14 @@
 
 #include "diagnose/posterior.h"
 
+/* Groups that the chains of one ensemble are compared by; 0: too few chains to group. Consecutive chains form a group,
+ * and chains that began in one basin are consecutive (explore/exploration.c), so that no group mixes basins if it can
+ * be helped. */
+size_t gess__nested_groups(size_t chains);
+
+/* Groups that R-hat compares: the ensembles if there are several, otherwise groups of the chains of one. */
+size_t gess__compared_groups(size_t chains, size_t ensembles);
+
 /* First chain of group g if `chains` are split evenly; if the division leaves a rest, earlier groups have one more.
  * g = groups: one past the last chain. */
 size_t gess__group_first(size_t chains, size_t groups, size_t g);

@@ -28,10 +28,12 @@ struct gess__writer {
     char *path;
     size_t columns, groups, largest; /* largest: chains of the largest group */
     group *group;
-    uint64_t unit;  /* draws per chain in a full block */
-    uint64_t bytes; /* of the header and the full blocks */
-    int ragged;     /* partial blocks follow them in the file */
-    double *packed; /* rows of a partial block */
+    uint64_t unit;   /* draws per chain in a full block */
+    uint64_t bytes;  /* of the header and the full blocks */
+    int ragged;      /* partial blocks follow them in the file */
+    uint64_t header; /* bytes of the header alone */
+    int kept;        /* so do the draws from before a restart, which must stay for now */
+    double *packed;  /* rows of a partial block */
     /* The thread that writes full blocks, so that sampling does not wait for checksums and the system. It starts
      * with the first full block, and has one block at a time. */
     pthread_t thread;
@@ -112,7 +114,7 @@ int gess__writer_new(gess__writer **writer, const char *path, size_t chains, siz
     GESS_TRY(write_header(*writer, chains, names, thin, err));
     off_t length = ftello((*writer)->file);
     if (length < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
-    (*writer)->bytes = (uint64_t)length;
+    (*writer)->bytes = (*writer)->header = (uint64_t)length;
     return GESS_OK;
 }
 
@@ -254,9 +256,25 @@ int gess__writer_append(gess__writer *w, size_t first_chain, size_t chains, uint
     return GESS_OK;
 }
 
+int gess__writer_restart(gess__writer *w, gess_error *err)
+{
+    GESS_TRY(wait_idle(w, err));
+    for (size_t i = 0; i < w->groups; i++) w->group[i].base = w->group[i].have = 0;
+    w->bytes = w->header;
+    w->kept = 1;
+    return GESS_OK;
+}
+
+int gess__writer_discard(gess__writer *w, gess_error *err)
+{
+    w->kept = 0;
+    return cut(w, err);
+}
+
 int gess__writer_sync(gess__writer *w, gess_error *err)
 {
     GESS_TRY(wait_idle(w, err));
+    if (w->kept) return GESS_OK;
     if (w->ragged) GESS_TRY(cut(w, err));
     for (size_t i = 0; i < w->groups; i++) {
         const group *g = &w->group[i];
@@ -278,6 +296,8 @@ int gess__writer_archive(gess__writer *w, gess__archive *a, gess_error *err)
     gess__archive_expect(a, w->unit);
     gess__archive_expect(a, w->groups);
     GESS_ARCHIVE(a, &w->bytes);
+    GESS_ARCHIVE(a, &w->header);
+    if (w->header > w->bytes) a->bad = 1;
     for (size_t i = 0; i < w->groups && !a->bad; i++) {
         group *g = &w->group[i];
         GESS_ARCHIVE(a, &g->base);

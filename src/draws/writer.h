@@ -31,6 +31,11 @@ int gess__writer_append(gess__writer *writer, size_t first_chain, size_t chains,
  * again. */
 int gess__writer_sync(gess__writer *writer, gess_error *err);
 
+/* Forgets all draws, so that the next one is draw 0. The file keeps them until gess__writer_discard(): between the two
+ * the caller saves a checkpoint that knows of no draws, so that no checkpoint ever counts draws that are not there. */
+int gess__writer_restart(gess__writer *writer, gess_error *err);
+int gess__writer_discard(gess__writer *writer, gess_error *err);
+
 /* Saves the length of the file without partial blocks, and the held draws; or restores both and cuts the file to that
  * length. */
 int gess__writer_archive(gess__writer *writer, gess__archive *archive, gess_error *err);

@@ -401,7 +401,7 @@ static int hand_over(gess__annealing *a, gess_error *err)
     gess__window *w = &ad->window;
     GESS_TRY(renew_blobs(a->learning->ensemble, err));
     w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - w->draws;
-    w->length = w->draws;
+    w->length = ad->warmup.length = w->draws;
     for (size_t i = 0; i < gess__window_points(w) * w->dim; i++)
         ad->warmup.reach = fmax(ad->warmup.reach, fabs(w->points[i]));
     ad->warmup.exploring = 0;

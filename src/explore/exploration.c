@@ -2,6 +2,7 @@
 #include "explore/exploration.h"
 
 #include "adapt/laplace.h"
+#include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
 
@@ -56,6 +57,28 @@ void gess__exploration_started(gess__exploration *x, int annealed)
         gess__annealing_begin(x->annealing, annealed ? GESS__ANNEAL : GESS__ANNEAL_IF_POSSIBLE);
 }
 
+/* Puts chains that begin in one basin side by side, so that groups of chains (diagnose/groups.h) do not mix basins. */
+static void order_by_basin(gess__exploration *x)
+{
+    gess__ensemble *e = x->learning->ensemble;
+    gess__chains *c = &e->chains;
+    const gess__window *w = &x->learning->adaptation->window;
+    const double *from = w->points + (gess__window_points(w) - c->count) * c->dim,
+                 *values = w->values + gess__window_points(w) - c->count;
+    double *y = e->updates[0].mapped, *rest = y + c->dim;
+    size_t next = 0;
+    if (c->blobs != NULL) return; /* they belong to the points as they are */
+    for (size_t k = 0; k < x->basins->count; k++)
+        for (size_t i = 0; i < c->count; i++) {
+            gess__target_out(&e->target, from + i * c->dim, y, rest);
+            if (gess__basins_find(x->basins, y) != k) continue;
+            memcpy(c->x + next * c->dim, from + i * c->dim, c->dim * sizeof *c->x);
+            c->value[next++] = values[i];
+        }
+    GESS_ASSERT(x->basins->count == 0 || next == c->count);
+    e->rebind = 1;
+}
+
 int gess__exploration_step(gess__exploration *x,
                            int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
                            void *self, const gess__record *record, int *busy, gess_error *err)
@@ -64,7 +87,10 @@ int gess__exploration_step(gess__exploration *x,
     if (!*busy) return GESS_OK;
     GESS_TRY(gess__annealing_step(x->annealing, advance, self, record, err));
     if (x->annealing->state.abandoned) *busy = 0;
-    if (x->annealing->state.done) gess__basins_take(x->basins, x->annealing);
+    if (x->annealing->state.done) {
+        gess__basins_take(x->basins, x->annealing);
+        order_by_basin(x);
+    }
     return GESS_OK;
 }
 
@@ -106,8 +132,19 @@ int gess__exploration_assess(gess__exploration *x)
         gess__annealing_begin(x->annealing, GESS__ANNEAL_IF_POSSIBLE);
         return 1;
     }
+    x->learning->state.covers = s->done || (x->scout != NULL && x->scout->state.tested && !x->scout->state.several);
     int more = gess__learning_assess(x->learning);
     return gess__basins_cover(x->basins, x->learning) > 0 || x->found || more;
+}
+
+void gess__exploration_freeze(gess__exploration *x)
+{
+    gess__move_mix_freeze(x->learning);
+}
+
+int gess__exploration_objects(gess__exploration *x)
+{
+    return gess__basins_cover(x->basins, x->learning) > 0 || x->found;
 }
 
 void gess__exploration_ended(gess__exploration *x)

@@ -38,6 +38,12 @@ int gess__exploration_probe(gess__exploration *exploration, const gess__record *
 /* After a stage: learns, unless annealing begins; returns whether there is more to learn. */
 int gess__exploration_assess(gess__exploration *exploration);
 
+/* Before a trial, and when warm-up ends: leaves only the moves that sampling is done with. */
+void gess__exploration_freeze(gess__exploration *exploration);
+
+/* After a trial: whether a basin was found in it, or T does not cover one any more. */
+int gess__exploration_objects(gess__exploration *exploration);
+
 /* Warm-up is over. */
 void gess__exploration_ended(gess__exploration *exploration);
 

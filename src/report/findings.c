@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "diagnose/groups.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -46,6 +47,11 @@ const char *gess__option_of(const gess__judge *j, const char *name)
 int gess__is_two_group(const gess__judge *j)
 {
     return strcmp(gess__option_of(j, "schedule"), "two-group") == 0;
+}
+
+int gess__is_nested(const gess__judge *j)
+{
+    return j->s->ensembles == 1 && gess__nested_groups(j->s->chains) > 0 && !gess__is_two_group(j);
 }
 
 int gess__has_approximation(const gess__judge *j)

@@ -8,14 +8,11 @@
 #include "report/verdict.h"
 
 #define GESS__MIN_DRAWS 50        /* per chain */
-#define GESS__RHAT_WARNING 1.01   /* above it */
+#define GESS__MIN_NESTED_DRAWS 20 /* per chain, if groups of chains are compared */
 #define GESS__RHAT_FAILURE 1.05   /* above it */
 #define GESS__MIN_ESS 400.0       /* bulk and tail */
-#define GESS__GAP_FAILURE 3.0     /* between chains' medians, in units of a chain's spread */
 #define GESS__DRIFT_Z 5.0         /* drift_z of the ensemble */
 #define GESS__DRIFT_SHIFT 0.1     /* in normal scores; above it: a failure, above half of it: a warning */
-#define GESS__CHAIN_SHIFT_Z 8.0   /* of one chain's shift among those of the others */
-#define GESS__CHAIN_SHIFT 1.0     /* in normal scores; above it: a warning, above twice that: a failure */
 #define GESS__MIN_CHAINS 8        /* that differences between chains are judged by */
 #define GESS__DRIFT_DRAWS 200     /* per chain, at least, if there are fewer chains */
 #define GESS__FAILURES_SHARE 1e-3 /* of updates; above it: a failure */
@@ -70,6 +67,10 @@ int gess__has_approximation(const gess__judge *judge);
 
 /* A fixed parameter, or a derived quantity that never changes. */
 int gess__is_constant(const gess__figures *figures);
+
+/* Whether the verdict compares groups of chains by the nested R-hat: there are enough chains, and they do not interact.
+ */
+int gess__is_nested(const gess__judge *judge);
 
 /* The threshold that corresponds to z for many chains, if the standard error comes from `chains` chains only. */
 double gess__widen(double z, size_t chains);

@@ -10,15 +10,16 @@
 void gess__rule_draws(gess__judge *j)
 {
     const gess__summary *s = j->s;
+    int min_draws = gess__is_nested(j) ? GESS__MIN_NESTED_DRAWS : GESS__MIN_DRAWS;
     char directory[4096], advice[4400];
     snprintf(advice, sizeof advice, "Draw more: `gess resume %s --draws 1000`, or leave --draws to gess.",
              gess__shell_quote(j->directory, directory, sizeof directory));
-    if (s->draws < GESS__MIN_DRAWS)
+    if (s->draws < (uint64_t)min_draws)
         gess__add_finding(j, GESS__FAILURE, "draws", advice,
                           "There %s %llu draw%s per chain; with fewer than %d it cannot be judged whether the chains "
                           "mix.",
                           s->draws == 1 ? "is" : "are", (unsigned long long)s->draws, s->draws == 1 ? "" : "s",
-                          GESS__MIN_DRAWS);
+                          min_draws);
     size_t bad = 0, first = 0;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
@@ -32,26 +33,57 @@ void gess__rule_draws(gess__judge *j)
                           s->names[first], bad, s->count);
 }
 
+/* The figures of R-hat that are compared with a limit. */
+typedef struct rhat_check {
+    size_t worst, bad;
+    double value;
+} rhat_check;
+
+static double rhat_of(const gess__figures *f, int nested)
+{
+    return nested ? f->r_hat_nested : f->r_hat;
+}
+
+static rhat_check check_rhat(const gess__summary *s, int nested, double limit)
+{
+    rhat_check r = {.worst = s->count};
+    for (size_t i = 0; i < s->count; i++) {
+        double rhat = rhat_of(&s->figures[i], nested);
+        if (!(rhat > limit)) continue;
+        r.bad++;
+        if (r.worst < s->count && !(rhat > r.value)) continue;
+        r.worst = i;
+        r.value = rhat;
+    }
+    return r;
+}
+
+/* Few draws of many chains: the nested R-hat of groups of chains decides, and R-hat of single chains only where it
+ * would be a failure. */
 void gess__rule_rhat(gess__judge *j)
 {
     const gess__summary *s = j->s;
-    size_t worst = s->count, bad = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        double rhat = s->figures[i].r_hat;
-        if (!(rhat > GESS__RHAT_WARNING)) continue;
-        bad++;
-        if (worst == s->count || rhat > s->figures[worst].r_hat) worst = i;
+    int nested = gess__is_nested(j);
+    rhat_check r = check_rhat(s, nested, GESS__RHAT_WARNING);
+    double limit = GESS__RHAT_WARNING;
+    if (nested) {
+        rhat_check chains = check_rhat(s, 0, GESS__RHAT_FAILURE);
+        if (chains.bad > 0 && !(r.value > GESS__RHAT_FAILURE)) {
+            r = chains;
+            nested = 0;
+            limit = GESS__RHAT_FAILURE;
+        }
     }
-    if (bad == 0) return;
-    double rhat = s->figures[worst].r_hat;
-    int failure = rhat > GESS__RHAT_FAILURE;
+    if (r.bad == 0) return;
+    int failure = r.value > GESS__RHAT_FAILURE;
     gess__add_finding(j, failure ? GESS__FAILURE : GESS__WARNING, "r-hat",
                       failure ? "Do not use these draws yet. Run for longer (more --draws or --max-evals); if that "
                                 "does not help, check the traces of this parameter for chains in different places and "
                                 "for chains that still move away from their starts."
                               : "More draws per chain bring it down.",
-                      "R-hat of %s is %.4f (%zu of %zu quantities are above %.2f): chains, or their halves, differ.",
-                      s->names[worst], rhat, bad, s->count, GESS__RHAT_WARNING);
+                      "%s of %s is %.4f (%zu of %zu quantities are above %.2f): %s, or their halves, differ.",
+                      nested ? "Nested R-hat" : "R-hat", s->names[r.worst], r.value, r.bad, s->count, limit,
+                      nested ? "groups of chains" : "chains");
 }
 
 void gess__rule_ess(gess__judge *j)

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "diagnose/groups.h"
 #include "draws/reader.h"
 #include "parallel/team.h"
 #include "report/summary_column.h"
@@ -109,7 +110,8 @@ static int summarise_columns(gess__summary *s, const source *from, const gess__s
 {
     group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles, o->interacting, o->circles > 0}};
     size_t column = s->chains * (size_t)s->draws * sizeof(double),
-           workspace_size = column * ((s->ensembles > 1 ? 10U : 6U) + (o->circles > 0 ? 1U : 0U));
+           workspace_size =
+               column * ((gess__compared_groups(s->chains, s->ensembles) > 0 ? 10U : 6U) + (o->circles > 0 ? 1U : 0U));
     size_t budget = o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, max_workers = budget / 2 / workspace_size;
     gess__team *team = NULL;
     double **buffers = NULL;

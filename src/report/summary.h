@@ -5,11 +5,11 @@
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
+#include "diagnose/chain_checks.h"
 #include "diagnose/circular.h"
 #include "diagnose/levels.h"
 #include "diagnose/tail_index.h"
 #include "draws/draws.h"
-#include "report/chain_checks.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -39,7 +39,8 @@
     FIGURE(r_hat_chains, "%.4f", 19)    \
     FIGURE(r_hat_ensembles, "%.4f", 20) \
     FIGURE(tail_index, "%.2f", 21)      \
-    FIGURE(tail_index_se, "%.2f", 22)
+    FIGURE(tail_index_se, "%.2f", 22)   \
+    FIGURE(r_hat_nested, "%.4f", 23)
 enum { GESS__FIGURES_SHOWN = 10, GESS__FIGURES_REPORTED = 12 /* of the report: likewise */ };
 
 typedef struct gess__line_moments {

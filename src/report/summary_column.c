@@ -22,9 +22,10 @@ int gess__column_workspace_new(gess__column_workspace *d, const gess__column_sha
     if (scratch < all) scratch = all;
     GESS_TRY(gess__posterior_workspace_new(&d->chains, s->chains, s->draws, err));
     GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
-    if (s->ensembles > 1)
-        GESS_TRY(gess__posterior_workspace_new(&d->ensembles, s->ensembles,
-                                               s->draws * gess__group_common(s->chains, s->ensembles), err));
+    size_t groups = gess__compared_groups(s->chains, s->ensembles);
+    if (groups > 0)
+        GESS_TRY(
+            gess__posterior_workspace_new(&d->groups, groups, s->draws * gess__group_common(s->chains, groups), err));
     GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
     GESS_ALLOC(&d->scratch, scratch, err);
     GESS_ALLOC(&d->series, s->ensembles * s->draws, err);
@@ -36,7 +37,7 @@ int gess__column_workspace_new(gess__column_workspace *d, const gess__column_sha
 void gess__column_workspace_free(gess__column_workspace *d)
 {
     gess__posterior_workspace_free(d->chains);
-    gess__posterior_workspace_free(d->ensembles);
+    gess__posterior_workspace_free(d->groups);
     gess__posterior_workspace_free(d->means);
     gess__fft_free(&d->fft);
     free(d->scratch);
@@ -109,15 +110,18 @@ static void summarise_line(gess__figures *f, const gess__column_shape *s, const 
         .r_hat = p.rhat,
         .r_hat_chains = p.rhat,
         .r_hat_ensembles = NAN,
+        .r_hat_nested = NAN,
         .tail_index = tail.index,
         .tail_index_se = tail.se,
         .tail = tail,
         .drift_z = drift,
         .circle_length = NAN,
     };
-    if (s->ensembles > 1) {
-        f->r_hat_ensembles = gess__rhat_of_groups(d->ensembles, s->chains, s->ensembles, s->draws, x, d->scratch);
-        if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
+    size_t groups = gess__compared_groups(s->chains, s->ensembles);
+    if (groups > 0) {
+        double rhat = gess__rhat_of_groups(d->groups, s->chains, groups, s->draws, x, d->scratch);
+        *(s->ensembles > 1 ? &f->r_hat_ensembles : &f->r_hat_nested) = rhat;
+        if (s->ensembles > 1 && !(rhat <= f->r_hat)) f->r_hat = rhat;
     }
     gess__compare_chains(s->chains, s->draws, d->chain, d->scratch, &f->chains);
 }

@@ -14,9 +14,9 @@ typedef struct gess__column_shape {
 
 /* The memory of one worker. */
 typedef struct gess__column_workspace {
-    gess__posterior_workspace *chains;    /* for all chains */
-    gess__posterior_workspace *ensembles; /* for each ensemble as one long chain; NULL: one ensemble */
-    gess__posterior_workspace *means;     /* for the ensembles' mean series */
+    gess__posterior_workspace *chains; /* for all chains */
+    gess__posterior_workspace *groups; /* for each group as one long chain; NULL: no groups */
+    gess__posterior_workspace *means;  /* for the ensembles' mean series */
     gess__fft fft;
     double *scratch;              /* at least chains × draws, 2 × draws and 2 × chains */
     double *series;               /* ensembles × draws */

@@ -43,6 +43,7 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     if (failed >= run->ensemble[0]->target.columns - run->model->blobs) a->bad = 1;
     if (run->stop_rule != NULL && !a->bad) run->stop_rule->failed_column = (size_t)failed;
     GESS_ARCHIVE(a, &run->evals_warmup);
+    GESS_ARCHIVE(a, &run->given_up);
     GESS_ARCHIVE(a, &run->seconds_before);
     GESS_ARCHIVE(a, &run->sampling_before);
     GESS_ARCHIVE(a, &run->learning_before);

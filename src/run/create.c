@@ -115,10 +115,11 @@ static int make_run(gess_run *run, const char *directory, sampler_maker *make, g
     GESS_TRY(make == gess__sampler_new ? make_started_samplers(run, err) : make_samplers(run, make, err));
     if (options->draws == GESS_AUTO)
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
-                                     run->ensemble[0]->target.columns, model->blobs, err));
+                                     run->ensemble[0]->target.columns, model->blobs, run->ensemble[0]->group == 0,
+                                     err));
     run->stats.dim = model->dim;
     run->stats.chains = kept_chains(run);
-    run->stats.least_ess = run->stats.worst_rhat = NAN;
+    run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;
     if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
 }

@@ -78,19 +78,19 @@ static void merge(gess__moments *m, const gess__moments *other)
     m->count = count;
 }
 
-/* Adds one chain's draws. row[2 × columns]. Within the chain, distances from its first draw are added up: a log density
- * near 1e13 has no digits left for the steps of a running mean. */
-static void add_draws(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *row,
-                      gess__moments *chain_moments)
+/* Adds one chain's draws, from row `from` of the window on. row[2 × columns]. Within the chain, distances from its
+ * first draw are added up: a log density near 1e13 has no digits left for the steps of a running mean. */
+static void add_draws(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t from, size_t chain,
+                      double *row, gess__moments *chain_moments)
 {
     size_t columns = 1 + e->target.model->dim;
     double *first = row + columns;
     memset(chain_moments, 0, columns * sizeof *chain_moments);
-    for (size_t i = 0; i < w->draws; i++) {
-        set_row(e, w, i * e->chains.count + chain, i == 0 ? first : row);
-        for (size_t j = 0; j < columns; j++) add(&chain_moments[j], i == 0 ? 0.0 : row[j] - first[j]);
+    for (size_t i = from; i < w->draws; i++) {
+        set_row(e, w, i * e->chains.count + chain, i == from ? first : row);
+        for (size_t j = 0; j < columns; j++) add(&chain_moments[j], i == from ? 0.0 : row[j] - first[j]);
     }
-    for (size_t j = 0; j < columns && w->draws > 0; j++) {
+    for (size_t j = 0; j < columns && w->draws > from; j++) {
         chain_moments[j].mean += first[j];
         add(&h->chains[j], chain_moments[j].mean);
         merge(&h->draws[j], &chain_moments[j]);
@@ -103,13 +103,13 @@ static int is_mixture(const gess__ensemble *e)
     return gess__frozen_mixture(&e->frozen) != NULL;
 }
 
-static void add_distances(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *z,
-                          double *scratch)
+static void add_distances(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t from, size_t chain,
+                          double *z, double *scratch)
 {
     const gess__approx *t = e->frozen.approx;
     size_t dim = e->target.dim;
     gess__moments delta = {0}, log_t = {0};
-    for (size_t i = 0; i < w->draws; i++) {
+    for (size_t i = from; i < w->draws; i++) {
         const double *y = w->points + (i * e->chains.count + chain) * dim;
         if (is_mixture(e)) {
             double value;
@@ -131,6 +131,8 @@ static int add_window(gess__history *h, const gess__sampler *s, gess_error *err)
     const gess__ensemble *e = &s->ensemble;
     const gess__window *w = &s->adaptation.window;
     if (w->points == NULL || w->draws == 0) return GESS_OK;
+    /* a trial was made with the T that sampling is done with; older draws may be from before the ensemble arrived */
+    size_t from = s->adaptation.warmup.economy.result == GESS__TRIAL_PASSED ? gess__window_older(w) : 0;
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     double *row = NULL, *z = NULL;
     gess__moments *chain_moments = NULL;
@@ -140,8 +142,8 @@ static int add_window(gess__history *h, const gess__sampler *s, gess_error *err)
         status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim) + gess__mixture_scratch(dim, 1), sizeof *z,
                                    "scratch", err);
     for (size_t c = 0; status == GESS_OK && c < e->chains.count; c++) {
-        add_draws(h, e, w, c, row, chain_moments);
-        add_distances(h, e, w, c, z, z + dim);
+        add_draws(h, e, w, from, c, row, chain_moments);
+        add_distances(h, e, w, from, c, z, z + dim);
     }
     free(row);
     free(chain_moments);
@@ -205,6 +207,14 @@ int gess__history_stage(gess__history *h, size_t which, const gess__sampler *s, 
     set_spread(&h->stage[h->stages - 1], s);
     GESS_TRY(note_peak(h, s, err));
     return u->over ? add_window(h, s, err) : GESS_OK;
+}
+
+void gess__history_restart(gess__history *h)
+{
+    h->checks = 0;
+    memset(h->draws, 0, h->columns * sizeof *h->draws);
+    memset(h->chains, 0, h->columns * sizeof *h->chains);
+    h->deltas = h->log_ts = (gess__moments){0};
 }
 
 int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)

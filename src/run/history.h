@@ -48,6 +48,9 @@ void gess__history_free(gess__history *history);
 /* Adds the stage of warm-up that ensemble number `which` (from 0) has ended. The last stage also adds the window. */
 int gess__history_stage(gess__history *history, size_t which, const gess__sampler *sampler, gess_error *err);
 
+/* Forgets what belongs to draws that were given up: the checks and the moments of the window. */
+void gess__history_restart(gess__history *history);
+
 /* Adds a check of the stop rule. A second check of the same draws replaces the first. */
 int gess__history_check(gess__history *history, uint64_t draws, const gess_stats *stats, gess_error *err);
 

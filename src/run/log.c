@@ -69,6 +69,26 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
                           (unsigned long long)x->basins->basin[k].restored);
 }
 
+/* The forecast after a stage, and how a trial ended. */
+static void log_economy(const gess_run *run, const gess__warmup *u, uint64_t evals)
+{
+    static const char *const results[] = {"", "committed to this T", "the chains drift: learning goes on",
+                                          "slower than forecast: learning goes on",
+                                          "a basin was found or lost: learning goes on"};
+    const gess__economy *e = &u->economy;
+    if (e->result != GESS__TRIAL_NONE)
+        gess__run_log(run,
+                      "    trial %u: drift %.1f standard errors (limit %.1f), slowest autocorrelation time %.1f "
+                      "iterations, %.3f draws per evaluation: %s",
+                      e->trials, e->drift, e->max_drift, e->slowest, e->measured_rate, results[e->result]);
+    if (u->over || u->fixed != GESS_AUTO || !(e->rate > 0.0)) return;
+    gess__run_log(run,
+                  "    economy: sampling with this T would take %.0f evaluations at %.3f draws per evaluation; %llu "
+                  "spent so far, the next stage would take %.0f: %s",
+                  e->forecast, e->rate, (unsigned long long)evals, e->next,
+                  e->trial ? "T is tried" : "learning goes on");
+}
+
 /* What `auto` has learned and chosen so far; other schedules have no mixture, and no such lines. */
 static void log_choices(const gess_run *run, const gess__sampler *s)
 {
@@ -83,6 +103,7 @@ static void log_choices(const gess_run *run, const gess__sampler *s)
                           ? "found a maximum: T may come from the curvature there"
                           : "found no maximum");
     log_exploration(run, gess__sampler_exploration(s), u->stages);
+    log_economy(run, u, s->ensemble.tally.evals);
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     gess__run_log(run,
                   "    map searches %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "

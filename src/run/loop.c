@@ -11,6 +11,7 @@
 #include "run/evidence.h"
 #include "run/finish.h"
 #include "run/log.h"
+#include "run/relearn.h"
 #include "run/run.h"
 #include "run/sink.h"
 #include "run/stats.h"
@@ -19,7 +20,8 @@
 /* Warms up one ensemble after the other, stage by stage. */
 static int warm_up(gess_run *run, gess_error *err)
 {
-    gess__record record = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
+    gess__record record = {.from = run->given_up,
+                           .thin = run->warmup_writer != NULL ? run->options.thin : 0,
                            .sink = gess__run_sink,
                            .user = run,
                            .stop = &run->pause,
@@ -70,7 +72,8 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     return GESS_OK;
 }
 
-/* Samples and checks in turn, until the targets are met, that of the evidence too, or --max-evals is reached. */
+/* Samples and checks in turn, until the targets are met, that of the evidence too, --max-evals is reached or T
+ * disappoints: then run->sampling is 0. */
 static int sample_to_targets(gess_run *run, gess_error *err)
 {
     int more = 0;
@@ -83,6 +86,7 @@ static int sample_to_targets(gess_run *run, gess_error *err)
         run->checked_draws = run->next_check;
         run->next_check = 0;
         GESS_TRY(gess__targets_check(run, run->checked_draws, GESS__FIRST_FAILING_COLUMN, err));
+        if (gess__run_should_relearn(run)) return gess__run_relearn(run, err);
         more = 0;
         if (run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
     }
@@ -91,19 +95,26 @@ static int sample_to_targets(gess_run *run, gess_error *err)
     return gess__targets_check(run, run->checked_draws, GESS__ALL_COLUMNS, err);
 }
 
+static int begin_sampling(gess_run *run, gess_error *err)
+{
+    GESS_TRY(warm_up(run, err));
+    gess__run_update_stats(run);
+    run->sampling = 1;
+    run->sampling_started = gess__seconds();
+    run->evals_warmup = run->stats.evals;
+    run->checkpoint_iterations = 0;
+    return GESS_OK;
+}
+
 /* Takes the run from its present position to its end, or to the next pause. */
 static int advance_run(gess_run *run, gess_error *err)
 {
     const gess_options *o = &run->options;
-    if (!run->sampling) {
-        GESS_TRY(warm_up(run, err));
-        gess__run_update_stats(run);
-        run->sampling = 1;
-        run->sampling_started = gess__seconds();
-        run->evals_warmup = run->stats.evals;
-        run->checkpoint_iterations = 0;
-    }
-    if (o->draws == GESS_AUTO) return sample_to_targets(run, err);
+    do {
+        if (!run->sampling) GESS_TRY(begin_sampling(run, err));
+        if (o->draws == GESS_AUTO) GESS_TRY(sample_to_targets(run, err));
+    } while (!run->sampling);
+    if (o->draws == GESS_AUTO) return GESS_OK;
     run->planned = run->stats.warmup + o->draws * o->thin;
     return sample_up_to(run, o->draws, err);
 }

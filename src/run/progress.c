@@ -19,7 +19,7 @@ int gess__progress_open(gess_run *run, gess_error *err)
     if (!m->wanted || m->rule != NULL || run->stop_rule != NULL || run->stats.draws > 0) return GESS_OK;
     GESS_TRY(gess__team_new(&m->team, 1, err));
     GESS_TRY(gess__stop_rule_new(&m->rule, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns,
-                                 run->model->blobs, err));
+                                 run->model->blobs, run->ensemble[0]->group == 0, err));
     m->rule->max_doubles = MAX_DOUBLES;
     return GESS_OK;
 }
@@ -32,9 +32,10 @@ int gess__progress_update(gess_run *run, gess_error *err)
     double before = gess__seconds(), spent = before - run->started;
     if (s->draws < MIN_DRAWS || s->draws < m->updated_at + m->updated_at / 2 || 2.0 * m->cost > MAX_SHARE * spent)
         return GESS_OK;
-    int targets_met;
+    gess__stop_figures figures;
     GESS_TRY(gess__stop_rule_check(m->rule, s->draws, m->team, 1, (double)run->options.target_ess,
-                                   run->options.target_rhat, &targets_met, &s->least_ess, &s->worst_rhat, err));
+                                   run->options.target_rhat, &figures, err));
+    gess__run_set_figures(run, &figures);
     gess__run_name_column(run, m->rule->failed_column, s->slowest, sizeof s->slowest);
     m->updated_at = s->draws;
     m->cost = gess__seconds() - before;
@@ -59,15 +60,11 @@ int gess__progress_take(gess_run *run, const gess__ensemble *e, const gess__segm
 uint64_t gess__progress_expected_draws(const gess_run *run)
 {
     const gess_stats *s = &run->stats;
-    const gess_options *o = &run->options;
     if (run->checked_draws == 0 || !isfinite(s->worst_rhat) || !(s->least_ess > 0.0)) return 0;
-    double excess = o->target_rhat * o->target_rhat - 1.0;
-    double factor = fmax((double)o->target_ess / s->least_ess,
-                         excess > 0.0 ? (s->worst_rhat * s->worst_rhat - 1.0) / excess : INFINITY);
-    double needed = (double)run->checked_draws * factor;
+    double needed = (double)run->checked_draws / gess__targets_reached(run);
     uint64_t at = run->next_check > 0 ? run->next_check : run->checked_draws;
     while ((double)at < needed) {
-        uint64_t next = gess__targets_check_after(at);
+        uint64_t next = gess__targets_check_after(run, at);
         if (next <= at || next > UINT64_C(1) << 60) break;
         at = next;
     }
@@ -100,7 +97,7 @@ static double seconds_of_checks(const gess_run *run, uint64_t total)
 {
     double units = 0.0;
     uint64_t at = run->next_check > 0 ? run->next_check : total;
-    for (; at < total; at = gess__targets_check_after(at)) units += held(run, at);
+    for (; at < total; at = gess__targets_check_after(run, at)) units += held(run, at);
     return run->forecast.check_unit * (units + held(run, total) * columns_in_turn(run));
 }
 

@@ -45,6 +45,7 @@ struct gess_run {
     uint64_t checked_draws; /* draws per chain at the last check of the stop rule */
     uint64_t next_check;    /* draws per chain at the next one; 0: not decided yet */
     uint64_t evals_warmup;
+    uint64_t given_up; /* iterations of sampling before run/relearn.h gave their draws up */
     double seconds_before, sampling_before, learning_before; /* seconds that earlier sessions took */
     uint64_t speculative_before;                             /* unused evaluations of earlier sessions */
     gess__history history;

@@ -41,6 +41,13 @@ void gess__run_update_stats(gess_run *run)
     }
 }
 
+void gess__run_set_figures(gess_run *run, const gess__stop_figures *figures)
+{
+    run->stats.least_ess = figures->least_ess;
+    run->stats.worst_rhat = figures->worst_rhat;
+    run->stats.worst_nested_rhat = figures->worst_nested;
+}
+
 void gess__run_name_column(const gess_run *run, size_t column, char *name, size_t size)
 {
     char numbered[32];

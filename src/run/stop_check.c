@@ -8,15 +8,23 @@
 #include "run/run.h"
 #include "run/stats.h"
 
-uint64_t gess__targets_check_after(uint64_t draws)
+#include <math.h>
+#include <stdio.h>
+
+/* Draws per chain at the first check: fewer if groups of chains are compared. */
+enum { FIRST_CHECK = 50, FIRST_NESTED_CHECK = 20 };
+
+uint64_t gess__targets_check_after(const gess_run *run, uint64_t draws)
 {
-    return draws < 34 ? 50 : draws + draws / 2;
+    uint64_t first = run->stop_rule->groups > 0 && run->ensembles == 1 ? FIRST_NESTED_CHECK : FIRST_CHECK;
+    uint64_t step = draws < 2 * FIRST_CHECK ? draws / 4 : draws / 2; /* early checks cost little and save much */
+    return draws < 2 * first / 3 ? first : draws + step;
 }
 
 uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws)
 {
     const gess_stats *s = &run->stats;
-    uint64_t next = gess__targets_check_after(draws);
+    uint64_t next = gess__targets_check_after(run, draws);
     double evals_per_draw = draws > 0 ? (double)s->evals_sampling / (double)draws
                                       : (double)(run->options.chains * run->options.thin) *
                                             (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);
@@ -25,20 +33,38 @@ uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws)
     return (double)(next - draws) * evals_per_draw <= left ? next : draws + (uint64_t)(left / evals_per_draw);
 }
 
+double gess__targets_reached(const gess_run *run)
+{
+    const gess_stats *s = &run->stats;
+    const gess_options *o = &run->options;
+    double share = s->least_ess / (double)o->target_ess, rhat = s->worst_rhat, limit = o->target_rhat;
+    if (isfinite(s->worst_nested_rhat)) {
+        share = fmin(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
+        limit = 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0);
+    }
+    return fmin(share, (limit * limit - 1.0) / fmax(rhat * rhat - 1.0, 1e-12));
+}
+
 int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns columns, gess_error *err)
 {
     const gess_options *o = &run->options;
     gess_stats *s = &run->stats;
     int all = columns == GESS__ALL_COLUMNS;
     GESS_ASSERT(run->stop_rule != NULL && draws > 0);
+    gess__stop_figures figures;
     double before = gess__seconds();
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
-                                   &s->targets_met, &s->least_ess, &s->worst_rhat, err));
+                                   &figures, err));
     gess__progress_checked(run, draws, gess__seconds() - before);
+    s->targets_met = figures.targets_met;
+    gess__run_set_figures(run, &figures);
     s->checked_draws = draws;
     gess__run_name_column(run, run->stop_rule->failed_column, s->slowest, sizeof s->slowest);
-    gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s",
-                  (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat,
+    char nested[48] = "";
+    if (isfinite(s->worst_nested_rhat))
+        snprintf(nested, sizeof nested, ", worst nested R-hat %.4f", s->worst_nested_rhat);
+    gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s%s",
+                  (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat, nested,
                   s->targets_met ? ", targets met"
                   : all          ? ", targets not met"
                                  : " or worse");

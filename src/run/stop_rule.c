@@ -12,8 +12,13 @@
 
 enum { MAX_DOUBLES = 1 << 25 }; /* 256 MiB */
 
+/* Effective draws in the tails that are waited for: this share of the target of the bulk, up to this target; 400, which
+ * the verdict wants (report/rules.h), by default. */
+#define TAIL_SHARE 0.4
+#define MAX_TAIL_TARGET 1000.0
+
 int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs,
-                        gess_error *err)
+                        int nested, gess_error *err)
 {
     GESS_ASSERT(columns > blobs && ensembles > 0 && ensembles <= chains);
     GESS_ALLOC(rule, 1, err);
@@ -26,18 +31,24 @@ int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles,
     r->stride = 1;
     GESS_ALLOC(&r->rhat, r->columns, err);
     GESS_ALLOC(&r->ess, r->columns, err);
+    GESS_ALLOC(&r->nested, r->columns, err);
+    GESS_ALLOC(&r->bad, r->columns, err);
+    r->groups = ensembles > 1 || nested ? gess__compared_groups(chains, ensembles) : 0;
     return GESS_OK;
 }
 
 static void free_workers(gess__stop_rule *r)
 {
     for (unsigned i = 0; r->chain_work != NULL && i < r->workers; i++) gess__posterior_workspace_free(r->chain_work[i]);
-    for (unsigned i = 0; r->ensemble_work != NULL && i < r->workers; i++)
-        gess__posterior_workspace_free(r->ensemble_work[i]);
+    for (unsigned i = 0; r->group_work != NULL && i < r->workers; i++) gess__posterior_workspace_free(r->group_work[i]);
     free(r->chain_work);
-    free(r->ensemble_work);
+    free(r->group_work);
     free(r->packed);
-    r->chain_work = r->ensemble_work = NULL;
+    free(r->chain);
+    free(r->chain_scratch);
+    r->chain = NULL;
+    r->chain_scratch = NULL;
+    r->chain_work = r->group_work = NULL;
     r->packed = NULL;
 }
 
@@ -48,7 +59,14 @@ void gess__stop_rule_free(gess__stop_rule *r)
     free(r->values);
     free(r->rhat);
     free(r->ess);
+    free(r->nested);
+    free(r->bad);
     free(r);
+}
+
+void gess__stop_rule_restart(gess__stop_rule *r)
+{
+    r->stride = 1;
 }
 
 int gess__stop_rule_expect(gess__stop_rule *r, uint64_t draws, gess_error *err)
@@ -87,22 +105,13 @@ void gess__stop_rule_take(gess__stop_rule *r, size_t first_chain, const gess__se
     }
 }
 
-static int compute_column(void *data, unsigned worker, size_t column, gess_error *err)
+/* R-hat and bulk ESS against their targets. */
+static int misses_targets(const gess__stop_rule *r, size_t column)
 {
-    gess__stop_rule *r = data;
-    size_t n = (size_t)r->draws;
-    double *packed = r->packed + worker * r->packed_size;
-    (void)err;
-    for (size_t c = 0; c < r->chains; c++)
-        memcpy(packed + c * n, r->values + (column * r->chains + c) * r->capacity, n * sizeof *packed);
-    gess__posterior_load(r->chain_work[worker], packed);
-    r->rhat[column] = gess__posterior_rhat(r->chain_work[worker]);
-    r->ess[column] = gess__posterior_ess_bulk(r->chain_work[worker]);
-    if (r->ensemble_work == NULL) return GESS_OK;
-    double rhat =
-        gess__rhat_of_groups(r->ensemble_work[worker], r->chains, r->ensembles, n, packed, packed + r->chains * n);
-    if (!(rhat <= r->rhat[column])) r->rhat[column] = rhat;
-    return GESS_OK;
+    double limit = r->target_rhat;
+    if (!(r->ess[column] >= r->target_ess)) return 1;
+    if (isnan(r->nested[column])) return !(r->rhat[column] <= limit);
+    return !(r->nested[column] <= limit && r->rhat[column] <= 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0));
 }
 
 /* A fixed parameter, or a derived quantity that never changes: it has no figures and needs none. */
@@ -115,49 +124,88 @@ static int is_constant(const gess__stop_rule *r, size_t column)
     return 1;
 }
 
-static int fails(const gess__stop_rule *r, size_t column, double ess, double rhat)
+/* What the verdict would fail: too few effective draws in the tails, single chains that differ. The column's draws are
+ * loaded. */
+static int fails_verdict(gess__stop_rule *r, unsigned worker, size_t column)
 {
-    if (isnan(r->rhat[column]) && is_constant(r, column)) return 0;
-    return !(r->rhat[column] <= rhat && r->ess[column] >= ess);
+    gess__posterior_figures figures;
+    gess__posterior_chain *chain = r->chain + worker * r->chains;
+    gess__column_chains checks;
+    size_t n = (size_t)r->draws;
+    gess__posterior_all_chains(r->chain_work[worker], r->packed + worker * r->packed_size, &figures, chain);
+    gess__compare_chains(r->chains, n, chain, r->chain_scratch + worker * 2 * r->chains, &checks);
+    return figures.ess_tail < fmin(r->target_ess, TAIL_SHARE * fmin(r->target_ess, MAX_TAIL_TARGET)) ||
+           gess__chains_disagree(&checks, r->rhat[column]);
+}
+
+static int compute_column(void *data, unsigned worker, size_t column, gess_error *err)
+{
+    gess__stop_rule *r = data;
+    size_t n = (size_t)r->draws;
+    double *packed = r->packed + worker * r->packed_size;
+    (void)err;
+    for (size_t c = 0; c < r->chains; c++)
+        memcpy(packed + c * n, r->values + (column * r->chains + c) * r->capacity, n * sizeof *packed);
+    r->nested[column] = NAN;
+    double rhat = NAN;
+    if (r->group_work != NULL)
+        rhat = gess__rhat_of_groups(r->group_work[worker], r->chains, r->groups, n, packed, packed + r->chains * n);
+    gess__posterior_load(r->chain_work[worker], packed);
+    r->rhat[column] = gess__posterior_rhat(r->chain_work[worker]);
+    r->ess[column] = gess__posterior_ess_bulk(r->chain_work[worker]);
+    if (r->ensembles == 1)
+        r->nested[column] = rhat;
+    else if (!(rhat <= r->rhat[column]))
+        r->rhat[column] = rhat;
+    if (isnan(r->rhat[column]) && is_constant(r, column))
+        r->bad[column] = 0;
+    else
+        r->bad[column] = (unsigned char)(misses_targets(r, column) || fails_verdict(r, worker, column));
+    return GESS_OK;
 }
 
 static int make_workers(gess__stop_rule *r, gess_error *err)
 {
     size_t n = (size_t)r->draws;
-    r->packed_size = r->chains * n * (r->ensembles > 1 ? 2 : 1);
+    r->packed_size = r->chains * n * (r->groups > 0 ? 2 : 1);
     GESS_ALLOC(&r->packed, r->workers * r->packed_size, err);
+    GESS_ALLOC(&r->chain, r->workers * r->chains, err);
+    GESS_ALLOC(&r->chain_scratch, 2 * r->workers * r->chains, err);
     GESS_ALLOC(&r->chain_work, r->workers, err);
     for (unsigned i = 0; i < r->workers; i++)
         GESS_TRY(gess__posterior_workspace_new(&r->chain_work[i], r->chains, n, err));
-    if (r->ensembles == 1) return GESS_OK;
-    GESS_ALLOC(&r->ensemble_work, r->workers, err);
+    if (r->groups == 0) return GESS_OK;
+    GESS_ALLOC(&r->group_work, r->workers, err);
     for (unsigned i = 0; i < r->workers; i++)
-        GESS_TRY(gess__posterior_workspace_new(&r->ensemble_work[i], r->ensembles,
-                                               n * gess__group_common(r->chains, r->ensembles), err));
+        GESS_TRY(gess__posterior_workspace_new(&r->group_work[i], r->groups,
+                                               n * gess__group_common(r->chains, r->groups), err));
     return GESS_OK;
 }
 
 int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, int all, double ess, double rhat,
-                          int *targets_met, double *least_ess, double *worst_rhat, gess_error *err)
+                          gess__stop_figures *f, gess_error *err)
 {
     r->draws = draws / r->stride;
+    r->target_ess = ess;
+    r->target_rhat = rhat;
     GESS_ASSERT(r->draws > 0 && r->draws <= r->capacity && r->failed_column < r->columns);
     free_workers(r);
     r->workers = gess__team_size(team);
     GESS_TRY(make_workers(r, err));
     GESS_TRY(compute_column(r, 0, r->failed_column, err));
-    *least_ess = r->ess[r->failed_column];
-    *worst_rhat = r->rhat[r->failed_column];
-    *targets_met = !fails(r, r->failed_column, ess, rhat);
-    r->all_computed = *targets_met || all;
+    *f = (gess__stop_figures){.targets_met = !r->bad[r->failed_column],
+                              .least_ess = r->ess[r->failed_column],
+                              .worst_rhat = r->rhat[r->failed_column],
+                              .worst_nested = r->nested[r->failed_column]};
+    r->all_computed = f->targets_met || all;
     if (r->all_computed) {
         GESS_TRY(gess__team_run(team, r->columns, compute_column, r, err));
         for (size_t j = 0; j < r->columns; j++) {
-            if (fails(r, j, ess, rhat) && (*targets_met || !(r->rhat[j] <= r->rhat[r->failed_column])))
-                r->failed_column = j;
-            if (fails(r, j, ess, rhat)) *targets_met = 0;
-            *least_ess = fmin(*least_ess, r->ess[j]);
-            *worst_rhat = fmax(*worst_rhat, r->rhat[j]);
+            if (r->bad[j] && (f->targets_met || !(r->rhat[j] <= r->rhat[r->failed_column]))) r->failed_column = j;
+            if (r->bad[j]) f->targets_met = 0;
+            f->least_ess = fmin(f->least_ess, r->ess[j]);
+            f->worst_rhat = fmax(f->worst_rhat, r->rhat[j]);
+            f->worst_nested = fmax(f->worst_nested, r->nested[j]);
         }
     }
     free_workers(r);

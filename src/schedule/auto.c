@@ -53,7 +53,7 @@ static void next(gess__sampler *s, uint64_t until, gess__stretch *stretch)
 {
     const gess__warmup *u = &s->adaptation.warmup;
     gess__all_chains_next(s, until, stretch);
-    if (!u->over && !u->exploring && s->ensemble.target.dim <= MAX_COORDINATES)
+    if (!u->over && !u->exploring && !u->economy.trial && s->ensemble.target.dim <= MAX_COORDINATES)
         stretch->moves.coordinate = COORDINATE_PERIOD;
 }
 
@@ -77,6 +77,16 @@ static int assess(gess__sampler *s)
     return gess__exploration_assess(s->state);
 }
 
+static void freeze(gess__sampler *s)
+{
+    gess__exploration_freeze(s->state);
+}
+
+static int object(gess__sampler *s)
+{
+    return gess__exploration_objects(s->state);
+}
+
 static void ended(gess__sampler *s)
 {
     gess__exploration_ended(s->state);
@@ -96,7 +106,8 @@ static const gess__exploration *exploration_of(const gess__sampler *s)
 #define EXPLORING                                                                                       \
     .min_chains = 2, .learns_map = 1, .mixture = 1, .anneals = 1, .fits_points = 1, .free = free_state, \
     .archive = archive, .explore = explore, .next = next, .ran = gess__all_chains_ran, .probe = probe,  \
-    .assess = assess, .ended = ended, .learning = learning_of, .exploration = exploration_of
+    .assess = assess, .freeze = freeze, .object = object, .ended = ended, .learning = learning_of,      \
+    .exploration = exploration_of
 
 const gess__schedule gess__schedule_auto = {
     .name = "auto",

@@ -204,9 +204,25 @@ static int stage_assess(void *self)
     return s->schedule->assess(s);
 }
 
+static void stage_freeze(void *self)
+{
+    gess__sampler *s = self;
+    s->schedule->freeze(s);
+}
+
+static int stage_object(void *self)
+{
+    gess__sampler *s = self;
+    return s->schedule->object(s);
+}
+
 int gess__sampler_warm_up(gess__sampler *s, const gess__record *record, gess_error *err)
 {
-    static const gess__stage_steps steps = {.advance = stage_advance, .probe = stage_probe, .assess = stage_assess};
+    gess__stage_steps steps = {.advance = stage_advance, .probe = stage_probe, .assess = stage_assess};
+    if (s->schedule->freeze != NULL) {
+        steps.freeze = stage_freeze;
+        steps.object = stage_object;
+    }
     int busy = 0;
     if (s->schedule->explore != NULL) GESS_TRY(s->schedule->explore(s, record, &busy, err));
     if (busy) return GESS_OK;

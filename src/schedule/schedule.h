@@ -49,6 +49,9 @@ struct gess__schedule {
     /* A stage of warm-up has ended: `probe` may be NULL; both as in gess__stage_steps. */
     int (*probe)(gess__sampler *s, const gess__record *record, gess_error *err);
     int (*assess)(gess__sampler *s);
+    /* As in gess__stage_steps; both NULL: warm-up has no trials. */
+    void (*freeze)(gess__sampler *s);
+    int (*object)(gess__sampler *s);
     /* Warm-up is over; NULL: it does not matter. */
     void (*ended)(gess__sampler *s);
     /* What it learned; NULL: nothing is learned. */

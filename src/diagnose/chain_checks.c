@@ -1,6 +1,6 @@
 /* Finds constant and narrow chains, the widest gap between medians of chains, and drifts between the halves of chains.
  * The rules of rules_draws.c judge the results. */
-#include "report/chain_checks.h"
+#include "diagnose/chain_checks.h"
 
 #include "base/assert.h"
 #include "base/sort.h"
@@ -117,4 +117,10 @@ void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chai
     find_gap(count, chain, usual, scratch, out);
     find_drift(count, chain, scratch, scratch + count, out);
     find_own_place(count, chain, scratch, scratch + count, out);
+}
+
+int gess__chains_disagree(const gess__column_chains *c, double rhat)
+{
+    if (c->chain_score > GESS__CHAIN_SHIFT_Z && fabs(c->chain_shift) > 2.0 * GESS__CHAIN_SHIFT) return 1;
+    return c->gap > GESS__GAP_FAILURE && rhat > GESS__RHAT_WARNING;
 }

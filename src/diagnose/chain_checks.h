@@ -1,11 +1,18 @@
 /* Compares the chains of one column: is one stuck, is one in another place, do they drift?
  *
  * Places are medians of a chain's draws, spreads come from its quartiles, and shifts are of normal scores of ranks, so
- * a heavy tail raises no false alarm. The thresholds are in rules.h. */
-#ifndef GESS_REPORT_CHAIN_CHECKS_H
-#define GESS_REPORT_CHAIN_CHECKS_H
+ * a heavy tail raises no false alarm. The thresholds are in report/rules.h and below. */
+#ifndef GESS_DIAGNOSE_CHAIN_CHECKS_H
+#define GESS_DIAGNOSE_CHAIN_CHECKS_H
 
 #include "diagnose/posterior.h"
+
+/* Limits of a column that passes: a single chain's shift (in normal scores, and among those of the others), and the gap
+ * between chains' medians if R-hat shows it, too. */
+#define GESS__CHAIN_SHIFT_Z 8.0 /* of one chain's shift among those of the others */
+#define GESS__CHAIN_SHIFT 1.0   /* in normal scores; above it: a warning, above twice that: a failure */
+#define GESS__GAP_FAILURE 3.0   /* between chains' medians, in units of a chain's spread */
+#define GESS__RHAT_WARNING 1.01 /* above it */
 
 typedef struct gess__column_chains {
     /* chains that never moved, while others did */
@@ -37,5 +44,8 @@ typedef struct gess__column_chains {
  * not finite or there are too few. */
 void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *chain, double *scratch,
                           gess__column_chains *out);
+
+/* Whether a single chain drifts, or chains are in different places, so that the column cannot be relied on. */
+int gess__chains_disagree(const gess__column_chains *chains, double rhat);
 
 #endif

@@ -1,0 +1,31 @@
+# A run whose warm-up is cut off far too early learns again, converges, and has the same bytes for any number of threads
+# and wherever it was stopped: sh relearn.sh GESS
+gess=$1
+set -eu
+options='eight-schools --max-warmup-evals 5000 --max-evals 3000000 -q'
+
+fail()
+{
+    echo "$*"
+    exit 1
+}
+
+# $options is several words
+# shellcheck disable=SC2086
+"$gess" sample $options --threads 1 --save-warmup -o straight >/dev/null
+grep -q 'T disappoints' straight/log.txt || fail 'the run did not learn again'
+grep -q 'economy: sampling with this T would take' straight/log.txt || fail 'log.txt has no forecast'
+"$gess" diagnose straight >/dev/null || fail 'the run does not pass'
+
+# every checkpoint is a place to go on from, also those before draws are given up
+# shellcheck disable=SC2086
+"$gess" sample $options --threads 2 --checkpoint-every 7 --max-time 0.05 --save-warmup -o stopped >/dev/null 2>&1 && status=0 || status=$?
+stops=0
+while [ "$status" -eq 3 ] && [ "$stops" -lt 200 ]; do
+    stops=$((stops + 1))
+    "$gess" resume stopped --threads $((stops % 2 + 1)) --max-time 0.05 -q >/dev/null 2>&1 && status=0 || status=$?
+done
+[ "$status" -eq 0 ] || fail "resuming ended with status $status"
+[ "$stops" -gt 2 ] || fail "the run was stopped $stops times only"
+cmp straight/draws.gess stopped/draws.gess
+cmp straight/warmup.gess stopped/warmup.gess
