@@ -141,6 +141,15 @@ static int limit_time(gess_run *run, const gess_options *options, gess_error *er
     return strtod(text, NULL) == 0.0 ? gess_run_max_time(run, launch_time_left(), err) : GESS_OK;
 }
 
+/* What the library found about the density. */
+static int print_warning(const gess_run *run, gess_error *err)
+{
+    char text[512];
+    TRY(gess_run_warning(run, text, sizeof text, err));
+    if (text[0] != '\0') fprintf(stderr, "gess: warning: %s\n", text);
+    return GESS_OK;
+}
+
 int run_and_report(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err)
 {
     struct progress progress;
@@ -150,6 +159,7 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
         return gess_run_go(run, err);
     }
     TRY(limit_time(run, options, err));
+    TRY(print_warning(run, err));
     if (!quiet) TRY(gess_run_on_progress(run, show_progress, &progress, err));
     catch_signals(run);
     int status = gess_run_go(run, err);

@@ -14,6 +14,7 @@
 #include "run/directory.h"
 #include "run/log.h"
 #include "run/run.h"
+#include "run/verify.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -113,6 +114,15 @@ static int refill_stop_rule(gess_run *run, gess_error *err)
     return gess__draws_visit(path, take_stored_draws, run, err);
 }
 
+/* Refuses to go on with another density, before any file is touched. */
+static int check_density(gess_run *run, gess_error *err)
+{
+    int changed;
+    double difference;
+    GESS_TRY(gess__verify_states(run, &changed, &difference, err));
+    return changed ? gess__config_store_change(run, difference, err) : GESS_OK;
+}
+
 /* *whole: the archive was read to its end. For a finished run that is not extended the rest is not read, and its files
  * stay as they are. */
 static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *err)
@@ -127,6 +137,7 @@ static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *e
         *whole = 1;
         return GESS_OK;
     }
+    GESS_TRY(check_density(run, err));
     GESS_TRY(gess__run_open_store(run, "draws.gess", 1, &run->writer, err));
     GESS_TRY(gess__writer_archive(run->writer, a, err));
     if (!a->bad && has_warmup) {

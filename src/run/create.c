@@ -10,8 +10,10 @@
 #include "run/directory.h"
 #include "run/init_from.h"
 #include "run/run.h"
+#include "run/verify.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -156,7 +158,9 @@ static int make_new(void *data, gess_error *err)
     const making *m = data;
     gess_run *run = m->run;
     GESS_TRY(make_run(run, m->directory, m->make, err));
-    if (m->directory == NULL || gess__run_is_helper(run)) return GESS_OK;
+    if (gess__run_is_helper(run)) return GESS_OK;
+    GESS_TRY(gess__verify_starts(run, err));
+    if (m->directory == NULL) return GESS_OK;
     GESS_TRY(gess__directory_make(run, run->options.overwrite, err));
     GESS_TRY(gess__config_write(run, err));
     if (run->options.save_warmup) GESS_TRY(gess__run_open_store(run, "warmup.gess", 0, &run->warmup_writer, err));
@@ -288,6 +292,14 @@ int gess_run_on_log(gess_run *run, gess_log_fn *fn, void *user, gess_error *err)
     GESS_REQUIRE(run, err);
     run->on_log = fn;
     run->on_log_user = user;
+    return GESS_OK;
+}
+
+int gess_run_warning(const gess_run *run, char *text, size_t size, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    GESS_REQUIRE(text, err);
+    if (size > 0) snprintf(text, size, "%s", run->warning);
     return GESS_OK;
 }
 

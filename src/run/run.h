@@ -47,6 +47,7 @@ struct gess_run {
     double seconds_before, sampling_before, learning_before; /* seconds that earlier sessions took */
     uint64_t speculative_before;                             /* unused evaluations of earlier sessions */
     gess__history history;
+    char warning[400]; /* what was found about the density when the run was made or resumed; empty: nothing */
     /* of this session only */
     size_t current;                   /* index of the ensemble that is running */
     uint64_t planned;                 /* iterations in total, 0: not known */
