@@ -302,6 +302,7 @@ typedef struct gess_stats {
     int finished;                 /* the run has all its draws */
     int out_of_time;              /* the option max-time ended the last gess_run_go() */
     uint64_t checked_draws;       /* draws per chain at the newest check of the targets */
+    uint64_t evals_checked;       /* beyond `evals`: made to compare the density with itself (gess_run_warning()) */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains

@@ -24,6 +24,7 @@ typedef struct verification {
     gess__target target; /* that of the ensemble, for calls of the density that are not answered from a journal */
     double deadline;
     double rounding; /* relative differences up to this are no change */
+    atomic_ullong evals;
     atomic_uint any; /* set once a worker has checked a chain */
     /* under the lock */
     pthread_mutex_t lock;
@@ -44,6 +45,7 @@ static int evaluate(verification *v, unsigned worker, size_t first, size_t n, ge
     const gess__chains *c = &v->e->chains;
     int status =
         gess__target_evaluate(&v->target, worker, n, c->x + first * c->dim, u->values, NULL, u->blobs, u->mapped, err);
+    atomic_fetch_add(&v->evals, n);
     if (status != GESS_OK && err != NULL && err->chain > 0) err->chain += c->first + first;
     return status;
 }
@@ -156,8 +158,8 @@ static int check_state(void *data, unsigned worker, size_t chain, gess_error *er
     return GESS_OK;
 }
 
-/* Whether stored values were carried over by arithmetic, from one learned map or power of annealing to the next, so that
- * their last bits are not those of an evaluation. */
+/* Whether stored values were carried over by arithmetic, from one learned map or power of annealing to the next, so
+ * that their last bits are not those of an evaluation. */
 static int carried_over(const gess__sampler *s)
 {
     const gess__exploration *x = gess__sampler_exploration(s);
@@ -196,6 +198,7 @@ int gess__verify_starts(gess_run *run, gess_error *err)
         begin(&v, run->ensemble[i], until);
         int status = check_starts(run, &v, err);
         pthread_mutex_destroy(&v.lock);
+        run->stats.evals_checked += atomic_load(&v.evals);
         GESS_TRY(status);
         again = fmax(again, v.difference);
         batch = fmax(batch, v.batch_difference);
@@ -223,6 +226,7 @@ int gess__verify_states(gess_run *run, int *changed, double *difference, gess_er
         if (carried_over(run->sampler[i])) v.rounding = CARRIED_ROUNDING;
         int status = gess__team_run(run->team, v.e->chains.count, check_state, &v, err);
         pthread_mutex_destroy(&v.lock);
+        run->stats.evals_checked += atomic_load(&v.evals);
         GESS_TRY(status);
         *difference = fmax(*difference, v.difference);
     }
