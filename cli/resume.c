@@ -63,6 +63,7 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     gess_model *model = NULL;
     gess_run *run = NULL;
     TRY(change_options(a, options, err));
+    TRY(begin_supervised(specification, options, a->directory, err));
     int status = open_model(&model, specification, options, err);
     if (status == GESS_OK) status = gess_run_resume(&run, model, options, a->directory, err);
     if (status == GESS_OK) warn_of_differences(differences);

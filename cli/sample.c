@@ -165,6 +165,7 @@ static int start(void *data, gess_error *err)
     if (a->model == NULL) a->model = a->config_model;
     default_directory(a, directory, sizeof directory);
     if (a->directory == NULL) a->directory = directory;
+    TRY(begin_supervised(a->model, a->options, a->directory, err));
     int status = open_model(&model, a->model, a->options, err);
     if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
     if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);

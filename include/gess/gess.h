@@ -200,6 +200,30 @@ GESS_API int gess_options_get(const gess_options *options, const char *name, cha
 /* The processes that take part; NULL: this process alone. They must outlive the run. */
 GESS_API int gess_options_set_comm(gess_options *options, gess_comm *comm /* or NULL */, gess_error *err);
 
+/* What a worker is about to do, for a program that wants to know it afterwards: a supervisor that names the point at
+ * which a density crashed, say. */
+enum gess_watch {
+    GESS_WATCH_DENSITY = 0,  /* call the density */
+    GESS_WATCH_DERIVED = 1,  /* call the function of derived quantities */
+    GESS_WATCH_RETURNED = 2, /* the call has returned */
+    GESS_WATCH_SAVING = 3,   /* write a checkpoint */
+    GESS_WATCH_SAVED = 4     /* the checkpoint is written, or that failed */
+};
+
+enum { GESS_WATCHED_POINTS = 128 };
+
+typedef struct gess_evaluation {
+    int what; /* enum gess_watch; the rest is about calls */
+    size_t n, dim;
+    const double *x;        /* n × dim, in the user's scale */
+    const uint64_t *chains; /* of the first points, GESS_WATCHED_POINTS at most: from 1; 0: not a chain's, or not known */
+} gess_evaluation;
+
+/* Called by the worker itself, by several of them at once: it must be quick and must not fail. */
+typedef void gess_watch_fn(void *user, unsigned worker, const gess_evaluation *evaluation);
+GESS_API int gess_options_set_watch(gess_options *options, gess_watch_fn *fn /* or NULL */, void *user /* or NULL */,
+                                    gess_error *err);
+
 /* The number of threads that will call a density at once: `worker` is below it. */
 GESS_API int gess_options_workers(const gess_options *options, unsigned *workers, gess_error *err);
 

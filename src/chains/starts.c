@@ -52,7 +52,9 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
            value;
     *inside = gess__bounds_in(&p->target->bounds, p->x, y);
     if (!*inside) return GESS_OK;
+    gess__calls_ask(&p->target->calls, 0, NULL, c->first + chain + 1);
     int status = gess__target_evaluate(p->target, 0, 1, y, &value, NULL, blobs, p->scratch, err);
+    gess__calls_ask(&p->target->calls, 0, NULL, 0);
     if (status != GESS_OK && err != NULL && err->chain > 0) err->chain = (uint64_t)p->chains->first + chain + 1;
     GESS_TRY(status);
     p->tally->evals++;

@@ -3,6 +3,7 @@
 #include "run/directory.h"
 
 #include "base/assert.h"
+#include "run/aside.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -16,8 +17,9 @@
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
  * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
-static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess", "warmup.gess", "summary.json",
-                                        "history.json", "report.html",    "log.txt",    "nans.csv",    "config.json"};
+static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess",  "warmup.gess",
+                                        "summary.json", "history.json",   "report.html", "log.txt",
+                                        "nans.csv",     "crash.csv",      "journal",     "config.json"};
 /* Temporary files and the lock: a folder that holds nothing else is no run directory. */
 static const char *const temporary_files[] = {"checkpoint.tmp", "config.json.tmp", "summary.json.tmp",
                                               "history.json.tmp", "lock"};
@@ -34,17 +36,27 @@ int gess__directory_path(const char *directory, const char *file, char *path, si
     return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
 }
 
-int gess__make_folders(const char *directory, gess_error *err)
+/* *made: how many of them did not exist. */
+static int make_folders(const char *directory, size_t *made, gess_error *err)
 {
     char path[4096];
+    *made = 0;
     GESS_TRY(gess__directory_path(directory, "", path, sizeof path, err));
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        if (mkdir(path, 0777) == 0)
+            ++*made;
+        else if (errno != EEXIST)
             return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", path, strerror(errno));
         *slash = '/';
     }
     return GESS_OK;
+}
+
+int gess__make_folders(const char *directory, gess_error *err)
+{
+    size_t made;
+    return make_folders(directory, &made, err);
 }
 
 /* Counts the entries of a folder without temporary files, and how many of them are files of a run. */
@@ -58,7 +70,7 @@ static int count_files(const char *directory, size_t *entries, size_t *ours, ges
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         int temporary = 0;
         for (size_t i = 0; i < TEMPORARY_FILES; i++) temporary |= strcmp(entry->d_name, temporary_files[i]) == 0;
-        if (temporary) continue;
+        if (temporary || strcmp(entry->d_name, GESS__ASIDE) == 0) continue;
         ++*entries;
         for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
     }
@@ -98,12 +110,30 @@ void gess__directory_unlock(gess_run *run)
     run->lock = -1;
 }
 
-int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
+/* Removes the files of a run that has no checkpoint, except for its configuration and its journal. */
+static int clear(const char *directory, gess_error *err)
+{
+    for (size_t i = 0; i < RUN_FILES; i++) {
+        char path[4096];
+        if (strcmp(run_files[i], "config.json") == 0 || strcmp(run_files[i], "journal") == 0) continue;
+        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
+        if (unlink(path) != 0 && errno != ENOENT)
+            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
+    }
+    return GESS_OK;
+}
+
+const char *gess__directory_file(size_t i)
+{
+    return i < RUN_FILES ? run_files[i] : NULL;
+}
+
+int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *err)
 {
     const char *directory = run->directory;
     size_t entries, ours;
     GESS_ASSERT(directory != NULL);
-    GESS_TRY(gess__make_folders(directory, err));
+    GESS_TRY(make_folders(directory, &run->folders_made, err));
     GESS_TRY(count_files(directory, &entries, &ours, err));
     if (entries > 0 && ours == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
@@ -115,14 +145,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
                           "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
                           "replace it with --overwrite",
                           directory, directory);
-    for (size_t i = 0; i < RUN_FILES; i++) {
-        char path[4096];
-        if (strcmp(run_files[i], "config.json") == 0) continue;
-        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
-        if (unlink(path) != 0 && errno != ENOENT)
-            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
-    }
-    return GESS_OK;
+    return again ? clear(directory, err) : gess__aside_put(run, err);
 }
 
 int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err)

@@ -26,6 +26,9 @@ struct gess_run {
     gess__ensemble **ensemble; /* the ensemble of each sampler */
     char *directory;           /* NULL: the run writes no files */
     int lock;                  /* file descriptor of the directory's lock, -1: none */
+    size_t folders_made;       /* folders that this run made for its directory */
+    int set_aside;             /* the run that was in the directory before is in its folder `previous` */
+    gess__journal *journal;    /* NULL: the run writes no files */
     gess__writer *writer, *warmup_writer;
     gess__stop_rule *stop_rule;     /* NULL if --draws gives the number of draws */
     gess__progress_monitor monitor; /* for a run whose number of draws is given */

@@ -43,8 +43,10 @@ static int evaluate(verification *v, unsigned worker, size_t first, size_t n, ge
 {
     gess__update *u = &v->e->updates[worker];
     const gess__chains *c = &v->e->chains;
+    gess__calls_ask(&v->target.calls, worker, NULL, c->first + first + 1);
     int status =
         gess__target_evaluate(&v->target, worker, n, c->x + first * c->dim, u->values, NULL, u->blobs, u->mapped, err);
+    gess__calls_ask(&v->target.calls, worker, NULL, 0);
     atomic_fetch_add(&v->evals, n);
     if (status != GESS_OK && err != NULL && err->chain > 0) err->chain += c->first + first;
     return status;
@@ -176,6 +178,7 @@ static double deadline(const gess_run *run)
 static void begin(verification *v, gess__ensemble *e, double until)
 {
     *v = (verification){.e = e, .target = e->target, .deadline = until};
+    v->target.calls.journal = NULL;
     pthread_mutex_init(&v->lock, NULL);
 }
 
