@@ -143,7 +143,7 @@ static void print_continue(const struct shared *s)
 int explain_crash(struct shared *s, int number, int code)
 {
     struct suspect p = {0};
-    int known = find_suspect(s, &p), opening = s->workers == 0;
+    int known = find_suspect(s, &p), opening = !atomic_load(&s->opened);
     int model = known || opening || number == 0 || atomic_load(&s->thread_ended);
     fprintf(stderr, "gess: %s ", known || !model ? "the density" : opening ? "the model" : "the density");
     if (!model) fprintf(stderr, "was not being evaluated: gess itself ");

@@ -59,7 +59,9 @@ int open_model(gess_model **model, const char *specification, const gess_options
 {
     char data[4096];
     TRY(gess_options_get(options, "data", data, sizeof data, err));
-    return gess_model_open(model, specification, data[0] != '\0' ? data : NULL, err);
+    int status = gess_model_open(model, specification, data[0] != '\0' ? data : NULL, err);
+    supervised_opened();
+    return status;
 }
 
 static bool is_auto(const gess_options *options, const char *name)

@@ -17,7 +17,7 @@ enum phase {
 };
 
 struct shared {
-    atomic_int phase, saving, thread_ended, out_of_time;
+    atomic_int phase, opened, saving, thread_ended, out_of_time;
     int status;          /* of a command that ended by itself */
     double began, limit; /* monotonic seconds; limit 0: none */
     unsigned workers;    /* 0: not known yet */

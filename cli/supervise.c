@@ -71,6 +71,11 @@ void supervised_begin(const char *model, const char *data, const char *directory
     atomic_store(&shared->phase, RUNNING);
 }
 
+void supervised_opened(void)
+{
+    if (shared != NULL) atomic_store(&shared->opened, 1);
+}
+
 int supervised_watch(gess_options *options, gess_error *err)
 {
     if (shared == NULL) return GESS_OK;
@@ -125,9 +130,9 @@ static void handle_signals(void)
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
     for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
         struct sigaction old;
-        /* a signal that was ignored, by nohup say, stays so */
-        if (sigaction(forwarded[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            sigaction(forwarded[i], &action, NULL);
+        /* nohup's choice stays; the child handles the others, even if a shell ignores them for its background jobs */
+        int number = forwarded[i], ignored = sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored || (number != SIGHUP && number != SIGQUIT)) sigaction(number, &action, NULL);
     }
 }
 

@@ -5,15 +5,18 @@
 
 #include <gess/gess.h>
 
-/* Forks if the command of this name runs a density for long. The parent stays in here and exits with the status of the child; the
- * child returns. Without fork(), under a launcher such as mpirun, or with GESS_NO_SUPERVISOR=1 in the environment, the
- * process goes on alone. */
+/* Forks if the command of this name runs a density for long. The parent stays in here and exits with the status of the
+ * child; the child returns. Without fork(), under a launcher such as mpirun, or with GESS_NO_SUPERVISOR=1 in the
+ * environment, the process goes on alone. */
 void supervise(const char *name);
 
 /* ---- of the child; all of them do nothing if there is no parent ---- */
 
 /* What the run is, before the model is opened. */
 void supervised_begin(const char *model, const char *data, const char *directory);
+
+/* The model is open. */
+void supervised_opened(void);
 
 /* The options watch the density, and the parent enforces the time limit, in seconds from the start of the process; 0:
  * none. */

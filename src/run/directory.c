@@ -3,6 +3,7 @@
 #include "run/directory.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "run/aside.h"
 #include "run/run.h"
 
@@ -13,6 +14,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
@@ -28,6 +30,8 @@ enum {
     TEMPORARY_FILES = sizeof temporary_files / sizeof *temporary_files
 };
 static const char lock_file[] = "lock";
+
+#define LOCK_SECONDS 0.5
 
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
 {
@@ -78,6 +82,16 @@ static int count_files(const char *directory, size_t *entries, size_t *ours, ges
     return GESS_OK;
 }
 
+/* A process that was just killed may hold its lock for a moment longer. */
+static int take_lock(int file)
+{
+    double until = gess__seconds() + LOCK_SECONDS;
+    struct timespec pause = {.tv_nsec = 10000000};
+    int taken;
+    while (!(taken = flock(file, LOCK_EX | LOCK_NB) == 0) && gess__seconds() < until) nanosleep(&pause, NULL);
+    return taken;
+}
+
 /* The kernel releases a flock() when its process ends, in whatever way, so a lock left by a dead process is ignored.
  * The file itself stays, with the number of the last process that held the lock. */
 int gess__directory_lock(gess_run *run, gess_error *err)
@@ -87,7 +101,7 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
     run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
-    if (flock(run->lock, LOCK_EX | LOCK_NB) != 0) {
+    if (!take_lock(run->lock)) {
         ssize_t length = read(run->lock, owner, sizeof owner - 1);
         owner[length > 0 ? length : 0] = '\0';
         owner[strcspn(owner, "\n")] = '\0';

@@ -1,5 +1,5 @@
 #!/bin/sh
-# SIGINT, SIGTERM, SIGUSR1 and --max-time end a run after its sweep, with a checkpoint, status 3 and the
+# SIGINT, SIGTERM, SIGUSR1 and --max-time end a run soon, with a checkpoint, status 3 and the
 # command to resume with; a second signal ends it at once; one directory has one writer at a time.
 #   signals.sh GESS SOURCE_FOLDER
 set -u
@@ -150,7 +150,7 @@ for command in 'resume run' 'sample mixture --overwrite -o run' 'sample mixture 
     [ $status -eq 1 ] || fail "a second writer, $command: status $status"
 done
 "$gess" resume run 2> err.txt
-grep -q "process $writer" err.txt || fail "the writer is not named"
+grep -q "process $(pgrep -P $writer)" err.txt || fail "the writer is not named"
 kill -0 $writer || fail "the first writer was disturbed"
 kill -9 $writer
 wait $writer 2> /dev/null
