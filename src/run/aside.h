@@ -18,8 +18,8 @@ int gess__aside_drop(gess_run *run, gess_error *err);
  * folders that the run made. */
 void gess__aside_undo(gess_run *run);
 
-/* Moves a run that is whole in `previous` back if the directory has no config.json: a process was killed in between. Also
- * finishes a move back or undoes a move away that was interrupted. */
+/* Moves the run in `previous` back if the new run has not begun: a process was killed in between. Does nothing while
+ * another process has the lock. */
 void gess__aside_recover(const char *directory);
 
 #endif

@@ -215,6 +215,7 @@ static int make_resumed(void *data, gess_error *err)
 {
     making *m = data;
     gess_run *run = m->run;
+    if (!gess__run_is_helper(run)) gess__aside_recover(m->directory);
     if (!gess__run_is_helper(run) && is_only_begun(m->directory)) {
         return make_anew(m, 1, err);
     }

@@ -726,6 +726,10 @@ static void directory(void **state)
     gess_run_free(run);
     o.overwrite = 1;
     assert_int_equal(gess_run_new(&run, &model, &o, place, &err), GESS_OK);
+    snprintf(path, sizeof path, "%s/previous/draws.gess", place); /* until the new run samples */
+    assert_int_equal(access(path, F_OK), 0);
+    assert_int_equal(gess_run_go(run, &err), GESS_OK);
+    assert_int_equal(access(path, F_OK), -1);
     gess_run_free(run);
     /* a directory that is not a run is never overwritten */
     snprintf(path, sizeof path, "%s/inner", parent);
