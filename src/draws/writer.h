@@ -31,6 +31,9 @@ int gess__writer_append(gess__writer *writer, size_t first_chain, size_t chains,
  * again. */
 int gess__writer_sync(gess__writer *writer, gess_error *err);
 
+/* The descriptor of the file. */
+int gess__writer_descriptor(const gess__writer *writer);
+
 /* Saves the length of the file without partial blocks, and the held draws; or restores both and cuts the file to that
  * length. */
 int gess__writer_archive(gess__writer *writer, gess__archive *archive, gess_error *err);

@@ -65,6 +65,7 @@ static int save(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
     int has_warmup = run->warmup_writer != NULL;
+    GESS_TRY(gess__directory_check(run, err));
     GESS_TRY(gess__writer_sync(run->writer, err));
     if (has_warmup) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
     /* for a session that resumes from here, this one is an earlier session */

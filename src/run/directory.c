@@ -99,7 +99,7 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     char path[4096], owner[32] = "";
     GESS_ASSERT(run->directory != NULL && run->lock < 0);
     GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
-    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     if (!take_lock(run->lock)) {
         ssize_t length = read(run->lock, owner, sizeof owner - 1);
@@ -116,6 +116,27 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
         return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     return GESS_OK;
+}
+
+/* Whether the file of this name in the directory is the one behind the descriptor. */
+static int is_same_file(const gess_run *run, const char *name, int file)
+{
+    char path[4096];
+    struct stat there, open_one;
+    return gess__directory_path(run->directory, name, path, sizeof path, NULL) == GESS_OK && lstat(path, &there) == 0 &&
+           fstat(file, &open_one) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+}
+
+int gess__directory_check(const gess_run *run, gess_error *err)
+{
+    const char *changed = NULL;
+    if (!is_same_file(run, lock_file, run->lock)) changed = lock_file;
+    if (!is_same_file(run, "draws.gess", gess__writer_descriptor(run->writer))) changed = "draws.gess";
+    if (changed == NULL) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE,
+                      "%s/%s is no longer the file of this run: it was removed, or replaced by another run, while this "
+                      "one was under way. Nothing was written there; start this run again, in a directory of its own",
+                      run->directory, changed);
 }
 
 void gess__directory_unlock(gess_run *run)

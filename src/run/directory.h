@@ -14,6 +14,10 @@ int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *er
  * between leaves no checkpoint of draws that are gone, and config.json last. NULL past the end. */
 const char *gess__directory_file(size_t i);
 
+/* GESS_ERR_FILE if the lock or the file of draws in run->directory is no longer the one that this run has open: the
+ * directory was removed, or replaced by another run. */
+int gess__directory_check(const gess_run *run, gess_error *err);
+
 /* Locks run->directory against other processes; an error if another process holds the lock. */
 int gess__directory_lock(gess_run *run, gess_error *err);
 void gess__directory_unlock(gess_run *run);

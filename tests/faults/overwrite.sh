@@ -55,4 +55,47 @@ cmp before/draws.gess closed/draws.gess || fail "closed standard streams: other 
 status=$?
 [ $status -eq 5 ] || fail "SIGXFSZ: status $status"
 says 'cannot write .*limited/'
-echo "the old run is never lost"
+
+# ---- the directory is removed and made again by another run ----
+"$gess" sample wishart:dim=50 --chains 16 --warmup 5 --draws 1e9 --checkpoint-every 50 -q -o reused > out 2> err &
+writer=$!
+tries=0
+until [ -s reused/checkpoint ] || [ $tries -ge 500 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+rm -rf reused
+# shellcheck disable=SC2086
+"$gess" sample funnel $options -q -o reused || fail "the other run"
+wait $writer
+status=$?
+[ $status -eq 5 ] || fail "the first run: status $status"
+says 'reused/(lock|draws.gess) is no longer the file of this run'
+cmp before/draws.gess reused/draws.gess || fail "two runs were mixed"
+
+# ---- a config.json that names a plug-in elsewhere ----
+build good
+mkdir elsewhere
+# shellcheck disable=SC2086
+try 0 "$gess" sample ./good.so $options -q -o plugged
+cp plugged/config.json elsewhere/config.json
+try 1 "$gess" sample --config elsewhere/config.json -o stolen
+says 'the model is the plug-in ./good.so, which elsewhere/config.json names'
+says 'not in its folder; .*--trust-model'
+[ ! -e stolen ] || fail "it ran"
+try 0 "$gess" sample --config elsewhere/config.json --trust-model -q -o trusted
+try 0 "$gess" sample ./good.so --config elsewhere/config.json -q -o named
+cp plugged/config.json config.json
+try 0 "$gess" sample --config config.json -q -o beside
+for run in trusted named beside; do
+    cmp plugged/draws.gess $run/draws.gess || fail "$run: other draws"
+done
+try 0 "$gess" resume plugged --draws 250
+says 'the model is the plug-in ./good.so, which plugged/config.json names'
+if [ "$(id -u)" -eq 0 ]; then
+    chown -R 12345 plugged
+    try 1 "$gess" resume plugged --draws 260
+    says '--trust-model'
+    try 0 "$gess" resume plugged --draws 260 -q --trust-model
+fi
+echo "the old run is never lost, runs are never mixed, foreign plug-ins are not run"
