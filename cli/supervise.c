@@ -249,6 +249,9 @@ void supervise(const char *name)
         shared = s;
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         sigprocmask(SIG_SETMASK, &before, NULL);
+        char number[32];
+        snprintf(number, sizeof number, "%ld", (long)self);
+        setenv("GESS_SUPERVISOR", number, 1); /* for the lock of the run directory */
         if (getppid() != self) _exit(GESS_ERR_INTERNAL); /* the parent is gone already */
         return;
     }

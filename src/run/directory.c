@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -82,6 +83,14 @@ static int count_files(const char *directory, size_t *entries, size_t *ours, ges
     return GESS_OK;
 }
 
+/* The number under which the user knows this process: that of its supervising parent, if there is one. */
+static long process_number(void)
+{
+    const char *text = getenv("GESS_SUPERVISOR");
+    long parent = text != NULL ? strtol(text, NULL, 10) : 0;
+    return parent > 0 && parent == (long)getppid() ? parent : (long)getpid();
+}
+
 /* A process that was just killed may hold its lock for a moment longer. */
 static int take_lock(int file)
 {
@@ -112,7 +121,7 @@ int gess__directory_lock(gess_run *run, gess_error *err)
                           "directory with -o",
                           owner, run->directory);
     }
-    int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    int length = snprintf(owner, sizeof owner, "%ld\n", process_number());
     if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
         return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     return GESS_OK;

@@ -150,7 +150,7 @@ for command in 'resume run' 'sample mixture --overwrite -o run' 'sample mixture 
     [ $status -eq 1 ] || fail "a second writer, $command: status $status"
 done
 "$gess" resume run 2> err.txt
-grep -q "process $(pgrep -P $writer)" err.txt || fail "the writer is not named"
+grep -q "process $writer" err.txt || fail "the writer is not named"
 kill -0 $writer || fail "the first writer was disturbed"
 kill -9 $writer
 wait $writer 2> /dev/null
