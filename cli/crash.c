@@ -5,6 +5,7 @@
 #include "command.h"
 
 #include <fcntl.h>
+#include <gess/draws.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -129,13 +130,22 @@ static int has_run(const struct shared *s)
 {
     char path[4200];
     snprintf(path, sizeof path, "%s/config.json", s->directory);
-    return access(path, F_OK) == 0;
+    return s->directory[0] != '\0' && access(path, F_OK) == 0;
+}
+
+/* The command, ready to paste. */
+static void print_resume(const char *words, const char *directory)
+{
+    char *quoted = NULL;
+    gess_text_quote(directory, &quoted, NULL);
+    fprintf(stderr, "%s: gess resume %s\n", words, quoted != NULL ? quoted : directory);
+    gess_text_free(quoted);
 }
 
 static void print_continue(const struct shared *s)
 {
     if (has_run(s))
-        fprintf(stderr, "; to continue from the last checkpoint: gess resume %s\n", s->directory);
+        print_resume("; to continue from the last checkpoint", s->directory);
     else
         fprintf(stderr, "; nothing was written yet\n");
 }
@@ -164,7 +174,7 @@ int explain_stop(struct shared *s, int out_of_time)
     fprintf(stderr, "gess: %sstopped without waiting for the density",
             out_of_time ? "the time limit --max-time is over: " : "");
     if (has_run(s))
-        fprintf(stderr, "; its finished evaluations are kept; to continue: gess resume %s\n", s->directory);
+        print_resume("; its finished evaluations are kept; to continue", s->directory);
     else
         fprintf(stderr, "; nothing was written yet\n");
     return GESS_ERR_STOPPED;

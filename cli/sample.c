@@ -1,6 +1,7 @@
 /* `gess sample`: parses the options (the rows of options.def) and starts a new run. */
 #include "command.h"
 #include "launch.h"
+#include "supervise.h"
 #include "trust.h"
 
 #include <ctype.h>
@@ -134,13 +135,14 @@ static char *filter(int key, const char *text, void *input)
     return all;
 }
 
-/* gess-runs/MODEL-SEED, with _ for every character that a file name should not have. */
-static void default_directory(const struct arguments *a, char *path, size_t size)
+/* gess-runs/MODEL-SEED, with the model's title and with _ for every character that a file name should not have. */
+static void default_directory(const struct arguments *a, const gess_model *model, char *path, size_t size)
 {
     char seed[64] = "";
+    gess_model_info info = {0};
     int prefix = snprintf(path, size, "gess-runs/");
-    const char *slash = strrchr(a->model, '/'), *colon = strchr(a->model, ':');
-    const char *name = slash != NULL && colon == NULL ? slash + 1 : a->model;
+    gess_model_describe(model, &info, sizeof info, NULL);
+    const char *name = info.title != NULL ? info.title : a->model;
     gess_options_get(a->options, "seed", seed, sizeof seed, NULL);
     snprintf(path + prefix, size - (size_t)prefix, "%s-%s", name, seed);
     for (char *c = path + prefix; *c != '\0'; c++)
@@ -171,10 +173,11 @@ static int start(void *data, gess_error *err)
         a->model = a->config_model;
         TRY(check_trust(a->model, a->config, a->trusted, a->quiet, err));
     }
-    default_directory(a, directory, sizeof directory);
-    if (a->directory == NULL) a->directory = directory;
-    TRY(begin_supervised(a->model, a->options, a->directory, err));
+    TRY(begin_supervised(a->model, a->options, a->directory != NULL ? a->directory : "", err));
     int status = open_model(&model, a->model, a->options, err);
+    if (status == GESS_OK) default_directory(a, model, directory, sizeof directory);
+    if (a->directory == NULL) a->directory = directory;
+    supervised_directory(a->directory);
     if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
     if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);
     gess_run_free(run);

@@ -71,6 +71,11 @@ void supervised_begin(const char *model, const char *data, const char *directory
     atomic_store(&shared->phase, RUNNING);
 }
 
+void supervised_directory(const char *directory)
+{
+    if (shared != NULL) snprintf(shared->directory, sizeof shared->directory, "%s", directory);
+}
+
 void supervised_opened(void)
 {
     if (shared != NULL) atomic_store(&shared->opened, 1);
@@ -251,7 +256,7 @@ void supervise(const char *name)
         sigprocmask(SIG_SETMASK, &before, NULL);
         char number[32];
         snprintf(number, sizeof number, "%ld", (long)self);
-        setenv("GESS_SUPERVISOR", number, 1); /* for the lock of the run directory */
+        setenv("GESS_SUPERVISOR", number, 1);            /* for the lock of the run directory */
         if (getppid() != self) _exit(GESS_ERR_INTERNAL); /* the parent is gone already */
         return;
     }

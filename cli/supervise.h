@@ -15,6 +15,9 @@ void supervise(const char *name);
 /* What the run is, before the model is opened. */
 void supervised_begin(const char *model, const char *data, const char *directory);
 
+/* Where its files go, if that was not known before. */
+void supervised_directory(const char *directory);
+
 /* The model is open. */
 void supervised_opened(void);
 

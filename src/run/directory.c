@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/shell.h"
 #include "run/aside.h"
 #include "run/run.h"
 
@@ -174,6 +175,7 @@ const char *gess__directory_file(size_t i)
 
 int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *err)
 {
+    char quoted[4096];
     const char *directory = run->directory;
     size_t entries, ours;
     GESS_ASSERT(directory != NULL);
@@ -188,7 +190,7 @@ int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *er
         return gess__fail(err, GESS_ERR_USAGE,
                           "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
                           "replace it with --overwrite",
-                          directory, directory);
+                          directory, gess__shell_quote(directory, quoted, sizeof quoted));
     return again ? clear(directory, err) : gess__aside_put(run, err);
 }
 

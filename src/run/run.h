@@ -30,7 +30,8 @@ struct gess_run {
     int set_aside;             /* the run that was in the directory before is in its folder `previous` */
     gess__journal *journal;    /* NULL: the run writes no files */
     gess__writer *writer, *warmup_writer;
-    gess__stop_rule *stop_rule;     /* NULL if --draws gives the number of draws */
+    gess__stop_rule *stop_rule; /* NULL if --draws gives the number of draws */
+    gess__forecast forecast;
     gess__progress_monitor monitor; /* for a run whose number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;
