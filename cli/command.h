@@ -57,6 +57,9 @@ int finish_output(gess_error *err);
 /* session.c: runs to the end with progress, signals and the summary, for `sample` and `resume`. */
 int run_and_report(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err);
 
+/* session.c: tells the supervising parent, if there is one, what will run. Before the model is opened. */
+int begin_supervised(const char *model, gess_options *options, const char *directory, gess_error *err);
+
 /* session.c: opens a model with the data file of the options. */
 int open_model(gess_model **model, const char *specification, const gess_options *options, gess_error *err);
 

@@ -2,8 +2,10 @@
 #include "command.h"
 
 #include <gess/draws.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct arguments {
     const char *model, *points, *data;
@@ -61,6 +63,15 @@ static int print_values(const gess_model *model, size_t rows, size_t dim, const 
     return finish_output(err);
 }
 
+static pthread_key_t evaluating; /* set during the call of the density */
+
+/* The density has ended the thread of the command. */
+static void on_thread_end(void *model)
+{
+    fprintf(stderr, "gess: %s ended its thread (pthread_exit)\n", (const char *)model);
+    _exit(GESS_ERR_MODEL);
+}
+
 static int evaluate(const gess_model *model, const struct points *points, const struct arguments *a, gess_error *err)
 {
     gess_model_info info;
@@ -76,7 +87,9 @@ static int evaluate(const gess_model *model, const struct points *points, const 
     if (logp == NULL || (a->gradient && gradients == NULL)) {
         fail(err, status, "out of memory for %zu values", points->rows);
     } else {
+        pthread_setspecific(evaluating, a->model);
         status = gess_model_evaluate(model, points->rows, points->values, logp, gradients, err);
+        pthread_setspecific(evaluating, NULL);
         if (status == GESS_OK) status = print_values(model, points->rows, info.dim, logp, gradients, err);
     }
     free(logp);
@@ -100,6 +113,8 @@ int command_eval(int argc, char **argv, gess_error *err)
     TRY(parse_arguments(&argp, argc, argv, &a));
     gess_model *model = NULL;
     struct points points = {0};
+    if (pthread_key_create(&evaluating, on_thread_end) != 0)
+        return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
     int status = gess_model_open(&model, a.model, a.data, err);
     if (status == GESS_OK)
         status = gess_csv_read(a.points != NULL ? a.points : "/dev/stdin", &points.rows, &points.columns,

@@ -1,11 +1,15 @@
 /* The command `gess`: finds the command that its first argument names, and prints its error message. */
 #include "command.h"
 #include "launch.h"
+#include "supervise.h"
 
+#include <fcntl.h>
 #include <gess/draws.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const command table[] = {
 #define COMMAND(identifier, arguments, newcomer, help) {#identifier, arguments, help, newcomer, command_##identifier},
@@ -165,11 +169,22 @@ static int run_command(int argc, char **argv, gess_error *err)
                 argv[1], names[nearest]);
 }
 
+/* A standard stream that is closed would be the number of the next file that is opened, and messages would go there. */
+static void open_standard_streams(void)
+{
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) _exit(GESS_ERR_FILE);
+}
+
 int main(int argc, char **argv)
 {
     gess_error err = {0};
+    open_standard_streams();
+    signal(SIGXFSZ, SIG_IGN); /* so that a file that grows too large is a failed write, with a message */
+    supervise(argc > 1 ? argv[1] : "");
     int status = launch_open(argc > 1 ? argv[1] : "", &err);
     if (status == GESS_OK && !launch_idle()) status = run_command(argc, argv, &err);
     if (status != GESS_OK && err.text[0] != '\0' && launch_rank() == 0) fprintf(stderr, "gess: %s\n", err.text);
+    supervised_end(status);
     return launch_close(status, &err);
 }

@@ -1,12 +1,13 @@
 /* `gess resume`: continues a run from its last checkpoint. */
 #include "command.h"
 #include "launch.h"
+#include "trust.h"
 
 #include <unistd.h>
 
 struct arguments {
     const char *directory, *threads, *draws, *max_time;
-    int quiet;
+    int quiet, trusted;
 };
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -17,6 +18,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'd': a->draws = argument; return 0;
     case 'm': a->max_time = argument; return 0;
     case 'q': a->quiet = 1; return 0;
+    case 'T': a->trusted = 1; return 0;
     default: return take_one(key, argument, state, &a->directory, WHICH_RUN);
     }
 }
@@ -63,6 +65,7 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     gess_model *model = NULL;
     gess_run *run = NULL;
     TRY(change_options(a, options, err));
+    TRY(begin_supervised(specification, options, a->directory, err));
     int status = open_model(&model, specification, options, err);
     if (status == GESS_OK) status = gess_run_resume(&run, model, options, a->directory, err);
     if (status == GESS_OK) warn_of_differences(differences);
@@ -87,6 +90,7 @@ static int read_and_resume(void *data, gess_error *err)
         return fail(err, GESS_ERR_USAGE, "there is no run in %s: it has no config.json", a->directory);
     TRY(gess_options_read(&options, path, model, sizeof model, err));
     int status = gess_config_check(path, differences, sizeof differences, err);
+    if (status == GESS_OK) status = check_trust_of_run(model, a->directory, a->trusted, a->quiet, err);
     if (status == GESS_OK) status = resume(a, options, model, differences, err);
     gess_options_free(options);
     return status;
@@ -98,6 +102,7 @@ int command_resume(int argc, char **argv, gess_error *err)
                                               {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
                                               {"max-time", 'm', "T", 0, "stop again after this time", 0},
                                               {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
+                                              {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
                                               {0}};
     static const struct argp argp =
         {.options = rows,

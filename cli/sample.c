@@ -1,6 +1,8 @@
 /* `gess sample`: parses the options (the rows of options.def) and starts a new run. */
 #include "command.h"
 #include "launch.h"
+#include "supervise.h"
+#include "trust.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -11,12 +13,13 @@
 struct arguments {
     const char *model, *directory;
     char config_model[4096]; /* from --config; empty: there is none */
-    int quiet;
+    const char *config;      /* the file of --config, or NULL */
+    int quiet, trusted;
     int best, starts; /* --best was given; another option about starts was */
     gess_options *options;
 };
 
-enum { COMMAND_OPTIONS = 3 }; /* that are not rows of options.def */
+enum { COMMAND_OPTIONS = 4 }; /* that are not rows of options.def */
 enum { FIRST_KEY = 0x1000 };  /* argp key of row 0 of options.def */
 
 /* Starts on the command line replace those of --config, which may come from another of these options. */
@@ -47,7 +50,8 @@ static error_t take(int key, char *argument, struct argp_state *state)
     switch (key) {
     case 'o': a->directory = argument; return 0;
     case 'q': a->quiet = 1; return 0;
-    case 'c': return 0; /* take_config() has read it */
+    case 'c': a->config = argument; return 0; /* make_options() has read it */
+    case 't': a->trusted = 1; return 0;
     case ARGP_KEY_ARG:
         if (a->model != NULL) USAGE(state, "give one model only, not `%s` as well", argument);
         a->model = argument;
@@ -87,6 +91,8 @@ static struct argp_option *argp_options(void)
                                       0,
                                       "take model and options from a run's config.json; other options override them",
                                       0};
+    options[3] =
+        (struct argp_option){"trust-model", 't', NULL, 0, "run a plug-in that is not beside the file of --config", 0};
     for (size_t i = 0; i < rows; i++) {
         gess_entry row;
         char *help = malloc(512);
@@ -163,10 +169,15 @@ static int start(void *data, gess_error *err)
     char directory[4096];
     gess_model *model = NULL;
     gess_run *run = NULL;
-    if (a->model == NULL) a->model = a->config_model;
+    if (a->model == NULL) {
+        a->model = a->config_model;
+        TRY(check_trust(a->model, a->config, a->trusted, a->quiet, err));
+    }
+    TRY(begin_supervised(a->model, a->options, a->directory != NULL ? a->directory : "", err));
     int status = open_model(&model, a->model, a->options, err);
     if (status == GESS_OK) default_directory(a, model, directory, sizeof directory);
     if (a->directory == NULL) a->directory = directory;
+    supervised_directory(a->directory);
     if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
     if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);
     gess_run_free(run);

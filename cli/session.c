@@ -3,6 +3,7 @@
 #include "command.h"
 #include "launch.h"
 #include "progress.h"
+#include "supervise.h"
 
 #include <gess/draws.h>
 #include <math.h>
@@ -27,11 +28,12 @@ static double seconds_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Of several processes only the first one reacts to a second signal, and launchers may pass on the same signal twice.
- */
+/* Of several processes only the first one reacts to a second signal. Launchers, and a signal to a whole process group,
+ * bring the same signal twice. */
 static int is_repeated(void)
 {
-    return launch_comm() != NULL && (launch_rank() > 0 || seconds_now() - first_signal < 1.0);
+    double since = seconds_now() - first_signal;
+    return launch_comm() != NULL ? launch_rank() > 0 || since < 1.0 : since < 0.1;
 }
 
 static void on_signal(int number)
@@ -58,7 +60,9 @@ int open_model(gess_model **model, const char *specification, const gess_options
 {
     char data[4096];
     TRY(gess_options_get(options, "data", data, sizeof data, err));
-    return gess_model_open(model, specification, data[0] != '\0' ? data : NULL, err);
+    int status = gess_model_open(model, specification, data[0] != '\0' ? data : NULL, err);
+    supervised_opened();
+    return status;
 }
 
 static bool is_auto(const gess_options *options, const char *name)
@@ -171,7 +175,28 @@ static int limit_time(gess_run *run, const gess_options *options, gess_error *er
 {
     char text[64];
     TRY(gess_options_get(options, "max-time", text, sizeof text, err));
-    return strtod(text, NULL) == 0.0 ? gess_run_max_time(run, launch_time_left(), err) : GESS_OK;
+    double left = launch_time_left();
+    if (strtod(text, NULL) == 0.0) supervised_limit(left);
+    return strtod(text, NULL) == 0.0 ? gess_run_max_time(run, left, err) : GESS_OK;
+}
+
+int begin_supervised(const char *model, gess_options *options, const char *directory, gess_error *err)
+{
+    char data[4096], limit[64];
+    TRY(gess_options_get(options, "data", data, sizeof data, err));
+    TRY(gess_options_get(options, "max-time", limit, sizeof limit, err));
+    supervised_begin(model, data, directory);
+    supervised_limit(strtod(limit, NULL));
+    return supervised_watch(options, err);
+}
+
+/* What the library found about the density. */
+static int print_warning(const gess_run *run, gess_error *err)
+{
+    char text[512];
+    TRY(gess_run_warning(run, text, sizeof text, err));
+    if (text[0] != '\0') fprintf(stderr, "gess: warning: %s\n", text);
+    return GESS_OK;
 }
 
 int run_and_report(gess_run *run, const gess_options *options, const char *directory, int quiet, gess_error *err)
@@ -183,9 +208,11 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
         return gess_run_go(run, err);
     }
     TRY(limit_time(run, options, err));
+    TRY(print_warning(run, err));
     if (!quiet) TRY(gess_run_on_progress(run, show_progress, &progress, err));
     catch_signals(run);
     int status = gess_run_go(run, err);
+    supervised_report();
     catch_signals(NULL);
     if (progress.terminal && progress.last > 0.0) fputs("\r\033[K", stderr);
     if (status != GESS_OK && status != GESS_ERR_STOPPED) return status;
@@ -197,8 +224,8 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
     char *quoted = NULL;
     TRY(gess_text_quote(directory, &quoted, err));
     fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
-         stats.out_of_time ? "the time limit --max-time is over: stopped" : "stopped", (unsigned long long)stats.draws,
-         quoted);
+         stats.out_of_time || supervised_out_of_time() ? "the time limit --max-time is over: stopped" : "stopped",
+         (unsigned long long)stats.draws, quoted);
     gess_text_free(quoted);
     return GESS_ERR_STOPPED;
 }

@@ -153,8 +153,8 @@ typedef struct gess_figures {
     double tail_index;      /* 1/2 or more: no variance exists; 1 or more: no mean does */
     double tail_index_se;
     double drift_z;      /* change of the mean over the run, as a standard normal score */
-    int circular;        /* the parameter is periodic */
     double r_hat_nested; /* of groups of chains; NaN if there are too few chains, or several ensembles */
+    int circular;        /* the parameter is periodic */
 } gess_figures;
 
 /* Summarises the run in a directory. `settings` is NULL, or a struct of `size` bytes. */

@@ -201,6 +201,31 @@ GESS_API int gess_options_get(const gess_options *options, const char *name, cha
 /* The processes that take part; NULL: this process alone. They must outlive the run. */
 GESS_API int gess_options_set_comm(gess_options *options, gess_comm *comm /* or NULL */, gess_error *err);
 
+/* What a worker is about to do, for a program that wants to know it afterwards: a supervisor that names the point at
+ * which a density crashed, say. */
+enum gess_watch {
+    GESS_WATCH_DENSITY = 0,  /* call the density */
+    GESS_WATCH_DERIVED = 1,  /* call the function of derived quantities */
+    GESS_WATCH_RETURNED = 2, /* the call has returned */
+    GESS_WATCH_SAVING = 3,   /* write a checkpoint */
+    GESS_WATCH_SAVED = 4     /* the checkpoint is written, or that failed */
+};
+
+enum { GESS_WATCHED_POINTS = 128 };
+
+typedef struct gess_evaluation {
+    int what; /* enum gess_watch; the rest is about calls */
+    size_t n, dim;
+    const double *x; /* n × dim, in the user's scale */
+    const uint64_t
+        *chains; /* of the first points, GESS_WATCHED_POINTS at most: from 1; 0: not a chain's, or not known */
+} gess_evaluation;
+
+/* Called by the worker itself, by several of them at once: it must be quick and must not fail. */
+typedef void gess_watch_fn(void *user, unsigned worker, const gess_evaluation *evaluation);
+GESS_API int gess_options_set_watch(gess_options *options, gess_watch_fn *fn /* or NULL */, void *user /* or NULL */,
+                                    gess_error *err);
+
 /* The number of threads that will call a density at once: `worker` is below it. */
 GESS_API int gess_options_workers(const gess_options *options, unsigned *workers, gess_error *err);
 
@@ -316,6 +341,7 @@ typedef struct gess_stats {
     uint64_t phase_total;         /* learning: evaluations at most; sampling: draws per chain; 0: not known */
     double seconds_left; /* of the run, estimated; learning that ends itself: at most, of learning; NaN: not known */
     double worst_nested_rhat; /* nested R-hat of groups of chains then; NaN if the chains were not grouped */
+    uint64_t evals_checked;   /* beyond `evals`: made to compare the density with itself (gess_run_warning()) */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains
@@ -363,6 +389,12 @@ GESS_API int gess_run_extend(gess_run *run, uint64_t draws, gess_error *err);
 /* Sets the time limit of this run, in seconds; 0: none. It is the option max-time, but it is not stored in config.json.
  */
 GESS_API int gess_run_max_time(gess_run *run, double seconds, gess_error *err);
+
+/* What was found about the density when the run was made or resumed, into text[size]; empty: nothing. A new run
+ * evaluates its starts again, a resumed one its saved states, as far as that takes no more than a few seconds. Values
+ * that differ by more than 1e-8, relative to the larger of the value and 1, are an error (GESS_ERR_MODEL) and nothing
+ * is written; other bits are a warning. These evaluations are not counted. */
+GESS_API int gess_run_warning(const gess_run *run, char *text, size_t size, gess_error *err);
 
 GESS_API int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_error *err);
 

@@ -106,7 +106,7 @@ static int write_file(const gess__archive *a, const char *path, gess_error *err)
     header h = {.format = GESS__ARCHIVE_FORMAT, .size = a->size};
     memcpy(h.magic, magic, sizeof magic);
     h.checksum = checksum_of(h.size, a->bytes);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) return cannot("create", path, err);
     bool good = write_all(file, &h, sizeof h) && write_all(file, a->bytes, a->size) && fsync(file) == 0;
     int code = errno;

@@ -308,6 +308,14 @@ void gess_options_free(gess_options *options)
     free(options);
 }
 
+int gess_options_set_watch(gess_options *options, gess_watch_fn *fn, void *user, gess_error *err)
+{
+    GESS_REQUIRE(options, err);
+    options->watch = fn;
+    options->watch_user = user;
+    return GESS_OK;
+}
+
 int gess_options_set_comm(gess_options *options, gess_comm *comm, gess_error *err)
 {
     GESS_REQUIRE(options, err);

@@ -52,7 +52,9 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
            value;
     *inside = gess__bounds_in(&p->target->bounds, p->x, y);
     if (!*inside) return GESS_OK;
+    gess__calls_ask(&p->target->calls, 0, NULL, c->first + chain + 1);
     int status = gess__target_evaluate(p->target, 0, 1, y, &value, NULL, blobs, p->scratch, err);
+    gess__calls_ask(&p->target->calls, 0, NULL, 0);
     if (status != GESS_OK && err != NULL && err->chain > 0) err->chain = (uint64_t)p->chains->first + chain + 1;
     GESS_TRY(status);
     p->tally->evals++;
@@ -71,11 +73,18 @@ static int place(const placing *p, size_t chain, int *inside, gess_error *err)
     return GESS_OK;
 }
 
+/* What the log density was at points outside the support, of which `nans` of `points` were NaN. */
+static const char *outside_text(uint64_t nans, uint64_t points)
+{
+    return nans == 0 ? "-infinity" : nans == points ? "NaN" : "-infinity or NaN";
+}
+
 static int start_by_draws(const placing *p, gess_error *err)
 {
     size_t dim = p->target->model->dim;
     for (size_t chain = 0; chain < p->chains->count; chain++) {
         int inside = 0;
+        uint64_t nans = p->tally->nans;
         for (uint64_t attempt = 0; attempt < MAX_ATTEMPTS && !inside; attempt++) {
             draw_start(p, chain, attempt);
             GESS_TRY(place(p, chain, &inside, err));
@@ -85,10 +94,10 @@ static int start_by_draws(const placing *p, gess_error *err)
             for (size_t i = 0, used = 0; i < dim && used < sizeof point; i++)
                 used = gess__describe_parameter(p->target->model, i, p->x[i], point, used, sizeof point);
             return gess__fail(err, GESS_ERR_MODEL,
-                              "no starting point inside the support for chain %zu: the log density was -infinity or "
-                              "NaN at %d random points, the last at %s; %sgive starts with --init FILE",
-                              (size_t)p->chains->first + chain + 1, MAX_ATTEMPTS, point,
-                              p->scale > 1.0 ? "use a smaller --start-scale, or " : "");
+                              "no starting point inside the support for chain %zu: the log density was %s at %d random "
+                              "points, the last at %s; %sgive starts with --init FILE",
+                              (size_t)p->chains->first + chain + 1, outside_text(p->tally->nans - nans, MAX_ATTEMPTS),
+                              MAX_ATTEMPTS, point, p->scale > 1.0 ? "use a smaller --start-scale, or " : "");
         }
     }
     return GESS_OK;
@@ -143,12 +152,14 @@ static int start_by_rows(const placing *p, const gess__table *table, const size_
                 return gess__fail(err, GESS_ERR_USAGE, "%s %s: row %zu, column %zu is not a finite number",
                                   from->option, from->path, first + chain + 1, columns[i] + 1);
         }
+        uint64_t nans = p->tally->nans, evals = p->tally->evals;
         GESS_TRY(place(p, chain, &inside, err));
-        if (!inside)
-            return gess__fail(err, GESS_ERR_USAGE,
-                              "%s %s: row %zu is outside the support (beyond a bound, or the log density there is "
-                              "-infinity or NaN)%s",
-                              from->option, from->path, first + chain + 1, from->hint);
+        if (inside) continue;
+        const char *why = p->tally->nans > nans     ? "the log density there is NaN"
+                          : p->tally->evals > evals ? "the log density there is -infinity"
+                                                    : "it is beyond a bound";
+        return gess__fail(err, GESS_ERR_USAGE, "%s %s: row %zu is outside the support: %s%s", from->option, from->path,
+                          first + chain + 1, why, from->hint);
     }
     return GESS_OK;
 }

@@ -352,3 +352,8 @@ int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, 
     GESS_TRY(check_shape(path, chains, columns, err));
     return make_writer(writer, path, "r+b", chains, groups, starts, columns, err);
 }
+
+int gess__writer_descriptor(const gess__writer *writer)
+{
+    return fileno(writer->file);
+}

@@ -35,6 +35,8 @@ int gess__writer_sync(gess__writer *writer, gess_error *err);
  * the caller saves a checkpoint that knows of no draws, so that no checkpoint ever counts draws that are not there. */
 int gess__writer_restart(gess__writer *writer, gess_error *err);
 int gess__writer_discard(gess__writer *writer, gess_error *err);
+/* The descriptor of the file. */
+int gess__writer_descriptor(const gess__writer *writer);
 
 /* Saves the length of the file without partial blocks, and the held draws; or restores both and cuts the file to that
  * length. */

@@ -55,6 +55,10 @@ static int make_workers(gess__ensemble *e, const gess_model *model, const gess_o
     e->chains.first = (uint32_t)settings->first;
     e->chains.count = e->kept = settings->chains;
     GESS_TRY(gess__target_init(&e->target, model, transform, err));
+    e->target.calls.watch = options->watch;
+    e->target.calls.watch_user = options->watch_user;
+    e->target.calls.journal = options->journal;
+    if (options->watch != NULL) GESS_ALLOC(&e->target.calls.asking, gess__team_size(team), err);
     GESS_TRY(read_options(e, options, err));
     if (settings->learns_map && transform) GESS_TRY(gess__target_learn(&e->target, err));
     if (settings->anneals) GESS_TRY(gess__target_anneal(&e->target, err));

@@ -69,10 +69,12 @@ int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err)
     GESS_ASSERT(n > 0 && first + n <= u->proposals);
     size_t at = first * u->target->dim;
     double start = u->measure ? gess__seconds() : 0.0;
+    gess__calls_ask(&u->target->calls, u->worker, u->lane + first, u->chains->first + u->first + 1);
     int status =
         gess__target_evaluate(u->target, u->worker, n, u->points + at, u->values + first,
                               u->gradients != NULL ? u->gradients + at : NULL,
                               u->blobs != NULL ? u->blobs + first * u->target->model->blobs : NULL, u->mapped, err);
+    gess__calls_ask(&u->target->calls, u->worker, NULL, 0);
     if (status != GESS_OK && err != NULL && err->chain > 0)
         err->chain = u->chains->first + u->first + u->lane[first + err->chain - 1] + 1;
     GESS_TRY(status);

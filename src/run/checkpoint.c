@@ -10,10 +10,12 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "draws/draws.h"
+#include "run/aside.h"
 #include "run/config.h"
 #include "run/directory.h"
 #include "run/log.h"
 #include "run/run.h"
+#include "run/verify.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -53,12 +55,18 @@ static void archive_run(gess_run *run, gess__archive *a, int *has_warmup)
     for (size_t i = 0; i < run->ensembles && !a->bad; i++) gess__sampler_archive(run->sampler[i], a);
 }
 
-int gess__checkpoint_save(gess_run *run, gess_error *err)
+/* Tells the watcher that a checkpoint is being written, or is written. */
+static void watch_saving(const gess_run *run, int what)
+{
+    const gess_evaluation e = {.what = what};
+    if (run->options.watch != NULL) run->options.watch(run->options.watch_user, 0, &e);
+}
+
+static int save(gess_run *run, gess_error *err)
 {
     gess__archive a = {0};
     int has_warmup = run->warmup_writer != NULL;
-    if (run->directory == NULL) return GESS_OK;
-    GESS_ASSERT(run->lock >= 0 && run->writer != NULL);
+    GESS_TRY(gess__directory_check(run, err));
     GESS_TRY(gess__writer_sync(run->writer, err));
     if (has_warmup) GESS_TRY(gess__writer_sync(run->warmup_writer, err));
     /* for a session that resumes from here, this one is an earlier session */
@@ -75,6 +83,18 @@ int gess__checkpoint_save(gess_run *run, gess_error *err)
     if (status == GESS_OK) status = gess__archive_save(&a, run->directory, "checkpoint", err);
     gess__archive_free(&a);
     run->checkpoint_time = gess__seconds();
+    if (status != GESS_OK) return status;
+    gess__journal_clear(run->journal);
+    return run->sampling ? gess__aside_drop(run, err) : GESS_OK;
+}
+
+int gess__checkpoint_save(gess_run *run, gess_error *err)
+{
+    if (run->directory == NULL) return GESS_OK;
+    GESS_ASSERT(run->lock >= 0 && run->writer != NULL);
+    watch_saving(run, GESS_WATCH_SAVING);
+    int status = save(run, err);
+    watch_saving(run, GESS_WATCH_SAVED);
     return status;
 }
 
@@ -114,6 +134,17 @@ static int refill_stop_rule(gess_run *run, gess_error *err)
     return gess__draws_visit(path, take_stored_draws, run, err);
 }
 
+/* Refuses to go on with another density, before any file is touched. */
+static int check_density(gess_run *run, gess_error *err)
+{
+    int changed;
+    double difference;
+    GESS_TRY(gess__verify_states(run, &changed, &difference, err));
+    if (!changed) return GESS_OK;
+    gess__journal_forget(run->journal);
+    return gess__config_store_change(run, difference, err);
+}
+
 /* *whole: the archive was read to its end. For a finished run that is not extended the rest is not read, and its files
  * stay as they are. */
 static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *err)
@@ -128,6 +159,7 @@ static int read_state(gess_run *run, gess__archive *a, int *whole, gess_error *e
         *whole = 1;
         return GESS_OK;
     }
+    GESS_TRY(check_density(run, err));
     GESS_TRY(gess__run_open_store(run, "draws.gess", 1, &run->writer, err));
     GESS_TRY(gess__writer_archive(run->writer, a, err));
     if (!a->bad && has_warmup) {

@@ -6,6 +6,7 @@
 #include "base/cpu.h"
 #include "base/linalg.h"
 #include "base/options.h"
+#include "base/sha256.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -47,6 +48,24 @@ static json_t *build_json(void)
     return json_pack("{s:s, s:s, s:s}", "blas", gess__blas_name(), "cpu", gess__cpu_name(), "compiler", __VERSION__);
 }
 
+/* Adds the SHA-256 of a file under a key; nothing if there is no such file. */
+static void add_hash(json_t *object, const char *key, const char *path)
+{
+    char text[GESS__SHA256_TEXT];
+    if (path != NULL && gess__sha256_file(path, text, NULL) == GESS_OK)
+        json_object_set_new(object, key, json_string(text));
+}
+
+/* Hashes of the files that the density is made of: the plug-in, if the model is one, and the data. */
+static json_t *hashes_json(const gess_run *run)
+{
+    json_t *object = json_object();
+    const char *name = run->model->name;
+    if (name != NULL && strchr(name, '/') != NULL && strchr(name, ':') == NULL) add_hash(object, "plugin", name);
+    add_hash(object, "data", run->options.data);
+    return object;
+}
+
 /* Adds the checksum and writes the file. Takes the reference. */
 static int write_config(const char *directory, json_t *root, gess_error *err)
 {
@@ -80,6 +99,9 @@ int gess__config_write(const gess_run *run, gess_error *err)
                   (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
     if (run->model->title != NULL && run->model->name != NULL && strcmp(run->model->title, run->model->name) != 0)
         json_object_set_new(root, "title", json_string_nocheck(run->model->title));
+    json_t *hashes = hashes_json(run);
+    if (json_object_size(hashes) > 0) json_object_set(root, "sha256", hashes);
+    json_decref(hashes);
     if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
     json_t *periodic = periodic_json(run->model);
     if (periodic != NULL) json_object_set_new(root, "periodic", periodic);
@@ -136,6 +158,31 @@ int gess__config_store_draws(const gess_run *run, gess_error *err)
     }
     json_decref(root);
     return status;
+}
+
+int gess__config_store_change(const gess_run *run, double difference, gess_error *err)
+{
+    char path[4096];
+    json_error_t where;
+    GESS_TRY(gess__directory_path(run->directory, "config.json", path, sizeof path, err));
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (root == NULL)
+        return gess__fail(err, GESS_ERR_FILE, "cannot read %s, line %d: %s", path, where.line, where.text);
+    int status = gess__config_verify(path, root, err);
+    if (status != GESS_OK) {
+        json_decref(root);
+        return status;
+    }
+    json_t *changes = json_object_get(root, "density_changed");
+    if (!json_is_array(changes)) {
+        json_object_set_new(root, "density_changed", json_array());
+        changes = json_object_get(root, "density_changed");
+    }
+    json_array_append_new(changes,
+                          json_pack("{s:I, s:I, s:f, s:o, s:o}", "iterations", (json_int_t)run->stats.iterations,
+                                    "draws", (json_int_t)run->stats.draws, "difference", difference, "sha256",
+                                    hashes_json(run), "build", build_json()));
+    return write_config(run->directory, root, err);
 }
 
 /* Sets one option from config.json, in which every value is a text. */

@@ -19,6 +19,10 @@ int gess__config_verify(const char *path, json_t *config, gess_error *err);
  * stopped again knows how far to go. The rest stays as it is. */
 int gess__config_store_draws(const gess_run *run, gess_error *err);
 
+/* Notes in config.json that from here on the run is no longer the same bit for bit, because its density gives other
+ * bits (run/verify.h): how far the run was, the relative difference, and the hashes of plug-in and data now. */
+int gess__config_store_change(const gess_run *run, double difference, gess_error *err);
+
 /* Whether this version, build or machine is not the one that the run began with, so that further draws may differ in
  * their last bits. text[size] says what differs. */
 int gess__config_differs(json_t *config, char *text, size_t size);

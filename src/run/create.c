@@ -5,13 +5,16 @@
 #include "base/options.h"
 #include "cluster/helper_rank.h"
 #include "model/model.h"
+#include "run/aside.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
 #include "run/directory.h"
 #include "run/init_from.h"
 #include "run/run.h"
+#include "run/verify.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,28 +103,39 @@ int gess__run_is_helper(const gess_run *run)
     return run->options.comm != NULL && run->options.comm->rank > 0;
 }
 
-/* What a new run and a resumed one have in common. */
-static int make_run(gess_run *run, const char *directory, sampler_maker *make, gess_error *err)
+/* Checks, and what exists before the directory: a new run and a resumed one have it in common. */
+static int prepare(gess_run *run, const char *directory, gess_error *err)
 {
-    const gess_model *model = run->model;
     const gess_options *options = &run->options;
     run->started = run->checkpoint_time = gess__seconds();
-    GESS_TRY(gess__model_check(model, err));
+    GESS_TRY(gess__model_check(run->model, err));
     GESS_TRY(gess__options_check(options, err));
     if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     if (gess__run_is_helper(run)) return GESS_OK;
-    GESS_TRY(gess__team_new(&run->team, (unsigned)options->threads, err));
+    if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
+    return gess__team_new(&run->team, (unsigned)options->threads, err);
+}
+
+/* The samplers, at their starts if the run is new, and what depends on them. */
+static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
+{
     GESS_TRY(make == gess__sampler_new ? make_started_samplers(run, err) : make_samplers(run, make, err));
-    if (options->draws == GESS_AUTO)
+    if (run->options.draws == GESS_AUTO)
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
-                                     run->ensemble[0]->target.columns, model->blobs, run->ensemble[0]->group == 0,
+                                     run->ensemble[0]->target.columns, run->model->blobs, run->ensemble[0]->group == 0,
                                      err));
-    run->stats.dim = model->dim;
+    run->stats.dim = run->model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;
-    if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
+}
+
+static int open_journal(gess_run *run, int keep, gess_error *err)
+{
+    int status = gess__journal_open(&run->journal, run->directory, keep, err);
+    run->options.journal = status == GESS_OK ? run->journal : NULL;
+    return status;
 }
 
 /* The outcome of a run that could not be made, for the helper ranks. */
@@ -148,21 +162,45 @@ static void end_for_helpers(gess_run *run, int status, const gess_error *error)
 /* Arguments of make_new() and make_resumed(), which may run beside the comm thread. */
 typedef struct making {
     gess_run *run;
-    sampler_maker *make;
+    sampler_maker *make; /* of a resumed run */
     const char *directory;
 } making;
 
-static int make_new(void *data, gess_error *err)
+/* A new run without files, at its starts. */
+static int make_started(gess_run *run, gess_error *err)
 {
-    const making *m = data;
-    gess_run *run = m->run;
-    GESS_TRY(make_run(run, m->directory, m->make, err));
-    if (m->directory == NULL || gess__run_is_helper(run)) return GESS_OK;
-    GESS_TRY(gess__directory_make(run, run->options.overwrite, err));
+    GESS_TRY(make_run(run, gess__sampler_new, err));
+    return gess__verify_starts(run, err);
+}
+
+/* The files of a new run. config.json and the journal come before the starts: slow starts are not lost if the process
+ * is killed. */
+static int make_files(gess_run *run, int again, gess_error *err)
+{
+    GESS_TRY(gess__directory_make(run, again || run->options.overwrite, again, err));
     GESS_TRY(gess__config_write(run, err));
+    GESS_TRY(open_journal(run, again, err));
+    GESS_TRY(make_started(run, err));
     if (run->options.save_warmup) GESS_TRY(gess__run_open_store(run, "warmup.gess", 0, &run->warmup_writer, err));
     GESS_TRY(gess__run_open_store(run, "draws.gess", 0, &run->writer, err));
     return gess__checkpoint_save(run, err); /* so that a run killed at any time can be resumed */
+}
+
+/* `again`: it was killed before its first checkpoint. */
+static int make_anew(const making *m, int again, gess_error *err)
+{
+    gess_run *run = m->run;
+    GESS_TRY(prepare(run, m->directory, err));
+    if (gess__run_is_helper(run)) return GESS_OK;
+    if (m->directory == NULL) return make_started(run, err);
+    int status = make_files(run, again, err);
+    if (status != GESS_OK && !again) gess__aside_undo(run);
+    return status;
+}
+
+static int make_new(void *data, gess_error *err)
+{
+    return make_anew(data, 0, err);
 }
 
 /* Whether a run was killed between config.json and its first checkpoint. */
@@ -178,14 +216,15 @@ static int make_resumed(void *data, gess_error *err)
 {
     making *m = data;
     gess_run *run = m->run;
+    if (!gess__run_is_helper(run)) gess__aside_recover(m->directory);
     if (!gess__run_is_helper(run) && is_only_begun(m->directory)) {
-        m->make = gess__sampler_new;
-        run->options.overwrite = 1;
-        return make_new(m, err);
+        return make_anew(m, 1, err);
     }
-    GESS_TRY(make_run(run, m->directory, m->make, err));
+    GESS_TRY(prepare(run, m->directory, err));
     if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__directory_lock(run, err));
+    GESS_TRY(open_journal(run, 1, err));
+    GESS_TRY(make_run(run, m->make, err));
     GESS_TRY(gess__checkpoint_load(run, err));
     return gess__config_store_draws(run, err);
 }
@@ -261,6 +300,7 @@ void gess_run_free(gess_run *run)
     free(run->sampler);
     free(run->ensemble);
     gess__team_free(run->team);
+    gess__journal_close(run->journal);
     gess__directory_unlock(run);
     free(run->directory);
     gess__options_clear(&run->options);
@@ -289,6 +329,14 @@ int gess_run_on_log(gess_run *run, gess_log_fn *fn, void *user, gess_error *err)
     GESS_REQUIRE(run, err);
     run->on_log = fn;
     run->on_log_user = user;
+    return GESS_OK;
+}
+
+int gess_run_warning(const gess_run *run, char *text, size_t size, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    GESS_REQUIRE(text, err);
+    if (size > 0) snprintf(text, size, "%s", run->warning);
     return GESS_OK;
 }
 

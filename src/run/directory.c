@@ -3,23 +3,28 @@
 #include "run/directory.h"
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/shell.h"
+#include "run/aside.h"
 #include "run/run.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
  * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
-static const char *const run_files[] = {"checkpoint",   "checkpoint.old", "draws.gess",      "warmup.gess",
-                                        "summary.json", "history.json",   "report.html",     "log.txt",
-                                        "nans.csv",     "evidence.json",  "evidence.values", "config.json"};
+static const char *const run_files[] = {"checkpoint",      "checkpoint.old", "draws.gess",  "warmup.gess",
+                                        "summary.json",    "history.json",   "report.html", "log.txt",
+                                        "nans.csv",        "crash.csv",      "journal",     "evidence.json",
+                                        "evidence.values", "config.json"};
 /* Temporary files and the lock: a folder that holds nothing else is no run directory. */
 static const char *const temporary_files[] = {"checkpoint.tmp",   "config.json.tmp",   "summary.json.tmp",
                                               "history.json.tmp", "evidence.json.tmp", "lock"};
@@ -29,6 +34,8 @@ enum {
 };
 static const char lock_file[] = "lock";
 
+#define LOCK_SECONDS 0.5
+
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err)
 {
     int length = snprintf(path, size, "%s/%s", directory, file);
@@ -36,17 +43,27 @@ int gess__directory_path(const char *directory, const char *file, char *path, si
     return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
 }
 
-int gess__make_folders(const char *directory, gess_error *err)
+/* *made: how many of them did not exist. */
+static int make_folders(const char *directory, size_t *made, gess_error *err)
 {
     char path[4096];
+    *made = 0;
     GESS_TRY(gess__directory_path(directory, "", path, sizeof path, err));
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        if (mkdir(path, 0777) != 0 && errno != EEXIST)
+        if (mkdir(path, 0777) == 0)
+            ++*made;
+        else if (errno != EEXIST)
             return gess__fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", path, strerror(errno));
         *slash = '/';
     }
     return GESS_OK;
+}
+
+int gess__make_folders(const char *directory, gess_error *err)
+{
+    size_t made;
+    return make_folders(directory, &made, err);
 }
 
 /* Counts the entries of a folder without temporary files, and how many of them are files of a run. */
@@ -60,12 +77,30 @@ static int count_files(const char *directory, size_t *entries, size_t *ours, ges
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
         int temporary = 0;
         for (size_t i = 0; i < TEMPORARY_FILES; i++) temporary |= strcmp(entry->d_name, temporary_files[i]) == 0;
-        if (temporary) continue;
+        if (temporary || strcmp(entry->d_name, GESS__ASIDE) == 0) continue;
         ++*entries;
         for (size_t i = 0; i < RUN_FILES; i++) *ours += strcmp(entry->d_name, run_files[i]) == 0;
     }
     closedir(folder);
     return GESS_OK;
+}
+
+/* The number under which the user knows this process: that of its supervising parent, if there is one. */
+static long process_number(void)
+{
+    const char *text = getenv("GESS_SUPERVISOR");
+    long parent = text != NULL ? strtol(text, NULL, 10) : 0;
+    return parent > 0 && parent == (long)getppid() ? parent : (long)getpid();
+}
+
+/* A process that was just killed may hold its lock for a moment longer. */
+static int take_lock(int file)
+{
+    double until = gess__seconds() + LOCK_SECONDS;
+    struct timespec pause = {.tv_nsec = 10000000};
+    int taken;
+    while (!(taken = flock(file, LOCK_EX | LOCK_NB) == 0) && gess__seconds() < until) nanosleep(&pause, NULL);
+    return taken;
 }
 
 /* The kernel releases a flock() when its process ends, in whatever way, so a lock left by a dead process is ignored.
@@ -75,9 +110,9 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     char path[4096], owner[32] = "";
     GESS_ASSERT(run->directory != NULL && run->lock < 0);
     GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
-    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
-    if (flock(run->lock, LOCK_EX | LOCK_NB) != 0) {
+    if (!take_lock(run->lock)) {
         ssize_t length = read(run->lock, owner, sizeof owner - 1);
         owner[length > 0 ? length : 0] = '\0';
         owner[strcspn(owner, "\n")] = '\0';
@@ -88,10 +123,31 @@ int gess__directory_lock(gess_run *run, gess_error *err)
                           "directory with -o",
                           owner, run->directory);
     }
-    int length = snprintf(owner, sizeof owner, "%ld\n", (long)getpid());
+    int length = snprintf(owner, sizeof owner, "%ld\n", process_number());
     if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
         return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     return GESS_OK;
+}
+
+/* Whether the file of this name in the directory is the one behind the descriptor. */
+static int is_same_file(const gess_run *run, const char *name, int file)
+{
+    char path[4096];
+    struct stat there, open_one;
+    return gess__directory_path(run->directory, name, path, sizeof path, NULL) == GESS_OK && lstat(path, &there) == 0 &&
+           fstat(file, &open_one) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+}
+
+int gess__directory_check(const gess_run *run, gess_error *err)
+{
+    const char *changed = NULL;
+    if (!is_same_file(run, lock_file, run->lock)) changed = lock_file;
+    if (!is_same_file(run, "draws.gess", gess__writer_descriptor(run->writer))) changed = "draws.gess";
+    if (changed == NULL) return GESS_OK;
+    return gess__fail(err, GESS_ERR_FILE,
+                      "%s/%s is no longer the file of this run: it was removed, or replaced by another run, while this "
+                      "one was under way. Nothing was written there; start this run again, in a directory of its own",
+                      run->directory, changed);
 }
 
 void gess__directory_unlock(gess_run *run)
@@ -100,13 +156,31 @@ void gess__directory_unlock(gess_run *run)
     run->lock = -1;
 }
 
-int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
+/* Removes the files of a run that has no checkpoint, except for its configuration and its journal. */
+static int clear(const char *directory, gess_error *err)
+{
+    for (size_t i = 0; i < RUN_FILES; i++) {
+        char path[4096];
+        if (strcmp(run_files[i], "config.json") == 0 || strcmp(run_files[i], "journal") == 0) continue;
+        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
+        if (unlink(path) != 0 && errno != ENOENT)
+            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
+    }
+    return GESS_OK;
+}
+
+const char *gess__directory_file(size_t i)
+{
+    return i < RUN_FILES ? run_files[i] : NULL;
+}
+
+int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *err)
 {
     char quoted[4096];
     const char *directory = run->directory;
     size_t entries, ours;
     GESS_ASSERT(directory != NULL);
-    GESS_TRY(gess__make_folders(directory, err));
+    GESS_TRY(make_folders(directory, &run->folders_made, err));
     GESS_TRY(count_files(directory, &entries, &ours, err));
     if (entries > 0 && ours == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
@@ -118,14 +192,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
                           "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
                           "replace it with --overwrite",
                           directory, gess__shell_quote(directory, quoted, sizeof quoted));
-    for (size_t i = 0; i < RUN_FILES; i++) {
-        char path[4096];
-        if (strcmp(run_files[i], "config.json") == 0) continue;
-        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
-        if (unlink(path) != 0 && errno != ENOENT)
-            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
-    }
-    return GESS_OK;
+    return again ? clear(directory, err) : gess__aside_put(run, err);
 }
 
 int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err)

@@ -6,8 +6,17 @@
 #include <jansson.h>
 
 /* Makes run->directory and locks it. Refuses a folder that holds other files. A folder with a run in it is refused too,
- * unless `overwrite`, which removes the files of that run. */
-int gess__directory_make(gess_run *run, int overwrite, gess_error *err);
+ * unless `overwrite`, which puts that run aside (run/aside.h); with `again` it is this run, killed before its first
+ * checkpoint, and begins once more. */
+int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *err);
+
+/* The name of file i of a run, in the order in which they are to be removed: checkpoints first, so that a crash in
+ * between leaves no checkpoint of draws that are gone, and config.json last. NULL past the end. */
+const char *gess__directory_file(size_t i);
+
+/* GESS_ERR_FILE if the lock or the file of draws in run->directory is no longer the one that this run has open: the
+ * directory was removed, or replaced by another run. */
+int gess__directory_check(const gess_run *run, gess_error *err);
 
 /* Locks run->directory against other processes; an error if another process holds the lock. */
 int gess__directory_lock(gess_run *run, gess_error *err);

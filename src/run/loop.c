@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "cluster/helper_rank.h"
+#include "run/aside.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
 #include "run/evidence.h"
@@ -16,6 +17,9 @@
 #include "run/sink.h"
 #include "run/stats.h"
 #include "run/stop_check.h"
+
+#include <stdio.h>
+#include <string.h>
 
 /* Warms up one ensemble after the other, stage by stage. */
 static int warm_up(gess_run *run, gess_error *err)
@@ -165,6 +169,14 @@ static int go(gess_run *run, gess_error *err)
     return gess__with_comm_thread(run->ranks, run_session_with_helpers, run, err);
 }
 
+/* Adds to the message of a run that failed early that the run before it is there again. */
+static void put_back(const gess_run *run, gess_error *err)
+{
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used, "; the run that was in %s before is there again",
+             run->directory);
+}
+
 int gess_run_go(gess_run *run, gess_error *err)
 {
     gess_error none = {0};
@@ -182,6 +194,10 @@ int gess_run_go(gess_run *run, gess_error *err)
         run->sampling_before = run->stats.seconds_sampling;
     } else {
         run->failed = status;
+        if (status != GESS_OK && run->set_aside && !run->sampling) {
+            gess__aside_undo(run);
+            if (err != NULL) put_back(run, err);
+        }
     }
     return status;
 }

@@ -26,6 +26,9 @@ struct gess_run {
     gess__ensemble **ensemble; /* the ensemble of each sampler */
     char *directory;           /* NULL: the run writes no files */
     int lock;                  /* file descriptor of the directory's lock, -1: none */
+    size_t folders_made;       /* folders that this run made for its directory */
+    int set_aside;             /* the run that was in the directory before is in its folder `previous` */
+    gess__journal *journal;    /* NULL: the run writes no files */
     gess__writer *writer, *warmup_writer;
     gess__stop_rule *stop_rule; /* NULL if --draws gives the number of draws */
     gess__forecast forecast;
@@ -49,6 +52,7 @@ struct gess_run {
     double seconds_before, sampling_before, learning_before; /* seconds that earlier sessions took */
     uint64_t speculative_before;                             /* unused evaluations of earlier sessions */
     gess__history history;
+    char warning[400]; /* what was found about the density when the run was made or resumed; empty: nothing */
     /* of this session only */
     size_t current;                   /* index of the ensemble that is running */
     uint64_t planned;                 /* iterations in total, 0: not known */

@@ -8,12 +8,14 @@
 #include "model/model.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
     GESS_ASSERT(target != NULL && model != NULL && (model->logp != NULL || model->logp_blobs != NULL));
     target->model = model;
+    target->calls = (gess__calls){0};
     target->learned = NULL;
     target->reference = NULL;
     GESS_TRY(gess__bounds_init(&target->bounds, model, transform, err));
@@ -27,6 +29,7 @@ void gess__target_free(gess__target *target)
     gess__bounds_free(&target->bounds);
     gess__learned_free(target->learned);
     gess__reference_free(target->reference);
+    free(target->calls.asking);
 }
 
 int gess__target_anneal(gess__target *target, gess_error *err)
@@ -91,21 +94,6 @@ static void describe(const gess__target *target, const double *x, char *text, si
         used = gess__describe_parameter(target->model, i, x[i], text, used, size);
 }
 
-/* The model's functions for n points of the user's space. If the gradient cannot bring blobs, logp_blobs is called for
- * them first, and the log densities are those that come with the gradient. Returns the model's code. */
-static int call_functions(const gess_model *model, unsigned worker, size_t n, const double *x, double *values,
-                          double *gradients, double *blobs)
-{
-    if (blobs == NULL)
-        return gradients == NULL ? gess__model_logp(model, worker, n, x, values)
-                                 : model->gradient(model->user, worker, n, model->dim, x, values, gradients);
-    if (gradients != NULL && model->gradient_blobs != NULL)
-        return model->gradient_blobs(model->user, worker, n, model->dim, x, values, gradients, blobs);
-    int code = model->logp_blobs(model->user, worker, n, model->dim, x, values, blobs);
-    if (code != 0 || gradients == NULL) return code;
-    return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
-}
-
 /* Adds the point and the density's own words to a message. */
 static int add_details(const gess_model *model, unsigned worker, const double *x, int status, gess_error *err)
 {
@@ -137,11 +125,11 @@ static int blame_point(const gess__target *target, unsigned worker, size_t n, co
     return add_details(model, worker, x + bad * dim, status, err);
 }
 
-/* Calls the model with n points of the user's space. */
+/* Calls the model with n points of the user's space; `places` as for gess__call(). */
 static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
-                      double *gradients, double *blobs, gess_error *err)
+                      double *gradients, double *blobs, const double *places, gess_error *err)
 {
-    int code = call_functions(target->model, worker, n, x, values, gradients, blobs);
+    int code = gess__call(&target->calls, target->model, worker, n, x, places, values, gradients, blobs);
     if (code == 0) return GESS_OK;
     return err != NULL ? blame_point(target, worker, n, x, values, code, err) : GESS_ERR_MODEL;
 }
@@ -159,7 +147,7 @@ static void spread_blobs(size_t count, size_t inside, const double *places, doub
 static int evaluate_model(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err)
 {
-    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, blobs, err);
+    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, blobs, NULL, err);
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
     double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
            *places = logp + n;
@@ -174,7 +162,7 @@ static int evaluate_model(const gess__target *target, unsigned worker, size_t n,
         places[inside++] = (double)i;
     }
     if (inside == 0) return GESS_OK;
-    int status = call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, err);
+    int status = call_model(target, worker, inside, x, logp, gradients != NULL ? by_x : NULL, blobs, places, err);
     if (status != GESS_OK && err != NULL && err->chain > 0) err->chain = (uint64_t)places[err->chain - 1] + 1;
     GESS_TRY(status);
     if (blobs != NULL && inside < n) spread_blobs(target->model->blobs, inside, places, blobs);
@@ -226,7 +214,7 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
 static int derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
 {
     const gess_model *model = target->model;
-    int code = model->derive(model->user, worker, model->dim, x, model->derived, x + model->dim);
+    int code = gess__call_derive(&target->calls, model, worker, x, x + model->dim);
     if (code == 0) return GESS_OK;
     char point[400];
     describe(target, x, point, sizeof point);

@@ -14,6 +14,7 @@
 #define GESS_TRANSFORM_TARGET_H
 
 #include "transform/bounds.h"
+#include "transform/call.h"
 #include "transform/learned_map.h"
 #include "transform/reference.h"
 
@@ -22,6 +23,7 @@ typedef struct gess__target {
     gess__bounds bounds;
     gess__learned *learned;     /* owned; NULL if no map is learned */
     gess__reference *reference; /* owned; NULL if the target is never annealed */
+    gess__calls calls;          /* all zero: calls are neither watched nor noted; `asking` is owned */
     size_t dim;                 /* of w and y */
     size_t columns;             /* of a draw: log density, parameters, derived quantities, blobs */
 } gess__target;

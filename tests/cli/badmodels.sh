@@ -111,7 +111,7 @@ try 0 good '-DVALUE=-0.5 * (x[0] * x[0] + x[1] * x[1])' --draws 20
 grep -q '"nans": 0,' run/summary.json || fail "good: NaN counted"
 # at every point
 try 2 all_nan -DVALUE=NAN
-says 'no starting point inside the support for chain 1: .* at 100 random points, the last at alpha = .*beta = .*--init'
+says 'no starting point inside the support for chain 1: the log density was NaN at 100 random points, the last at alpha = .*beta = .*--init'
 
 # ---- +infinity: the point is named ----
 try 2 inf -DVALUE=INFINITY
@@ -122,7 +122,7 @@ says '\+infinity at alpha = (3\.[5-9]|[4-9])[0-9.]*, beta = .*chain [0-9]+, iter
 
 # ---- -infinity at all starts ----
 try 2 outside -DVALUE=-INFINITY
-says 'no starting point .* 100 random points'
+says 'no starting point .* was -infinity at 100 random points'
 [ ! -e run ] || fail "outside: a run directory without a run"
 # at most of them only
 try 0 mostly_outside '-DVALUE=x[0] < 1.5 ? -INFINITY : -0.5 * (x[0] * x[0] + x[1] * x[1])' --draws 50

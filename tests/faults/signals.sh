@@ -1,5 +1,5 @@
 #!/bin/sh
-# SIGINT, SIGTERM, SIGUSR1 and --max-time end a run after its sweep, with a checkpoint, status 3 and the
+# SIGINT, SIGTERM, SIGUSR1 and --max-time end a run soon, with a checkpoint, status 3 and the
 # command to resume with; a second signal ends it at once; one directory has one writer at a time.
 #   signals.sh GESS SOURCE_FOLDER
 set -u

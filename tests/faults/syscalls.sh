@@ -7,9 +7,10 @@
 # resume ends with 1 and the same `gess sample` works.
 # strace injects the failures, since a preloaded library cannot catch what stdio writes. Exit status 77: no strace.
 set -u
+export GESS_NO_SUPERVISOR=1 # a parent would make calls of its own
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
 step=${2:-1}
-calls='mkdir openat write pwrite64 ftruncate fsync close rename unlink'
+calls='mkdir openat write pwrite64 ftruncate fsync close rename link unlink'
 list=$(echo "$calls" | tr ' ' ',')
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -130,6 +131,7 @@ every 'a run that replaces another' sample
 rm -rf stage before
 
 # ---- a resumed run, killed after its second checkpoint ----
+rm -rf run
 sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=6
 [ -e run/checkpoint.old ] || exit 1
 mv run stage
@@ -137,6 +139,7 @@ every 'a run that goes on' resume
 
 # ---- a run with only its config.json ----
 rm -rf stage
+rm -rf run
 sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=2
 if [ ! -e run/config.json ] || [ -e run/checkpoint ]; then exit 1; fi
 mv run stage
@@ -144,6 +147,7 @@ every 'a run that was killed before its first checkpoint' resume
 
 # ---- a run whose newest checkpoint is damaged ----
 rm -rf stage
+rm -rf run
 sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=6
 rm -f run/checkpoint.tmp
 cp run/checkpoint.old run/good

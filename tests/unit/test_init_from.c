@@ -77,17 +77,19 @@ typedef struct seen {
     size_t count;
     double a[MAX_KEPT], b[MAX_KEPT];
     double highest; /* the support ends there */
+    size_t limit;   /* the number of chains: what comes after their starts is not noted */
 } seen;
 
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
 {
     seen *s = user;
     (void)worker;
-    for (size_t i = 0; i < n; i++, s->count++) {
+    for (size_t i = 0; i < n; i++) {
         values[i] = x[i * dim] > s->highest ? -INFINITY : 0.0;
         if (s->count == MAX_KEPT) return 1;
+        if (s->count == s->limit) continue;
         s->a[s->count] = x[i * dim];
-        s->b[s->count] = x[i * dim + 1];
+        s->b[s->count++] = x[i * dim + 1];
     }
     return 0;
 }
@@ -110,7 +112,7 @@ static seen start(const gess_options *o)
 {
     gess_run *run = NULL;
     gess_error err = {0};
-    seen s = {.highest = INFINITY};
+    seen s = {.highest = INFINITY, .limit = (size_t)o->chains};
     gess_model model = {.name = "test", .dim = DIM, .logp = logp, .user = &s, .names = names};
     if (gess_run_new(&run, &model, o, NULL, &err) != GESS_OK) fail_msg("%s", err.text);
     assert_int_equal(s.count, o->chains);

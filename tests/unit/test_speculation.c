@@ -322,7 +322,8 @@ static uint64_t compare(gess_model *inner, size_t first, const char *kernel, con
         go(w, &o, &other);
         assert_same(&plain, &other);
         if (hows[i].certain) assert_true(other.stats.evals_speculative > 0);
-        assert_int_equal(atomic_load(&w->points) - before, other.stats.evals + other.stats.evals_speculative);
+        assert_int_equal(atomic_load(&w->points) - before,
+                         other.stats.evals + other.stats.evals_speculative + other.stats.evals_checked);
         if (hows[i].threads == 1 || strcmp(hows[i].speculate, "off") == 0)
             assert_int_equal(other.stats.evals_speculative, 0);
         unused += other.stats.evals_speculative;

@@ -1,0 +1,14 @@
+/* What the parent of a supervised command says about a child that did not end by itself. */
+#ifndef GESS_CLI_CRASH_H
+#define GESS_CLI_CRASH_H
+
+#include "shared.h"
+
+/* The child was killed because it did not stop in time. Returns the exit status. */
+int explain_stop(struct shared *shared, int out_of_time);
+
+/* The child died by a signal (or 0), or exited with `code` in the middle of the run. Finds the point to blame, by
+ * evaluating those that were under way one by one in processes of their own. Returns the exit status. */
+int explain_crash(struct shared *shared, int signal, int code);
+
+#endif

@@ -1,0 +1,270 @@
+/* The parent waits for the child that runs the command. It passes on signals, ends the child if a stop or --max-time is
+ * not heeded because the density does not return, and explains a child that did not end by itself: which point was
+ * being evaluated is in memory that both share, where every worker of the child notes it before a call. */
+#include "supervise.h"
+
+#include "command.h"
+#include "crash.h"
+#include "launch.h"
+#include "shared.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A child that is asked to stop has this long before it is killed; with it the command ends within two seconds. */
+#define PATIENCE 1.5
+
+static struct shared *shared; /* NULL: there is no parent */
+static pid_t child;
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- the child ---- */
+
+static pthread_key_t evaluating; /* set to a thread's slot; its destructor finds threads that end in the density */
+
+static void on_thread_end(void *slot)
+{
+    if (!atomic_load(&((struct slot *)slot)->active)) return;
+    atomic_store(&shared->thread_ended, 1);
+    _exit(GESS_ERR_MODEL);
+}
+
+static void watch(void *user, unsigned worker, const gess_evaluation *e)
+{
+    (void)user;
+    if (e->what == GESS_WATCH_SAVING || e->what == GESS_WATCH_SAVED) {
+        atomic_store(&shared->saving, e->what == GESS_WATCH_SAVING);
+        return;
+    }
+    struct slot *slot = slot_of(shared, worker);
+    if (slot == NULL) return;
+    if (e->what == GESS_WATCH_RETURNED) {
+        atomic_store_explicit(&slot->active, 0, memory_order_release);
+        return;
+    }
+    if (pthread_getspecific(evaluating) != slot) pthread_setspecific(evaluating, slot);
+    slot_note(shared, slot, e);
+    atomic_store_explicit(&slot->active, 1, memory_order_release);
+}
+
+void supervised_begin(const char *model, const char *data, const char *directory)
+{
+    if (shared == NULL) return;
+    snprintf(shared->model, sizeof shared->model, "%s", model);
+    snprintf(shared->data, sizeof shared->data, "%s", data);
+    snprintf(shared->directory, sizeof shared->directory, "%s", directory);
+    atomic_store(&shared->phase, RUNNING);
+}
+
+void supervised_directory(const char *directory)
+{
+    if (shared != NULL) snprintf(shared->directory, sizeof shared->directory, "%s", directory);
+}
+
+void supervised_opened(void)
+{
+    if (shared != NULL) atomic_store(&shared->opened, 1);
+}
+
+int supervised_watch(gess_options *options, gess_error *err)
+{
+    if (shared == NULL) return GESS_OK;
+    unsigned workers;
+    TRY(gess_options_workers(options, &workers, err));
+    shared->workers = workers;
+    if (pthread_key_create(&evaluating, on_thread_end) != 0)
+        return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
+    return gess_options_set_watch(options, watch, NULL, err);
+}
+
+void supervised_limit(double seconds)
+{
+    if (shared != NULL && seconds > 0.0) shared->limit = shared->began + seconds;
+}
+
+int supervised_out_of_time(void)
+{
+    return shared != NULL && atomic_load(&shared->out_of_time);
+}
+
+void supervised_report(void)
+{
+    if (shared != NULL) atomic_store(&shared->phase, REPORTING);
+}
+
+void supervised_end(int status)
+{
+    if (shared == NULL) return;
+    shared->status = status;
+    atomic_store(&shared->phase, ENDED);
+}
+
+/* ---- the parent ---- */
+
+static volatile sig_atomic_t asked; /* signals that asked for a stop */
+static volatile double asked_at;
+static const int forwarded[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT};
+
+/* A terminal sends its signals to both processes; others are passed on. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int code = errno;
+    if (asked++ == 0) asked_at = seconds_now();
+    if (info->si_code <= 0) kill(child, number);
+    errno = code;
+}
+
+static void handle_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+    for (size_t i = 0; i < sizeof forwarded / sizeof *forwarded; i++) {
+        struct sigaction old;
+        /* nohup's choice stays; the child handles the others, even if a shell ignores them for its background jobs */
+        int number = forwarded[i], ignored = sigaction(number, NULL, &old) == 0 && old.sa_handler == SIG_IGN;
+        if (!ignored || (number != SIGHUP && number != SIGQUIT)) sigaction(number, &action, NULL);
+    }
+}
+
+/* At the first signal: what the stop waits for. */
+static void print_waiting(void)
+{
+    size_t busy = 0;
+    uint64_t chain = 0;
+    for (unsigned worker = 0; worker < shared->workers; worker++) {
+        const struct slot *slot = slot_of(shared, worker);
+        if (slot == NULL || !atomic_load(&slot->active)) continue;
+        busy++;
+        if (chain == 0) chain = slot->chain[0];
+    }
+    fprintf(stderr, "\ngess: stopping; waiting for ");
+    if (busy == 0)
+        fprintf(stderr, "the updates under way");
+    else
+        fprintf(stderr, "%zu call%s of the density", busy, busy == 1 ? "" : "s");
+    if (chain > 0) fprintf(stderr, " (chain %llu%s)", (unsigned long long)chain, busy > 1 ? " and others" : "");
+    fprintf(stderr, ", two seconds at most; another signal quits at once\n");
+}
+
+/* Whether the child may take its time. */
+static int is_excused(void)
+{
+    return atomic_load(&shared->saving) || atomic_load(&shared->phase) >= REPORTING;
+}
+
+static void rest(double seconds)
+{
+    struct timespec pause = {.tv_sec = 0, .tv_nsec = (long)(1e9 * seconds)};
+    nanosleep(&pause, NULL);
+}
+
+/* Waits for the child and ends it if it does not stop in time. Returns what waitpid() says; *killed: 1 after a signal,
+ * 2 after the time limit. */
+static int wait_for_child(int *killed)
+{
+    int status, said = 0;
+    double pause = 0.001;
+    *killed = 0;
+    while (waitpid(child, &status, WNOHANG) == 0) {
+        double now = seconds_now(), limit = shared->limit;
+        int stopping = asked > 0 && atomic_load(&shared->phase) == RUNNING;
+        if (stopping && !said && now - asked_at > 0.05) {
+            said = 1;
+            print_waiting();
+        }
+        int late = limit > 0.0 && now > limit + PATIENCE;
+        if (!*killed && !is_excused() && (late || (stopping && now - asked_at > PATIENCE))) {
+            *killed = late ? 2 : 1;
+            kill(child, SIGKILL);
+        }
+        if (limit > 0.0 && now > limit && !atomic_exchange(&shared->out_of_time, 1) &&
+            atomic_load(&shared->phase) == RUNNING)
+            kill(child, SIGUSR1); /* stops the run, if it is under way */
+        rest(pause);
+        pause = pause < 0.02 ? 1.2 * pause : 0.02;
+    }
+    return status;
+}
+
+/* Ends this process as the child ended. */
+static void end_by_signal(int number)
+{
+    signal(number, SIG_DFL);
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
+static void parent(void)
+{
+    int killed, status = wait_for_child(&killed);
+    if (killed) _exit(explain_stop(shared, killed == 2));
+    if (WIFEXITED(status)) {
+        int code = WEXITSTATUS(status), phase = atomic_load(&shared->phase);
+        if (phase == ENDED || phase == STARTING) _exit(code);
+        _exit(explain_crash(shared, 0, code));
+    }
+    int number = WTERMSIG(status);
+    /* stopped before the run could heed a signal: while starts were evaluated, say */
+    int running = atomic_load(&shared->phase) == RUNNING, out_of_time = atomic_load(&shared->out_of_time);
+    if (running && number == SIGUSR1 && out_of_time) _exit(explain_stop(shared, 1));
+    if (running && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
+        _exit(explain_stop(shared, 0));
+    static const int asked_for[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT, SIGKILL, SIGPIPE};
+    for (size_t i = 0; i < sizeof asked_for / sizeof *asked_for; i++)
+        if (asked_for[i] == number) end_by_signal(number);
+    if (atomic_load(&shared->phase) != RUNNING && atomic_load(&shared->phase) != REPORTING) end_by_signal(number);
+    _exit(explain_crash(shared, number, 0));
+}
+
+void supervise(const char *name)
+{
+    int rank, size;
+    const char *alone = getenv("GESS_NO_SUPERVISOR");
+    if ((strcmp(name, "sample") != 0 && strcmp(name, "resume") != 0) || (alone != NULL && *alone == '1')) return;
+    if (gess_comm_launched(&rank, &size, NULL) != GESS_OK || size != 1) return;
+    struct shared *s =
+        mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (s == MAP_FAILED) return;
+    s->began = seconds_now();
+    sigset_t all, before;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &before); /* until the child is known to the handler */
+    pid_t self = getpid();
+    child = fork();
+    if (child == 0) {
+        shared = s;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        char number[32];
+        snprintf(number, sizeof number, "%ld", (long)self);
+        setenv("GESS_SUPERVISOR", number, 1);            /* for the lock of the run directory */
+        if (getppid() != self) _exit(GESS_ERR_INTERNAL); /* the parent is gone already */
+        return;
+    }
+    if (child > 0) {
+        shared = s;
+        handle_signals();
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (child > 0) parent();
+    munmap(s, SHARED_BYTES); /* no fork: alone, then */
+}

@@ -1,0 +1,54 @@
+/* Loading a plug-in runs its code. A config.json from elsewhere may name any: its path is shown first, and one that is
+ * not beside the file needs the user's word. */
+#include "trust.h"
+
+#include "command.h"
+#include "launch.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int is_plugin(const char *model)
+{
+    return strchr(model, '/') != NULL && strchr(model, ':') == NULL;
+}
+
+/* Whether a path is in the folder of a file, or below, once all links are followed. */
+static int is_beside(const char *path, const char *file)
+{
+    char real[PATH_MAX], folder[PATH_MAX];
+    if (realpath(path, real) == NULL || realpath(file, folder) == NULL) return 0;
+    char *slash = strrchr(folder, '/');
+    slash[1] = '\0';
+    return strncmp(real, folder, strlen(folder)) == 0;
+}
+
+static void show(const char *model, const char *file, int quiet)
+{
+    if (!quiet && launch_rank() == 0)
+        fprintf(stderr, "gess: the model is the plug-in %s, which %s names\n", model, file);
+}
+
+int check_trust(const char *model, const char *file, int trusted, int quiet, gess_error *err)
+{
+    if (!is_plugin(model)) return GESS_OK;
+    show(model, file, quiet);
+    if (trusted || is_beside(model, file)) return GESS_OK;
+    return fail(err, GESS_ERR_USAGE,
+                "%s names the plug-in %s, which is not in its folder; to run that code, give the path of the model on "
+                "the command line, or --trust-model",
+                file, model);
+}
+
+int check_trust_of_run(const char *model, const char *directory, int trusted, int quiet, gess_error *err)
+{
+    char file[PATH_MAX];
+    struct stat about;
+    if (!is_plugin(model)) return GESS_OK;
+    snprintf(file, sizeof file, "%s/config.json", directory);
+    if (stat(file, &about) == 0 && (about.st_uid == geteuid() || about.st_uid == 0)) trusted = 1;
+    return check_trust(model, file, trusted, quiet, err);
+}

@@ -1,0 +1,101 @@
+#!/bin/sh
+# --overwrite never loses a run: it is put aside until the new one samples, and comes back if that fails before.
+# Standard streams that are closed, and a limit of file size, do no harm.
+#   overwrite.sh GESS SOURCE_FOLDER
+set -u
+# shellcheck source=tests/faults/support.sh
+. "$2/tests/faults/support.sh"
+
+options='--chains 8 --warmup 100 --draws 200'
+# shellcheck disable=SC2086
+try 0 "$gess" sample funnel $options -q -o run
+cp -R run before
+same()
+{
+    for file in draws.gess config.json checkpoint summary.json; do
+        cmp -s before/$file run/$file || fail "$1: $file is not as before"
+    done
+    [ ! -e run/previous ] || fail "$1: run/previous is left"
+}
+
+# ---- the new run fails: at its starts, in warm-up ----
+build nowhere -DVALUE=-INFINITY
+try 2 "$gess" sample ./nowhere.so -q --overwrite -o run
+same "no start"
+build infinite '-DVALUE=call > 60 ? INFINITY : NORMAL'
+try 2 "$gess" sample ./infinite.so --chains 8 --threads 1 -q --overwrite -o run
+says 'the run that was in run before is there again'
+same "a failure in warm-up"
+try 0 "$gess" summary run
+try 0 "$gess" resume run -q
+# ---- it crashes, or is killed: the old run is aside, and the next --overwrite that fails brings it back ----
+build crash '-DBEFORE=if (call > 60) abort()'
+try 2 "$gess" sample ./crash.so --chains 8 --threads 1 -q --overwrite -o run
+cmp -s before/draws.gess run/previous/draws.gess || fail "a crash: the old run is not aside"
+try 2 "$gess" sample ./nowhere.so -q --overwrite -o run
+same "a crash, then a failure"
+# ---- it goes well: the old run is gone ----
+# shellcheck disable=SC2086
+try 0 "$gess" sample mixture $options -q --overwrite -o run
+[ ! -e run/previous ] || fail "the old run is left"
+grep -q '"model": "mixture"' run/config.json || fail "the new run is not there"
+
+# ---- a run that fails leaves no directory ----
+try 2 "$gess" sample ./nowhere.so -q -o made/for/it
+[ ! -e made ] || fail "a folder is left"
+
+# ---- closed standard streams ----
+# shellcheck disable=SC2086
+"$gess" sample funnel $options -o closed <&- >&- 2>&- || fail "closed standard streams: status $?"
+cmp before/draws.gess closed/draws.gess || fail "closed standard streams: other draws"
+
+# ---- a limit of file size: a message and 5, not a signal ----
+# shellcheck disable=SC2086
+(ulimit -f 20 && timeout 60 "$gess" sample funnel --chains 64 --warmup 50 --draws 5000 -q -o limited > out 2> err)
+status=$?
+[ $status -eq 5 ] || fail "SIGXFSZ: status $status"
+says 'cannot write .*limited/'
+
+# ---- the directory is removed and made again by another run ----
+"$gess" sample wishart:dim=50 --chains 16 --warmup 5 --draws 1e9 --checkpoint-every 50 -q -o reused > out 2> err &
+writer=$!
+tries=0
+until [ -s reused/checkpoint ] || [ $tries -ge 500 ]; do
+    tries=$((tries + 1))
+    sleep 0.02
+done
+rm -rf reused
+# shellcheck disable=SC2086
+"$gess" sample funnel $options -q -o reused || fail "the other run"
+wait $writer
+status=$?
+[ $status -eq 5 ] || fail "the first run: status $status"
+says 'reused/(lock|draws.gess) is no longer the file of this run'
+cmp before/draws.gess reused/draws.gess || fail "two runs were mixed"
+
+# ---- a config.json that names a plug-in elsewhere ----
+build good
+mkdir elsewhere
+# shellcheck disable=SC2086
+try 0 "$gess" sample ./good.so $options -q -o plugged
+cp plugged/config.json elsewhere/config.json
+try 1 "$gess" sample --config elsewhere/config.json -o stolen
+says 'the model is the plug-in ./good.so, which elsewhere/config.json names'
+says 'not in its folder; .*--trust-model'
+[ ! -e stolen ] || fail "it ran"
+try 0 "$gess" sample --config elsewhere/config.json --trust-model -q -o trusted
+try 0 "$gess" sample ./good.so --config elsewhere/config.json -q -o named
+cp plugged/config.json config.json
+try 0 "$gess" sample --config config.json -q -o beside
+for run in trusted named beside; do
+    cmp plugged/draws.gess $run/draws.gess || fail "$run: other draws"
+done
+try 0 "$gess" resume plugged --draws 250
+says 'the model is the plug-in ./good.so, which plugged/config.json names'
+if [ "$(id -u)" -eq 0 ]; then
+    chown -R 12345 plugged
+    try 1 "$gess" resume plugged --draws 260
+    says '--trust-model'
+    try 0 "$gess" resume plugged --draws 260 -q --trust-model
+fi
+echo "the old run is never lost, runs are never mixed, foreign plug-ins are not run"
