@@ -108,6 +108,21 @@ static int check_not_flat(gess__adaptation *a, gess_error *err)
                       w->values[from], furthest);
 }
 
+void gess__warmup_end_early(gess__adaptation *a)
+{
+    a->end_early = !a->warmup.over;
+}
+
+/* Cuts the stage under way to the iterations that the chains have had, but leaves the window a draw of it. */
+static void cut_stage(gess__adaptation *a)
+{
+    gess__window *w = &a->window;
+    uint64_t done = gess__ensemble_done(a->ensemble) - w->stage;
+    uint64_t first_draw = w->start + w->stride * (gess__window_older(w) + 1) - w->stage;
+    uint64_t length = done > first_draw ? done : first_draw;
+    if (length < w->length) w->length = length;
+}
+
 /* Restarts what is counted from the end of warm-up on. */
 static void end_warmup(gess__ensemble *e)
 {
@@ -141,7 +156,13 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
     gess__warmup *u = &a->warmup;
     gess__window *w = &a->window;
     GESS_ASSERT(!u->over && w->room > 0);
+    if (a->end_early && !u->open && u->stages > 0) {
+        u->over = 1;
+        end_warmup(a->ensemble);
+        return GESS_OK;
+    }
     if (!u->open) begin_stage(a);
+    if (a->end_early) cut_stage(a);
     GESS_TRY(steps->advance(self, w->stage + w->length, record, err));
     if (steps->probe != NULL) GESS_TRY(steps->probe(self, record, err));
     gess__window_end_stage(w);
@@ -162,6 +183,7 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
         u->settled = u->calm >= CALM_STAGES;
         u->over = u->settled || a->ensemble->tally.evals + a->ensemble->tally.evals / 50 >= u->max_evals;
     }
+    if (a->end_early) u->over = 1;
     if (u->over) end_warmup(a->ensemble);
     return GESS_OK;
 }

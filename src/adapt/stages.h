@@ -43,6 +43,7 @@ typedef struct gess__adaptation {
     gess__warmup warmup;
     gess__window window;     /* empty if there is no warm-up */
     double seconds_learning; /* of this session, in `assess` */
+    int end_early;           /* the caller wants warm-up to end now; not saved */
 } gess__adaptation;
 
 /* What a schedule supplies for a stage. */
@@ -64,6 +65,9 @@ void gess__adaptation_free(gess__adaptation *a);
 /* Runs one more stage, or the rest of one that was stopped, and assesses it; sets warmup.over after the last. */
 int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
                        gess_error *err);
+
+/* Makes the stage under way the last one, and ends it with the iterations that it has had. */
+void gess__warmup_end_early(gess__adaptation *a);
 
 /* Iterations of warm-up: those asked for, or the least that the kernel adapts in. */
 uint64_t gess__warmup_min_iterations(const gess__adaptation *a);

@@ -18,7 +18,7 @@
 /* Warms up one ensemble after the other, stage by stage. */
 static int warm_up(gess_run *run, gess_error *err)
 {
-    gess__record record = {.thin = run->warmup_writer != NULL ? run->options.thin : 0,
+    gess__record record = {.thin = run->warmup_writer != NULL || run->on_warmup != NULL ? run->options.thin : 0,
                            .sink = gess__run_sink,
                            .user = run,
                            .stop = &run->pause,
