@@ -112,6 +112,8 @@ class Run:
         self.model = model
         self.hooks = Hooks()
         self._handle = ffi.new_handle(self.hooks)
+        self.warmup_hooks = Hooks()
+        self._warmup_handle = ffi.new_handle(self.warmup_hooks)
         self.interrupted = False
         self.kill: Optional[Callable[[], None]] = None  # ends what a density waits for
         pointer, err = ffi.new("gess_run **"), new_error()
@@ -128,19 +130,22 @@ class Run:
     def _finish(self, status: int, err: Any) -> int:
         """Raises what ended the run, unless it was a stop."""
         density = self.model.density
-        exception = self.hooks.exception or (density.exception if density is not None else None)
+        exception = self.hooks.exception or self.warmup_hooks.exception or (density.exception if density is not None else None)
         if exception is not None and status not in (lib.GESS_OK,):
             raise with_point(exception, error_of(status, err).point, text(err.text))
         if status != STOPPED:
             check(status, err)
         return status
 
-    def on_draw(self, function: Optional[OnDraw], warmup: bool = False) -> None:
+    def on_draw(self, function: OnDraw) -> None:
         err = new_error()
         self.hooks.on_draw = function
         check(lib.gess_run_on_draw(self.handle.pointer, lib.gess_python_draw, self._handle, err), err)
-        if warmup:
-            check(lib.gess_run_on_warmup(self.handle.pointer, lib.gess_python_draw, self._handle, err), err)
+
+    def on_warmup(self, function: OnDraw) -> None:
+        err = new_error()
+        self.warmup_hooks.on_draw = function
+        check(lib.gess_run_on_warmup(self.handle.pointer, lib.gess_python_draw, self._warmup_handle, err), err)
 
     def on_progress(self, function: Callable[[Any, int], None]) -> None:
         err = new_error()
