@@ -100,10 +100,14 @@ class Function:
     def _fill_list(self, results: List[Any], logp: Floats, blobs: Optional[Floats]) -> None:
         if blobs is None:
             try:
-                logp[:] = results
-            except (TypeError, ValueError):
-                for i, result in enumerate(results):
-                    logp[i] = scalar(result)
+                array = np.array(results)
+            except ValueError:  # of different shapes
+                array = np.array(None)
+            if array.dtype.kind in "fiub" and array.shape == logp.shape:
+                logp[:] = array
+                return
+            for i, result in enumerate(results):
+                logp[i] = scalar(result)
             return
         for i, result in enumerate(results):
             try:
@@ -111,7 +115,8 @@ class Function:
             except TypeError:
                 first, rest = result, []
             logp[i] = scalar(first)
-            numbers = np.concatenate([np.ravel(np.asarray(part, dtype=np.float64)) for part in rest]) if rest else []
+            parts = [np.ravel(np.asarray(part, dtype=np.float64)) for part in rest]
+            numbers = np.concatenate(parts) if parts else np.empty(0)
             if len(numbers) != self.blobs:
                 if logp[i] == -np.inf and len(numbers) == 0:
                     continue

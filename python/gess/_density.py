@@ -7,7 +7,7 @@ from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from gess._library import Floats, Handle, check, encode_path, new_error
+from gess._library import Floats, Handle, check, encode_path, extern, new_error
 from gess._native import ffi, lib
 
 Batch = Callable[[Floats], Any]
@@ -30,7 +30,8 @@ def check_values(values: Any, n: int) -> Floats:
     if array.shape != (n,):
         hint = "an array of n numbers for an (n, dim) array" if n != 1 else "one number per point"
         raise ValueError(f"the density returned shape {array.shape} for {n} points, not ({n},); return {hint}")
-    return array.astype(np.float64, copy=False)
+    floats: Floats = array.astype(np.float64, copy=False)
+    return floats
 
 
 class Density:
@@ -92,17 +93,17 @@ def call(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any, blobs: Any
         return density.failed(exception, n == 1)
 
 
-@ffi.def_extern()
+@extern
 def gess_python_logp(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any) -> int:
     return call(user, worker, n, dim, x, logp, None)
 
 
-@ffi.def_extern()
+@extern
 def gess_python_blobs(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any, blobs: Any) -> int:
     return call(user, worker, n, dim, x, logp, blobs)
 
 
-@ffi.def_extern()
+@extern
 def gess_python_derive(user: Any, worker: int, dim: int, x: Any, derived: int, out: Any) -> int:
     density: Density = ffi.from_handle(user)
     try:
@@ -116,7 +117,7 @@ def gess_python_derive(user: Any, worker: int, dim: int, x: Any, derived: int, o
         return density.failed(exception, True)
 
 
-@ffi.def_extern()
+@extern
 def gess_python_start(user: Any, dim: int, normals: Any, x: Any) -> None:
     density: Density = ffi.from_handle(user)
     try:
@@ -127,7 +128,7 @@ def gess_python_start(user: Any, dim: int, normals: Any, x: Any) -> None:
         view(x, dim)[:] = np.nan
 
 
-@ffi.def_extern()
+@extern
 def gess_python_message(user: Any, worker: int, text: Any, size: int) -> None:
     density: Density = ffi.from_handle(user)
     exception = density.exception

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,26 @@ from numpy.typing import NDArray
 from gess._native import ffi, lib
 
 Floats = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+escaped: List[BaseException] = []  # exceptions that were raised around a callback, not in it
+
+
+def extern(function: F) -> F:
+    """Makes a function of Python one that the library calls by its name.
+
+    Control-C can raise KeyboardInterrupt before the function's own try; then the library gets 1, for an error.
+    """
+
+    def note(kind: Any, value: BaseException, traceback: Any) -> None:
+        escaped.append(value)
+
+    if function.__annotations__["return"] == "int":
+        ffi.def_extern(error=1, onerror=note)(function)
+    else:
+        ffi.def_extern(onerror=note)(function)
+    return function
 
 
 class Error(Exception):

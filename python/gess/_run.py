@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 
 from gess._density import Model, view
-from gess._library import STOPPED, Floats, Handle, check, encode_path, error_of, fields, new_error, text
+from gess._library import STOPPED, Floats, Handle, check, encode_path, error_of, escaped, extern, fields, new_error, text
 from gess._native import ffi, lib
 
 OnDraw = Callable[[int, int, Floats], bool]  # first chain, first draw, rows[chain, draw, column]; True: stop
@@ -26,7 +26,7 @@ class Hooks:
         self.exception: Optional[BaseException] = None
 
 
-@ffi.def_extern()
+@extern
 def gess_python_draw(user: Any, first_chain: int, chains: int, first_draw: int, draws: int, columns: int,
                      rows: Any) -> int:
     hooks: Hooks = ffi.from_handle(user)
@@ -39,7 +39,7 @@ def gess_python_draw(user: Any, first_chain: int, chains: int, first_draw: int, 
         return 1
 
 
-@ffi.def_extern()
+@extern
 def gess_python_progress(user: Any, stats: Any, planned: int) -> int:
     hooks: Hooks = ffi.from_handle(user)
     try:
@@ -51,7 +51,7 @@ def gess_python_progress(user: Any, stats: Any, planned: int) -> int:
         return 1
 
 
-@ffi.def_extern()
+@extern
 def gess_python_log(user: Any, line: Any) -> None:
     return None
 
@@ -130,7 +130,12 @@ class Run:
     def _finish(self, status: int, err: Any) -> int:
         """Raises what ended the run, unless it was a stop."""
         density = self.model.density
-        exception = self.hooks.exception or self.warmup_hooks.exception or (density.exception if density is not None else None)
+        exception = self.hooks.exception or self.warmup_hooks.exception
+        if exception is None and density is not None:
+            exception = density.exception
+        if exception is None and escaped:
+            exception = escaped[0]
+        escaped.clear()
         if exception is not None and status not in (lib.GESS_OK,):
             raise with_point(exception, error_of(status, err).point, text(err.text))
         if status != STOPPED:
@@ -222,6 +227,6 @@ def with_point(exception: BaseException, point: Optional[Floats], words: str) ->
             exception.add_note(note)
         else:
             notes = list(getattr(exception, "__notes__", []))
-            exception.__notes__ = [*notes, note]  # type: ignore[attr-defined]
+            setattr(exception, "__notes__", [*notes, note])  # noqa: B010
         exception.gess_point = point  # type: ignore[attr-defined]
     return exception

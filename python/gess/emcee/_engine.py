@@ -42,7 +42,7 @@ class Engine:
         self.deadline = 0.0
         self.frozen = False
         self.sampling = False
-        self.interrupted = False
+        self.pending: Optional[BaseException] = None
         # the run asks for the starts one by one; they are known already
         self.known = {row.tobytes(): (log_prob[i], blobs[i] if blobs is not None else None)
                       for i, row in enumerate(np.ascontiguousarray(coords))}
@@ -115,16 +115,27 @@ class Engine:
         """The next step; `wanted` is how many of them will be asked for."""
         self.wanted = max(1, wanted)
         while not self.ready:
-            self.deadline = time.monotonic() + PATIENCE
-            self.run.go(own_thread=False)
-            if self.run.interrupted:
-                self.run.interrupted = False
-                raise KeyboardInterrupt
-            self._forget_blobs()
+            self._advance()
         coords, log_prob, numbers = self.ready.popleft()
         self.last = coords
         blobs = [self.table[int(number)] for number in numbers[:, 0]] if self.has_blobs else None
         return coords, log_prob, blobs
+
+    def _advance(self) -> None:
+        """Lets the run go on. What ends it is raised when the steps before that have been handed out."""
+        if self.pending is not None:
+            raise self.pending
+        self.deadline = time.monotonic() + PATIENCE
+        try:
+            self.run.go(own_thread=False)
+        except BaseException as exception:
+            if not self.ready:
+                raise
+            self.pending = exception
+        if self.run.interrupted:
+            self.run.interrupted = False
+            raise KeyboardInterrupt
+        self._forget_blobs()
 
     def _forget_blobs(self) -> None:
         """Drops the blobs of points that are no state of a walker any more. During warm-up the run may go back to earlier
