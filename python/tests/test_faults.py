@@ -197,11 +197,11 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more=""):
     return process.returncode, out, err
 
 
-@pytest.mark.parametrize("model,dim,more", [("densities.normal", "2", ""), ("'funnel'", "None", "threads=2"),
+@pytest.mark.parametrize("model,dim,more", [("densities.normal", "2", ""), ("'funnel'", "None", "threads=2, thin=50"),
                                             ("densities.slow", "2", "processes=2, start_method='fork'"),
                                             ("densities.slow", "2", "processes=2, start_method='spawn'")])
 def test_interrupted_run_keeps_its_draws(tmp_path, model, dim, more):
-    code, out, err = interrupt(tmp_path / "run", 1.5, model, dim, more)
+    code, out, err = interrupt(tmp_path / "run", 0.9, model, dim, more)
     assert code == 0 and out.startswith("stopped"), err
     assert gess.load(tmp_path / "run").draws.shape[1] == int(out.split()[1])
 

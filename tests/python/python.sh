@@ -32,7 +32,12 @@ prepare()
         --force-reinstall "$copy"
 }
 
-if [ "$test" = package ]; then prepare; fi # the others run after it
+if [ "$test" = package ]; then
+    prepare
+elif [ ! -d "$venv/source" ]; then
+    echo "python/package has not made $venv: passed over"
+    exit 77
+fi
 cd "$venv"
 export PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg
 python="$venv/bin/python"
