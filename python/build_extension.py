@@ -33,9 +33,10 @@ def declarations(path):
 
 def link_arguments(folder):
     """How the libraries that libgess.a needs are linked, as pkg-config says; GESS_LINK in a build folder overrides it."""
+    own = [f"-Wl,--version-script={ROOT / 'python' / 'native.map'}"]
     given = folder / "GESS_LINK"
     if given.exists():
-        return given.read_text().split()
+        return given.read_text().split() + own
     cache = (folder / "CMakeCache.txt").read_text()
     modules = ["jansson"]
     modules += ["libdeflate"] if re.search(r"LIBDEFLATE_FOUND:INTERNAL=1", cache) else ["zlib"]
@@ -44,7 +45,7 @@ def link_arguments(folder):
     lapacke = re.search(r"LAPACKE_LIBRARY:FILEPATH=(\S+)", cache)
     if lapacke:
         flags = [lapacke[1]] + flags
-    return flags + ["-lpthread", "-ldl", "-lm", "-Wl,--exclude-libs,ALL", "-Wl,--as-needed", "-s"]
+    return flags + ["-lpthread", "-ldl", "-lm", "-Wl,--as-needed", "-s"] + own
 
 
 builder = cffi.FFI()

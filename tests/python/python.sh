@@ -27,7 +27,7 @@ prepare()
     mkdir "$copy"
     (cd "$source" && cp -R pyproject.toml setup.py README.md LICENSE THIRD_PARTY.md include data "$copy")
     mkdir "$copy/python"
-    cp -R "$source/python/build_extension.py" "$source/python/gess" "$copy/python"
+    cp -R "$source/python/build_extension.py" "$source/python/native.map" "$source/python/gess" "$copy/python"
     GESS_BUILD_DIR=$build "$venv/bin/pip" -q --disable-pip-version-check install --no-build-isolation --no-deps \
         --force-reinstall "$copy"
 }
