@@ -80,11 +80,9 @@ build_wheel() # CPU
     build_libraries
     PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig cmake -S . -B "$prefix/gess" -DCMAKE_TOOLCHAIN_FILE="$prefix/zig.cmake" \
         -DCMAKE_BUILD_TYPE=Release -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF \
-        -DGESS_LIBDEFLATE=OFF -DGESS_CHART=/usr/share/javascript/chart.js/chart.min.js > /dev/null
+        -DGESS_LIBDEFLATE=OFF -DCMAKE_EXE_LINKER_FLAGS=-s -DGESS_CHART=/usr/share/javascript/chart.js/chart.min.js > /dev/null
     cmake --build "$prefix/gess" --parallel "$(nproc)" --target gess_command gess_static > "$prefix/log" 2>&1 ||
         { tail -n 40 "$prefix/log"; exit 1; }
-    "$venv/bin/python" -m ziglang objcopy --strip-all "$prefix/gess/gess" "$prefix/gess/stripped" 2> /dev/null &&
-        mv "$prefix/gess/stripped" "$prefix/gess/gess" && chmod +x "$prefix/gess/gess" || true
     echo "-L$prefix/lib -ljansson -lz -lpthread -ldl -lm -s" > "$prefix/gess/GESS_LINK"
     rm -rf "$prefix/copy" "$prefix/wheel"
     mkdir -p "$prefix/copy/python"
