@@ -2,8 +2,9 @@
 # shellcheck shell=sh disable=SC2034,SC2086
 
 build_packages='gcc libc6-dev make cmake pkgconf
-    libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js'
-test_packages='g++ gfortran libcmocka-dev libnetcdf-dev libhdf5-dev strace
+    libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js
+    libnetcdf-dev libhdf5-dev'
+test_packages='g++ gfortran libcmocka-dev strace
     libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 python3-cffi
     python3-venv python3-dev gnuplot-nox'
 # The tests of the Python package get theirs from PyPI into build/venv-python (tests/python/python.sh).

@@ -63,7 +63,7 @@ def best(function, repeat):
 def overhead(function, vectorize, library):
     """Seconds that a batch takes beyond the function, when the library calls it: less what an empty C function takes there."""
     wrapped = Function(function, vectorize=vectorize)
-    density = Density(DIM, lambda worker, points, logp, blobs: wrapped(points, logp, blobs))
+    density = Density(DIM, wrapped.plain_batch() or (lambda worker, points, logp, blobs: wrapped(points, logp, blobs)))
     model = new_model(density)
     points = np.random.default_rng(1).normal(size=(BATCH, DIM))
     direct = (lambda: function(points)) if vectorize else (lambda: [function(point) for point in points])

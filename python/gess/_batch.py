@@ -33,6 +33,17 @@ class Function:
         self.blobs = blobs
         self.prior = prior
 
+    def plain_batch(self) -> Optional[Callable[[int, Floats, Floats, Optional[Floats]], None]]:
+        """A short way for a vectorised function of NumPy without prior and blobs; None for any other."""
+        if not self.vectorize or self.arrays != "numpy" or self.prior is not None or self.blobs:
+            return None
+        function, args, kwargs = self.function, self.args, self.kwargs
+
+        def batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
+            logp[:] = check_values(function(points, *args, **kwargs), len(points))
+
+        return batch
+
     def one(self, point: Floats) -> Any:
         """The function at one point."""
         return self.function(point, *self.args, **self.kwargs)

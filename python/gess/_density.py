@@ -24,6 +24,8 @@ def to_numpy(values: Any) -> Any:
 
 def check_values(values: Any, n: int) -> Floats:
     """The log densities of n points, or an exception that says what is wrong with them."""
+    if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (n,):
+        return values
     array = to_numpy(values)
     if array.dtype.kind not in "fiub":
         raise TypeError(f"the log densities have dtype {array.dtype}, not a real number; return floats")
@@ -73,7 +75,7 @@ def leave_forked_child() -> None:
 
 def view(pointer: Any, count: int) -> Floats:
     """An array on memory of the library."""
-    return np.frombuffer(ffi.buffer(pointer, 8 * count), dtype=np.float64)
+    return np.frombuffer(ffi.buffer(pointer, 8 * count))
 
 
 def call(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any, blobs: Any) -> int:

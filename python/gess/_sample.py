@@ -161,7 +161,7 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
     def batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
         function(points, logp, blobs, mapping)
 
-    density.batch = batch
+    density.batch = function.plain_batch() or batch
     target = Target(new_model(density), python=True)
     if processes:
         target.make_workers = lambda count: Workers(function, count, dim, start_method)

@@ -1,5 +1,5 @@
-/* Computes normal quantiles by rational approximations and beta quantiles from the continued fraction of the incomplete
- * beta function. */
+/* Computes normal quantiles by rational approximations, and beta quantiles and tails of Student's t from the continued
+ * fraction of the incomplete beta function. */
 #include "diagnose/distributions.h"
 
 #include "base/vmath.h"
@@ -102,4 +102,40 @@ double gess__beta_quantile(double p, double shape_a, double shape_b)
         if (moved <= 4.0L * LDBL_EPSILON * x) break;
     }
     return (double)x;
+}
+
+/* ln P(T > t), t >= 0: half the incomplete beta function of x = ν / (ν + t²) with shapes ν/2 and 1/2. */
+static long double log_tail_of_t(long double t, long double freedom)
+{
+    long double a = 0.5L * freedom, b = 0.5L;
+    if (t == 0.0L) return -logl(2.0L);
+    long double square = t * t / freedom, log_x = -log1pl(square), log_rest = logl(square) + log_x, x = expl(log_x);
+    int sign;
+    long double log_beta = lgammal_r(a, &sign) + lgammal_r(b, &sign) - lgammal_r(a + b, &sign);
+    long double log_kernel = a * log_x + b * log_rest - log_beta;
+    if (x <= (a + 1.0L) / (a + b + 2.0L)) return log_kernel + logl(beta_fraction(x, a, b) / a) - logl(2.0L);
+    return log1pl(-expl(log_kernel) * beta_fraction(expl(log_rest), b, a) / b) - logl(2.0L);
+}
+
+/* The z > 0 with ln P(Z > z) = log_tail, far out, by Newton's method on the asymptotic series of the tail. */
+static long double far_normal_score(long double log_tail)
+{
+    long double z = sqrtl(-2.0L * log_tail);
+    for (int i = 0; i < 30; i++) {
+        long double u = 1.0L / (z * z);
+        long double series = 1.0L - u * (1.0L - 3.0L * u * (1.0L - 5.0L * u * (1.0L - 7.0L * u)));
+        long double log_here = -0.5L * z * z - 0.91893853320467274178L - logl(z) + logl(series);
+        z += (log_here - log_tail) / (z + 1.0L / z);
+    }
+    return z;
+}
+
+double gess__normal_score_of_t(double t, double freedom)
+{
+    if (isnan(t) || !(freedom > 0.0)) return NAN;
+    if (isinf(t)) return t;
+    long double log_tail = log_tail_of_t(fabsl((long double)t), freedom);
+    long double z =
+        log_tail < -200.0L ? far_normal_score(log_tail) : -(long double)gess__normal_quantile((double)expl(log_tail));
+    return (double)(t < 0.0 ? -z : z);
 }
