@@ -361,9 +361,9 @@ GESS_API int gess_run_go(gess_run *run, gess_error *err);
 GESS_API void gess_stop(gess_run *run /* or NULL */);
 
 /* Ends warm-up early: with the next gess_run_go(), after the iterations that the chains have had, what was learned from
- * them is fixed and sampling begins. At least one stage of warm-up is run, and annealing that has begun is finished. Call
- * it while gess_run_go() is not running. The request is not saved: repeat it after gess_run_resume(). It has no effect
- * after warm-up. */
+ * them is fixed and sampling begins. At least one stage of warm-up is run, and annealing that has begun is finished.
+ * Call it while gess_run_go() is not running. The request is not saved: repeat it after gess_run_resume(). It has no
+ * effect after warm-up. */
 GESS_API int gess_run_end_warmup(gess_run *run, gess_error *err);
 
 /* Raises the number of draws per chain of a run that was given one; the next gess_run_go() continues it, with the draws
