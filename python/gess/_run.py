@@ -101,7 +101,7 @@ def wants_progress(progress: Optional[bool]) -> bool:
     return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
 
 
-_abandoned: List[Any] = []  # runs whose density never returned: their memory must stay
+_abandoned: "List[Run]" = []  # runs whose density never returned: their memory must stay
 
 
 class Run:
@@ -125,7 +125,8 @@ class Run:
         self.handle = Handle(pointer[0], lib.gess_run_free)
 
     def free(self) -> None:
-        self.handle.free()
+        if not any(run is self for run in _abandoned):
+            self.handle.free()
 
     def _finish(self, status: int, err: Any) -> int:
         """Raises what ended the run, unless it was a stop."""
@@ -216,7 +217,7 @@ class Run:
             self.kill()
         thread.join(3.0)
         if thread.is_alive():
-            _abandoned.append((self, self.handle.pointer))
+            _abandoned.append(self)
 
 
 def with_point(exception: BaseException, point: Optional[Floats], words: str) -> BaseException:

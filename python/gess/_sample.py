@@ -107,7 +107,7 @@ class Target:
         self.python = python  # the density is a function of Python, so one thread is enough
         self.starts: Any = None
         self.make_workers: Optional[Callable[[int], Workers]] = None
-        self.map: Any = None  # of a pool
+        self.batch: Any = None  # the density in this process
 
     def threads(self, processes: Optional[int]) -> Optional[int]:
         return processes if processes else 1 if self.python else None
@@ -136,7 +136,7 @@ def no_batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats])
 
 
 def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[Dict[str, Any]], pool: Any,
-                processes: Optional[int], start_method: Optional[str], user: int) -> Target:
+                start_method: Optional[str], user: int) -> Target:
     """The model of a function."""
     prior, names = None, s.names
     if s.prior is not None:
@@ -163,8 +163,8 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
 
     density.batch = function.plain_batch() or batch
     target = Target(new_model(density), python=True)
-    if processes:
-        target.make_workers = lambda count: Workers(function, count, dim, start_method)
+    target.batch = density.batch
+    target.make_workers = lambda count: Workers(function, count, dim, start_method)
     return target
 
 
@@ -212,6 +212,8 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
     finally:
         if workers is not None:
             workers.close()
+        if density is not None and target.batch is not None:
+            density.batch = target.batch
 
 
 def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[str]] = None,
@@ -273,7 +275,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
         target.starts = starts
     else:
         s = Settings(model, given)
-        target = make_target(model, s, args, kwargs, pool, processes, start_method, user)
+        target = make_target(model, s, args, kwargs, pool, start_method, user)
         target.starts = None if callable(s.starts) else s.starts
     values = dict(settings)
     if data is not None:
@@ -331,7 +333,7 @@ def target_of(model: Any, density: Dict[str, Any]) -> Target:
     if isinstance(model, (str, os.PathLike)):
         return Target(open_model(os.fspath(model), density.get("data")), python=False)
     return make_target(model, Settings(model, dict(density)), density.get("args", ()), density.get("kwargs"), None,
-                       density.get("processes"), density.get("start_method"), 0)
+                       density.get("start_method"), 0)
 
 
 def open_target(specification: str, handle: Handle) -> Target:

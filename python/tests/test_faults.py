@@ -96,6 +96,14 @@ def test_processes_give_the_same_draws(method):
     assert not multiprocessing.active_children()
 
 
+def test_resuming_with_other_processes():
+    whole = gess.sample(densities.normal, 2, **{**QUICK, "draws": 70})
+    part = gess.sample(densities.normal, 2, processes=2, **QUICK)
+    assert np.array_equal(part.resume(draws=50).draws, whole.draws[:, :50])
+    assert np.array_equal(part.resume(draws=70, processes=3).draws, whole.draws)
+    assert not multiprocessing.active_children()
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_killed_worker_is_noticed_at_once(method):
     began = time.monotonic()
