@@ -55,6 +55,7 @@ def load_function(payload: Any) -> Function:
 def serve(payload: Any, share: Share, pipe: Any, close: List[Any]) -> None:
     """A worker process: evaluates as many points as the pipe says until it is closed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the run decides what Control-C does
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for other in close:
         other.close()
     function = load_function(payload)
@@ -119,6 +120,8 @@ class Workers:
         self.pipes: List[Any] = []
         self.processes: List[Any] = []
         forked = context.get_start_method() == "fork"
+        # blocked while processes start, which inherit that: Control-C must not hit one before it ignores it
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             for share in self.shares:
                 ours, theirs = context.Pipe()
@@ -131,6 +134,8 @@ class Workers:
         except BaseException:
             self.close()
             raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
     def evaluate(self, worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
         their_points, their_logp, their_blobs = self.arrays[worker]
