@@ -12,6 +12,7 @@ import signal
 import struct
 import threading
 import traceback
+from multiprocessing import resource_tracker
 from typing import Any, List, Optional
 
 import numpy as np
@@ -120,6 +121,8 @@ class Workers:
         self.pipes: List[Any] = []
         self.processes: List[Any] = []
         forked = context.get_start_method() == "fork"
+        if not forked:
+            resource_tracker.ensure_running()  # its start would unblock the signal
         # blocked while processes start, which inherit that: Control-C must not hit one before it ignores it
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:

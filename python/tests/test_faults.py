@@ -188,12 +188,15 @@ def assert_gone(group):
     raise AssertionError("a process is left")
 
 
-def interrupt(folder, wait, model="densities.normal", dim="2", more=""):
-    """Starts a run in a process of its own, sends SIGINT after `wait` seconds, and returns what it printed."""
+def interrupt(folder, wait, model="densities.normal", dim="2", more="", begun=False):
+    """Starts a run in a process of its own, sends SIGINT after `wait` seconds, and returns what it printed. `begun`: the
+    seconds count from the moment when the run has its files."""
     script = textwrap.dedent(SCRIPT.format(here=HERE, folder=str(folder), model=model, dim=dim, more=more))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                start_new_session=True)
     assert process.stdout.readline() == "ready\n"
+    while begun and not (folder / "checkpoint").exists() and process.poll() is None:
+        time.sleep(0.01)
     time.sleep(wait)
     os.killpg(process.pid, signal.SIGINT)
     try:
@@ -209,7 +212,7 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more=""):
                                             ("densities.slow", "2", "processes=2, start_method='fork'"),
                                             ("densities.slow", "2", "processes=2, start_method='spawn'")])
 def test_interrupted_run_keeps_its_draws(tmp_path, model, dim, more):
-    code, out, err = interrupt(tmp_path / "run", 0.9, model, dim, more)
+    code, out, err = interrupt(tmp_path / "run", 0.9, model, dim, more, begun=True)
     assert code == 0 and out.startswith("stopped"), err
     assert gess.load(tmp_path / "run").draws.shape[1] == int(out.split()[1])
 
@@ -230,7 +233,7 @@ def test_interrupts_at_random_moments(tmp_path, moment):
 
 
 def test_interrupted_run_goes_on_as_if_nothing_had_happened(tmp_path):
-    interrupt(tmp_path / "run", 0.8)
+    interrupt(tmp_path / "run", 0.5, begun=True)
     have = gess.load(tmp_path / "run").draws.shape[1]
     part = gess.load(tmp_path / "run").draws
     whole = gess.sample(densities.normal, 2, draws=max(1, have), chains=16, warmup=100)
