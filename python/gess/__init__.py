@@ -2,8 +2,8 @@
 
 >>> import gess
 >>> result = gess.sample(lambda x: -0.5 * (x @ x), dim=3, draws=100)
->>> sorted(result.summary()["x1"])[:3]
-['ess_bulk', 'ess_coda', 'ess_tail']
+>>> bool(abs(result.summary()["x1"]["mean"]) < 0.2)
+True
 """
 import os as _os
 
