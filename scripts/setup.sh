@@ -5,10 +5,12 @@ build_packages='gcc libc6-dev make cmake pkgconf
     libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js
     libnetcdf-dev libhdf5-dev'
 test_packages='g++ gfortran libcmocka-dev strace
-    libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 python3-cffi gnuplot-nox'
+    libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 python3-cffi
+    python3-venv python3-dev gnuplot-nox'
+# The tests of the Python package get theirs from PyPI into build/venv-python (tests/python/python.sh).
 # What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
 # come from PyPI into build/venv (tests/readers/readers.sh).
-long_packages='python3-venv r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
+long_packages='r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
     slurmctld slurmd slurm-client munge'
 
 # Stops, with the command that someone with the right to has to run.

@@ -370,6 +370,11 @@ GESS_API int gess_run_resume(gess_run **run, const gess_model *model, const gess
 GESS_API void gess_run_free(gess_run *run /* or NULL */);
 
 GESS_API int gess_run_on_draw(gess_run *run, gess_draw_fn *fn /* or NULL */, void *user /* or NULL */, gess_error *err);
+
+/* The same for the draws of warm-up, of every ensemble in turn: states of chains that still adapt. Steps of annealing
+ * are left out, so draws may be missing between two calls. */
+GESS_API int gess_run_on_warmup(gess_run *run, gess_draw_fn *fn /* or NULL */, void *user /* or NULL */,
+                                gess_error *err);
 GESS_API int gess_run_on_progress(gess_run *run, gess_progress_fn *fn /* or NULL */, void *user /* or NULL */,
                                   gess_error *err);
 GESS_API int gess_run_on_log(gess_run *run, gess_log_fn *fn /* or NULL */, void *user /* or NULL */, gess_error *err);
@@ -381,6 +386,12 @@ GESS_API int gess_run_go(gess_run *run, gess_error *err);
 /* Asks a run to stop soon; the draws so far are kept. It ends the present call of gess_run_go(), or the next one. May
  * be called from any thread or signal handler. */
 GESS_API void gess_stop(gess_run *run /* or NULL */);
+
+/* Ends warm-up early: with the next gess_run_go(), after the iterations that the chains have had, what was learned from
+ * them is fixed and sampling begins. At least one stage of warm-up is run, and annealing that has begun is finished.
+ * Call it while gess_run_go() is not running. The request is not saved: repeat it after gess_run_resume(). It has no
+ * effect after warm-up. */
+GESS_API int gess_run_end_warmup(gess_run *run, gess_error *err);
 
 /* Raises the number of draws per chain of a run that was given one; the next gess_run_go() continues it, with the draws
  * that a longer run would have had. */

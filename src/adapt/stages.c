@@ -114,6 +114,21 @@ static int check_not_flat(gess__adaptation *a, gess_error *err)
                       w->values[from], furthest);
 }
 
+void gess__warmup_end_early(gess__adaptation *a)
+{
+    a->end_early = !a->warmup.over;
+}
+
+/* Cuts the stage under way to the iterations that the chains have had, but leaves the window a draw of it. */
+static void cut_stage(gess__adaptation *a)
+{
+    gess__window *w = &a->window;
+    uint64_t done = gess__ensemble_done(a->ensemble) - w->stage;
+    uint64_t first_draw = w->start + w->stride * (gess__window_older(w) + 1) - w->stage;
+    uint64_t length = done > first_draw ? done : first_draw;
+    if (length < w->length) w->length = length;
+}
+
 /* Restarts what is counted from the end of warm-up on. */
 static void end_warmup(gess__ensemble *e)
 {
@@ -208,13 +223,28 @@ static void learn(gess__adaptation *a, const gess__stage_steps *steps, void *sel
     if (steps->freeze != NULL && !spent) plan_trial(a, steps, self);
 }
 
+/* Ends warm-up with T and the mix of moves as they stand. */
+static void commit(gess__adaptation *a, const gess__stage_steps *steps, void *self)
+{
+    gess__warmup *u = &a->warmup;
+    u->over = 1;
+    u->economy.commitments++;
+    if (steps->freeze != NULL && u->fixed == GESS_AUTO) steps->freeze(self);
+    end_warmup(a->ensemble);
+}
+
 int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
                        gess_error *err)
 {
     gess__warmup *u = &a->warmup;
     gess__window *w = &a->window;
     GESS_ASSERT(!u->over && w->room > 0);
+    if (a->end_early && !u->open && u->stages > 0) {
+        commit(a, steps, self);
+        return GESS_OK;
+    }
     if (!u->open) begin_stage(a);
+    if (a->end_early) cut_stage(a);
     GESS_TRY(steps->advance(self, w->stage + w->length, record, err));
     if (steps->probe != NULL) GESS_TRY(steps->probe(self, record, err));
     gess__window_end_stage(w);
@@ -231,12 +261,10 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
     } else {
         learn(a, steps, self);
     }
+    if (a->end_early) u->over = 1;
     u->iterations = gess__ensemble_done(a->ensemble);
     if (!tried) u->length = w->length;
-    if (!u->over) return GESS_OK;
-    u->economy.commitments++;
-    if (steps->freeze != NULL && u->fixed == GESS_AUTO) steps->freeze(self);
-    end_warmup(a->ensemble);
+    if (u->over) commit(a, steps, self);
     return GESS_OK;
 }
 

@@ -46,6 +46,7 @@ typedef struct gess__adaptation {
     gess__warmup warmup;
     gess__window window;     /* empty if there is no warm-up */
     double seconds_learning; /* of this session, in `assess` */
+    int end_early;           /* the caller wants warm-up to end now; not saved */
 } gess__adaptation;
 
 /* What a schedule supplies for a stage. */
@@ -75,6 +76,8 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
 /* Goes back from sampling to warm-up, with a window of its own: learning may cost as much as sampling has, `spent`
  * evaluations, or the limit of the first warm-up if that is more, and at most `left`. */
 void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left);
+/* Makes the stage under way the last one, and ends it with the iterations that it has had. */
+void gess__warmup_end_early(gess__adaptation *a);
 
 /* Iterations of warm-up: those asked for, or the least that the kernel adapts in. */
 uint64_t gess__warmup_min_iterations(const gess__adaptation *a);

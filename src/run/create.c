@@ -315,6 +315,21 @@ int gess_run_on_draw(gess_run *run, gess_draw_fn *fn, void *user, gess_error *er
     return GESS_OK;
 }
 
+int gess_run_on_warmup(gess_run *run, gess_draw_fn *fn, void *user, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    run->on_warmup = fn;
+    run->on_warmup_user = user;
+    return GESS_OK;
+}
+
+int gess_run_end_warmup(gess_run *run, gess_error *err)
+{
+    GESS_REQUIRE(run, err);
+    for (size_t i = 0; i < run->ensembles; i++) gess__warmup_end_early(&run->sampler[i]->adaptation);
+    return GESS_OK;
+}
+
 int gess_run_on_progress(gess_run *run, gess_progress_fn *fn, void *user, gess_error *err)
 {
     GESS_REQUIRE(run, err);

@@ -31,6 +31,8 @@ int gess__run_finish(gess_run *run, int status, gess_error *err)
         GESS_TRY(gess__checkpoint_save(run, err));
         GESS_TRY(gess__run_write_history(run, err));
     }
+    /* After an error of the model the draws before it can be read; resuming cuts them back to the last checkpoint. */
+    if (status == GESS_ERR_MODEL && run->writer != NULL) gess__writer_sync(run->writer, NULL);
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
     if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "the time limit --max-time is over");
     gess__run_log_ranks(run);

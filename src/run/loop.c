@@ -25,7 +25,7 @@
 static int warm_up(gess_run *run, gess_error *err)
 {
     gess__record record = {.from = run->given_up,
-                           .thin = run->warmup_writer != NULL ? run->options.thin : 0,
+                           .thin = run->warmup_writer != NULL || run->on_warmup != NULL ? run->options.thin : 0,
                            .sink = gess__run_sink,
                            .user = run,
                            .stop = &run->pause,

@@ -35,6 +35,8 @@ struct gess_run {
     gess__progress_monitor monitor; /* for a run whose number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;
+    gess_draw_fn *on_warmup;
+    void *on_warmup_user;
     gess_progress_fn *on_progress;
     void *on_progress_user;
     gess_log_fn *on_log;

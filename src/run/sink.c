@@ -20,6 +20,15 @@ static int pass_on_draws(gess_run *run, const gess__ensemble *e, const gess__seg
     return GESS_OK;
 }
 
+/* Passes on draws of warm-up, unless they are steps of annealing. */
+static void pass_on_warmup(gess_run *run, const gess__ensemble *e, const gess__segment *segment)
+{
+    if (run->on_warmup == NULL || run->sampler[run->current]->adaptation.warmup.exploring) return;
+    if (run->on_warmup(run->on_warmup_user, e->kept_first + segment->first, segment->count, segment->first_draw,
+                       segment->draws, e->target.columns, segment->rows) != 0)
+        gess_stop(run);
+}
+
 /* Ensembles add up their tallies only when a stretch has ended, so the counts of this segment are added here. */
 static int report_progress(gess_run *run, const gess__segment *segment, int all_chains, gess_error *err)
 {
@@ -46,6 +55,7 @@ int gess__run_sink(void *user, const gess__segment *segment, gess_error *err)
         GESS_TRY(gess__writer_append(writer, e->kept_first + segment->first, segment->count, segment->first_draw,
                                      segment->draws, segment->rows, err));
     if (segment->draws > 0 && run->sampling) GESS_TRY(pass_on_draws(run, e, segment, err));
+    if (segment->draws > 0 && !run->sampling) pass_on_warmup(run, e, segment);
     int all_chains = segment->first + segment->count == e->kept; /* every chain of the ensemble has got this far */
     if (all_chains) gess__run_poll_clock(run, segment->iterations);
     return run->on_progress != NULL ? report_progress(run, segment, all_chains, err) : GESS_OK;

@@ -258,11 +258,47 @@ static void shorter_stats(void **state)
     gess_model_free(model);
 }
 
+/* Runs an unlimited warm-up of two sessions, which on_warmup stops, ends it, and samples. */
+static void end_warmup(void **state)
+{
+    gess_error err = {0};
+    gess_options *options = new_options();
+    gess_model *model = NULL;
+    gess_run *run = NULL;
+    witness warmup = {.stop_draws_at = 3}, draws = {0};
+    (void)state;
+    set(options, "draws", "50"), set(options, "chains", "16"), set(options, "threads", "2");
+    succeed(gess_model_new(&model, &normal, &err), &err);
+    succeed(gess_run_new(&run, model, options, NULL, &err), &err);
+    succeed(gess_run_on_warmup(run, on_draw, &warmup, &err), &err);
+    succeed(gess_run_on_draw(run, on_draw, &draws, &err), &err);
+    assert_int_equal(gess_run_go(run, &err), GESS_ERR_STOPPED);
+    uint64_t rows = warmup.rows;
+    assert_true(rows > 0 && rows % 16 == 0);
+    warmup.stop_draws_at = warmup.draw_calls + 4;
+    assert_int_equal(gess_run_go(run, &err), GESS_ERR_STOPPED);
+    assert_true(warmup.rows > rows);
+    assert_int_equal(draws.rows, 0);
+    uint64_t had = stats_of(run).iterations;
+    succeed(gess_run_end_warmup(run, &err), &err);
+    warmup.stop_draws_at = 0;
+    succeed(gess_run_go(run, &err), &err);
+    /* at most one stride of the window beyond the iterations that the chains had had */
+    assert_in_range(stats_of(run).warmup, had, had + 4);
+    assert_int_equal(warmup.rows, 16 * stats_of(run).warmup);
+    assert_int_equal(draws.rows, 16 * 50);
+    assert_false(stats_of(run).warmup_settled);
+    gess_run_free(run);
+    gess_model_free(model);
+    gess_options_free(options);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(go_twice),       cmocka_unit_test(stop_and_continue), cmocka_unit_test(extend_run),
-        cmocka_unit_test(density_errors), cmocka_unit_test(shorter_stats),     cmocka_unit_test(infinite_densities),
+        cmocka_unit_test(end_warmup),         cmocka_unit_test(go_twice),       cmocka_unit_test(stop_and_continue),
+        cmocka_unit_test(extend_run),         cmocka_unit_test(density_errors), cmocka_unit_test(shorter_stats),
+        cmocka_unit_test(infinite_densities),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -190,13 +191,15 @@ static int draw(const char *folder)
     pid_t child;
     int code = -1;
     posix_spawn_file_actions_t actions;
-    char *argv[] = {"gnuplot", "peers.gp", NULL};
+    char *place = strdup(folder);
+    char *argv[] = {"sh", "-c", "cd \"$1\" && exec gnuplot peers.gp", "sh", place, NULL};
+    if (place == NULL) return 0;
     posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addchdir_np(&actions, folder);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY,
                                      0); /* it warns about series without a bar */
     int fault = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
+    free(place);
     if (fault != 0) return 0;
     while (waitpid(child, &code, 0) < 0 && errno == EINTR) {
     }

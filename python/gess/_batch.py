@@ -1,0 +1,147 @@
+"""How a user's function becomes a function of a batch of points: one point at a time, vectorised, by a pool."""
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+
+from gess._density import check_values, to_numpy
+from gess._library import Floats
+
+LogPrior = Callable[[Floats], Floats]
+
+
+class Function:
+    """A user's log density with its arguments; it can be pickled if they can.
+
+    `arrays` says what a vectorised function takes: "numpy", "jax", "torch" or "cupy". `prior` is a prior given apart, of
+    an (n, dim) array; the function is not called where it is -inf.
+    """
+
+    def __init__(self, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Optional[Dict[str, Any]] = None,
+                 vectorize: bool = False, arrays: str = "numpy", blobs: int = 0,
+                 prior: Optional[LogPrior] = None) -> None:
+        if arrays not in ("numpy", "jax", "torch", "cupy"):
+            raise ValueError(f"arrays={arrays!r}: it is one of 'numpy', 'jax', 'torch' and 'cupy'")
+        if arrays != "numpy" and not vectorize:
+            raise ValueError(f"arrays={arrays!r} is for functions of a batch; add vectorize=True")
+        self.function = function
+        self.args = tuple(args)
+        self.kwargs = dict(kwargs or {})
+        self.vectorize = vectorize
+        self.arrays = arrays
+        self.blobs = blobs
+        self.prior = prior
+
+    def plain_batch(self) -> Optional[Callable[[int, Floats, Floats, Optional[Floats]], None]]:
+        """A short way for a vectorised function of NumPy without prior and blobs; None for any other."""
+        if not self.vectorize or self.arrays != "numpy" or self.prior is not None or self.blobs:
+            return None
+        function, args, kwargs = self.function, self.args, self.kwargs
+
+        def batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
+            logp[:] = check_values(function(points, *args, **kwargs), len(points))
+
+        return batch
+
+    def one(self, point: Floats) -> Any:
+        """The function at one point."""
+        return self.function(point, *self.args, **self.kwargs)
+
+    def __call__(self, points: Floats, logp: Floats, blobs: Optional[Floats],
+                 map_points: Optional[Callable[..., Any]] = None) -> None:
+        """Writes the log densities of points, and their blobs."""
+        if self.prior is None:
+            self._fill(points, logp, blobs, map_points)
+            return
+        prior = np.asarray(self.prior(points), dtype=np.float64)
+        inside = np.flatnonzero(prior > -np.inf)
+        logp[:] = prior
+        if len(inside) == 0:
+            return
+        part = np.empty(len(inside))
+        extra = None if blobs is None else np.empty((len(inside), self.blobs))
+        self._fill(points[inside], part, extra, map_points)
+        logp[inside] += part
+        if blobs is not None and extra is not None:
+            blobs[inside] = extra
+
+    def _fill(self, points: Floats, logp: Floats, blobs: Optional[Floats],
+              map_points: Optional[Callable[..., Any]]) -> None:
+        if self.vectorize:
+            self._fill_batch(points, logp, blobs)
+        elif map_points is not None:
+            self._fill_list(list(map_points(self.one, list(points))), logp, blobs)
+        elif blobs is None and not self.args and not self.kwargs:
+            function = self.function
+            self._fill_list([function(point) for point in points], logp, None)
+        else:
+            self._fill_list([self.one(point) for point in points], logp, blobs)
+
+    def _convert(self, points: Floats) -> Any:
+        if self.arrays == "torch":
+            import torch
+
+            return torch.from_numpy(points)
+        if self.arrays == "cupy":
+            import cupy
+
+            return cupy.asarray(points)
+        if self.arrays == "jax":
+            import jax.numpy
+
+            return jax.numpy.asarray(points)
+        return points
+
+    def _fill_batch(self, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
+        result = self.function(self._convert(points), *self.args, **self.kwargs)
+        n = len(points)
+        if blobs is None:
+            logp[:] = check_values(result, n)
+            return
+        if not isinstance(result, tuple) or len(result) < 2:
+            raise ValueError("a vectorised function with blobs returns a tuple: log densities, blobs")
+        logp[:] = check_values(result[0], n)
+        parts = [to_numpy(part).reshape(n, -1) for part in result[1:]]
+        extra = np.concatenate(parts, axis=1)
+        if extra.shape != blobs.shape:
+            raise ValueError(f"the blobs have shape {extra.shape}, not {blobs.shape}: {self.blobs} numbers per point")
+        blobs[:] = extra
+
+    def _fill_list(self, results: List[Any], logp: Floats, blobs: Optional[Floats]) -> None:
+        if blobs is None:
+            try:
+                array = np.array(results)
+            except ValueError:  # of different shapes
+                array = np.array(None)
+            if array.dtype.kind in "fiub" and array.shape == logp.shape:
+                logp[:] = array
+                return
+            for i, result in enumerate(results):
+                logp[i] = scalar(result)
+            return
+        for i, result in enumerate(results):
+            try:
+                first, *rest = result
+            except TypeError:
+                first, rest = result, []
+            logp[i] = scalar(first)
+            parts = [np.ravel(np.asarray(part, dtype=np.float64)) for part in rest]
+            numbers = np.concatenate(parts) if parts else np.empty(0)
+            if len(numbers) != self.blobs:
+                if logp[i] == -np.inf and len(numbers) == 0:
+                    continue
+                raise ValueError(f"the function returned {len(numbers)} blobs, not {self.blobs}; return "
+                                 "(log density, blob, …)")
+            blobs[i] = numbers
+
+
+def scalar(value: Any) -> float:
+    """One log density, or an exception that says what is wrong with it."""
+    array = to_numpy(value)
+    if array.size != 1:
+        raise ValueError(f"the density returned shape {array.shape} for one point, not one number; for a function of many "
+                         "points use vectorize=True")
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"the density returned {value!r} of dtype {array.dtype}, not a real number")
+    return float(array.reshape(())[()])

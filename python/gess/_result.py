@@ -1,0 +1,338 @@
+"""The result of a run: draws, summary, verdict, report, plots, conversions."""
+from __future__ import annotations
+
+import html
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Union
+
+import numpy as np
+
+from gess._library import (Floats, Handle, UsageError, check, encode_path, fields, new_error, read_config, take_text,
+                           text)
+from gess._native import ffi, lib
+
+if TYPE_CHECKING:
+    from gess._sample import Target
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+class Store(NamedTuple):
+    """The draws of a run as they are stored."""
+
+    values: Floats  # (chains, draws, columns): lp__, parameters, derived quantities, blobs
+    names: List[str]
+    dim: int
+
+
+def read_draws(directory: str) -> Store:
+    pointer, err = ffi.new("gess_draws **"), new_error()
+    check(lib.gess_draws_open(pointer, encode_path(directory), err), err)
+    handle = Handle(pointer[0], lib.gess_draws_close)
+    shape = ffi.new("gess_draws_shape *")
+    check(lib.gess_draws_info(handle.pointer, shape, ffi.sizeof("gess_draws_shape"), err), err)
+    names = []
+    for column in range(shape.columns):
+        name = ffi.new("char **")
+        check(lib.gess_draws_name(handle.pointer, column, name, err), err)
+        names.append(take_text(name))
+    values = np.empty((shape.chains, shape.draws, shape.columns))
+    for chain in range(shape.chains if shape.draws else 0):
+        check(lib.gess_draws_read(handle.pointer, chain, 0, shape.draws, 0, shape.columns,
+                                  ffi.from_buffer("double[]", values[chain]), err), err)
+    dim = shape.dim or len(names) - (names[:1] == ["lp__"])
+    handle.free()
+    return Store(values, names, dim)
+
+
+class Summary:
+    """A table of figures, a row per parameter: mean, sd, quantiles, effective sample sizes, R-hat and more.
+
+    summary["x1"]["mean"] is a figure, summary.column("r_hat") an array; print() and notebooks show the table.
+    """
+
+    SHOWN = ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "r_hat")
+
+    def __init__(self, pointer: Any) -> None:
+        handle, err = Handle(pointer, lib.gess_summary_free), new_error()
+        rows, figures, stats = ffi.new("size_t *"), ffi.new("gess_figures *"), ffi.new("gess_summary_stats *")
+        check(lib.gess_summary_rows(handle.pointer, rows, err), err)
+        self.names: List[str] = []
+        self.figures: List[Dict[str, float]] = []
+        for row in range(rows[0]):
+            name = ffi.new("char **")
+            check(lib.gess_summary_name(handle.pointer, row, name, err), err)
+            check(lib.gess_summary_row(handle.pointer, row, figures, ffi.sizeof("gess_figures"), err), err)
+            self.names.append(take_text(name))
+            self.figures.append(fields(figures, "gess_figures"))
+        check(lib.gess_summary_info(handle.pointer, stats, ffi.sizeof("gess_summary_stats"), err), err)
+        self.stats: Dict[str, Any] = fields(stats, "gess_summary_stats")
+        words = ffi.new("char **")
+        check(lib.gess_summary_text(handle.pointer, lib.GESS_FORMAT_TEXT, 0, words, err), err)
+        self._text = take_text(words)
+        self._handle = handle
+
+    def __getitem__(self, name: str) -> Dict[str, float]:
+        try:
+            return self.figures[self.names.index(name)]
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def column(self, figure: str) -> Floats:
+        """One figure of all rows."""
+        return np.array([row[figure] for row in self.figures])
+
+    def to_pandas(self) -> Any:
+        """The table as a DataFrame of pandas."""
+        import pandas
+
+        return pandas.DataFrame(self.figures, index=self.names)
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{name}</th>" for name in ("", *self.SHOWN))
+        body = "".join(
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{row[key]:.4g}</td>" for key in self.SHOWN) + "</tr>"
+            for name, row in zip(self.names, self.figures))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Finding(NamedTuple):
+    """One thing that a verdict found: level is "note", "warning" or "failure"."""
+
+    level: str
+    code: str
+    text: str
+    advice: str
+
+
+class Verdict:
+    """Whether a run can be trusted; it is true if so. print() shows why, and what to do."""
+
+    def __init__(self, directory: str, summary: Optional[Summary]) -> None:
+        pointer, err = ffi.new("gess_verdict **"), new_error()
+        of = ffi.NULL if summary is None else summary._handle.pointer
+        check(lib.gess_verdict_new(pointer, encode_path(directory), of, err), err)
+        handle = Handle(pointer[0], lib.gess_verdict_free)
+        result, finding = ffi.new("gess_verdict_result *"), ffi.new("gess_finding *")
+        check(lib.gess_verdict_info(handle.pointer, result, ffi.sizeof("gess_verdict_result"), err), err)
+        self.passed = bool(result.__getattribute__("pass"))
+        self.least_ess, self.worst_rhat = float(result.least_ess), float(result.worst_rhat)
+        self.findings: List[Finding] = []
+        for index in range(result.findings):
+            check(lib.gess_verdict_finding(handle.pointer, index, finding, ffi.sizeof("gess_finding"), err), err)
+            level = ("note", "warning", "failure")[finding.level]
+            self.findings.append(Finding(level, text(finding.code), text(finding.text), text(finding.advice)))
+        words = ffi.new("char **")
+        check(lib.gess_verdict_text(handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
+        self._text = take_text(words)
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+
+class Result:
+    """A run and its draws.
+
+    draws: (chains, draws, dim), the parameters; log_prob: (chains, draws); result["name"]: (chains, draws) of a
+    parameter, a derived quantity or a blob. They are views of one array, read once from the run directory.
+    """
+
+    def __init__(self, directory: Path, target: "Optional[Target]" = None, values: Optional[Dict[str, Any]] = None,
+                 temporary: bool = False, stats: Optional[Dict[str, Any]] = None, stopped: bool = False) -> None:
+        self.directory = os.fspath(directory)
+        self.temporary = temporary
+        self.stopped = stopped
+        self.stats: Dict[str, Any] = stats or {}
+        self.before: Optional[Result] = None  # the result that this one continues, whose files it shares
+        self._target = target
+        self._values = values or {}
+        self._store: Optional[Store] = None
+        self._summary: Optional[Summary] = None
+
+    def _read(self) -> Store:
+        if self._store is None:
+            self._store = read_draws(self.directory)
+        return self._store
+
+    @property
+    def names(self) -> List[str]:
+        """Of the parameters."""
+        store = self._read()
+        return store.names[1 : 1 + store.dim]
+
+    @property
+    def draws(self) -> Floats:
+        """The parameters, (chains, draws, dim)."""
+        store = self._read()
+        return store.values[:, :, 1 : 1 + store.dim]
+
+    @property
+    def log_prob(self) -> Floats:
+        """The log densities, (chains, draws)."""
+        return self._read().values[:, :, 0]
+
+    @property
+    def further_names(self) -> List[str]:
+        """Of derived quantities and blobs."""
+        store = self._read()
+        return store.names[1 + store.dim :]
+
+    @property
+    def further(self) -> Floats:
+        """Derived quantities and blobs, (chains, draws, their number)."""
+        store = self._read()
+        return store.values[:, :, 1 + store.dim :]
+
+    def __getitem__(self, name: str) -> Floats:
+        store = self._read()
+        try:
+            return store.values[:, :, store.names.index(name)]
+        except ValueError:
+            raise KeyError(f"{name!r}; the draws have {', '.join(store.names)}") from None
+
+    def flat(self) -> Floats:
+        """The draws of all chains, (chains × draws, dim)."""
+        return self.draws.reshape(-1, self._read().dim)
+
+    def __repr__(self) -> str:
+        chains, draws, _ = self._read().values.shape
+        state = "stopped early" if self.stopped else "draws"
+        return f"<gess.Result: {chains} chains of {draws} {state} of {', '.join(self.names[:6])} in {self.directory}>"
+
+    def summary(self, variables: Optional[str] = None) -> Summary:
+        """Figures of every parameter. `variables` selects rows: patterns with * and ?, separated by commas."""
+        if variables is None and self._summary is not None:
+            return self._summary
+        pointer, err, settings = ffi.new("gess_summary **"), new_error(), ffi.new("gess_summary_settings *")
+        patterns = ffi.NULL if variables is None else ffi.new("char[]", variables.encode())
+        settings.variables = patterns
+        check(lib.gess_summary_new(pointer, encode_path(self.directory), settings, ffi.sizeof("gess_summary_settings"),
+                                   err), err)
+        summary = Summary(pointer[0])
+        if variables is None:
+            self._summary = summary
+        return summary
+
+    def take_summary(self, run: Any) -> None:
+        """Summarises a run that has returned, and writes summary.json, which has what the run cost."""
+        if self.stats.get("draws", 0) == 0:
+            return
+        pointer, err = ffi.new("gess_summary **"), new_error()
+        check(lib.gess_summary_new_run(pointer, run, ffi.NULL, 0, err), err)
+        self._summary = Summary(pointer[0])
+        check(lib.gess_summary_write(self._summary._handle.pointer, encode_path(self.directory), err), err)
+
+    def diagnose(self) -> Verdict:
+        """Whether the run can be trusted, and what to do if not."""
+        return Verdict(self.directory, self.summary())
+
+    def report(self, path: Optional[Path] = None) -> str:
+        """Writes a page with plots for a browser, and returns its path. Without a path it is in the run directory."""
+        if path is None and self.temporary:
+            path = "report.html"
+        written, err = ffi.new("char **"), new_error()
+        to = ffi.NULL if path is None else ffi.new("char[]", encode_path(path))
+        check(lib.gess_report(encode_path(self.directory), to, written, err), err)
+        return take_text(written)
+
+    def export(self, format: str, path: Optional[Path] = None, overwrite: bool = False) -> str:
+        """Writes the draws for other programs ("csv", and others that the build has) and returns the path."""
+        result, err = ffi.new("gess_export_result *"), new_error()
+        if path is None and self.temporary:
+            raise UsageError("export() of a run without a directory needs a path")
+        to = ffi.NULL if path is None else ffi.new("char[]", encode_path(path))
+        check(lib.gess_export(encode_path(self.directory), format.encode(), to, int(overwrite), result,
+                              ffi.sizeof("gess_export_result"), err), err)
+        return text(result.path)
+
+    def plot(self, kind: str = "corner", names: Optional[List[str]] = None) -> Any:
+        """A figure of matplotlib: "corner", "trace" or "forest"."""
+        from gess import _plot
+
+        return _plot.plot(self, kind, names)
+
+    def resume(self, draws: Optional[int] = None, processes: Optional[int] = None, progress: Optional[bool] = None,
+               model: Any = None, **settings: Any) -> "Result":
+        """Continues a run that was stopped, or extends a complete one to `draws` draws per chain.
+
+        The draws are those of a run that was never stopped. A run that gess.load() opened needs its function again:
+        `model` is a target that gess.sample() would take, with the keywords of its density.
+        """
+        from gess import _sample
+
+        target = self._target
+        if model is not None:
+            target = _sample.target_of(model, settings.pop("density", {}))
+        if target is None:
+            target = self._open_target()
+        values = {"draws": draws, **settings}
+        if values.get("threads") is None:
+            values["threads"] = target.threads(processes)
+        return _sample.resume_target(target, self, values, processes, progress)
+
+    def _open_target(self) -> "Target":
+        from gess import _sample
+
+        specification, options = read_config(os.path.join(self.directory, "config.json"))
+        return _sample.open_target(specification, options)
+
+    def to_arviz(self) -> Any:
+        """The draws as ArviZ has them: InferenceData of ArviZ 0.x, a DataTree of 1.x."""
+        import arviz
+
+        store = self._read()
+        posterior = {name: store.values[:, :, i] for i, name in enumerate(store.names) if i > 0}
+        groups: Dict[str, Any] = {"posterior": posterior, "sample_stats": {"lp": self.log_prob}}
+        if int(str(arviz.__version__).split(".")[0]) >= 1:
+            return arviz.from_dict(groups)
+        return arviz.from_dict(posterior=posterior, sample_stats=groups["sample_stats"])
+
+    def to_emcee(self) -> Any:
+        """The draws in a backend with emcee's interface: get_chain(), get_log_prob(), get_blobs(), …"""
+        from gess.emcee import Backend, State
+
+        backend = Backend()
+        values, dim = self._read().values, self._read().dim
+        chains, draws = values.shape[:2]
+        backend.reset(chains, dim)
+        blobs = values[:, 0, 1 + dim :] if values.shape[2] > 1 + dim and draws else None
+        backend.grow(draws, blobs)
+        moved = np.ones(chains, dtype=bool)
+        for i in range(draws):
+            row = values[:, i]
+            moved = np.any(row[:, 1 : 1 + dim] != values[:, i - 1, 1 : 1 + dim], axis=1) if i else moved
+            backend.save_step(State(row[:, 1 : 1 + dim], row[:, 0], None if blobs is None else row[:, 1 + dim :]), moved)
+        return backend
+
+
+def load(directory: Path) -> Result:
+    """Opens a run directory, whoever made it.
+
+    >>> import gess, tempfile, os
+    >>> folder = os.path.join(tempfile.mkdtemp(), "run")
+    >>> _ = gess.sample("funnel", directory=folder, draws=50, warmup=50, seed=2)
+    >>> gess.load(folder).draws.shape
+    (64, 50, 10)
+    """
+    path = os.fspath(directory)
+    if not os.path.isdir(path):
+        raise UsageError(f"{path} is no run directory")
+    result = Result(path)
+    result._read()
+    return result

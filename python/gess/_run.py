@@ -1,0 +1,233 @@
+"""Runs: the library's loop with callbacks, Control-C and a progress line."""
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional
+
+import numpy as np
+
+from gess._density import Model, view
+from gess._library import STOPPED, Floats, Handle, check, encode_path, error_of, escaped, extern, fields, new_error, text
+from gess._native import ffi, lib
+
+OnDraw = Callable[[int, int, Floats], bool]  # first chain, first draw, rows[chain, draw, column]; True: stop
+
+
+class Hooks:
+    """What the library calls during a run."""
+
+    def __init__(self) -> None:
+        self.on_draw: Optional[OnDraw] = None
+        self.on_progress: Optional[Callable[[Any, int], None]] = None
+        self.exception: Optional[BaseException] = None
+
+
+@extern
+def gess_python_draw(user: Any, first_chain: int, chains: int, first_draw: int, draws: int, columns: int,
+                     rows: Any) -> int:
+    hooks: Hooks = ffi.from_handle(user)
+    try:
+        assert hooks.on_draw is not None
+        return int(hooks.on_draw(first_chain, first_draw, view(rows, chains * draws * columns)
+                                 .reshape(chains, draws, columns)))
+    except BaseException as exception:  # noqa: B902: raised when the run has stopped
+        hooks.exception = exception
+        return 1
+
+
+@extern
+def gess_python_progress(user: Any, stats: Any, planned: int) -> int:
+    hooks: Hooks = ffi.from_handle(user)
+    try:
+        assert hooks.on_progress is not None
+        hooks.on_progress(stats, planned)
+        return 0
+    except BaseException as exception:  # noqa: B902
+        hooks.exception = exception
+        return 1
+
+
+@extern
+def gess_python_log(user: Any, line: Any) -> None:
+    return None
+
+
+class ProgressLine:
+    """One line on standard error that is written again and again; in a notebook the same."""
+
+    def __init__(self, target_ess: float) -> None:
+        self.target_ess = target_ess
+        self.next = 0.0
+        self.width = 0
+
+    def show(self, stats: Any, planned: int) -> None:
+        now = time.monotonic()
+        if now < self.next:
+            return
+        self.next = now + 0.2
+        self.write(self.words(stats, planned))
+
+    def words(self, stats: Any, planned: int) -> str:
+        count = f"{stats.evals:,} evaluations"
+        if stats.draws == 0:
+            return f"warm-up: {stats.iterations:,} iterations, {count}"
+        words = f"sampling: {stats.draws:,} draws per chain, {count}"
+        if stats.least_ess == stats.least_ess:
+            words += f", smallest ESS {stats.least_ess:,.0f} of {self.target_ess:,.0f}, R-hat {stats.worst_rhat:.3f}"
+        elif planned:
+            words += f", {min(100.0, 100.0 * stats.iterations / planned):.0f} %"
+        return words
+
+    def write(self, words: str) -> None:
+        sys.stderr.write("\r" + words.ljust(self.width))
+        sys.stderr.flush()
+        self.width = len(words)
+
+    def close(self) -> None:
+        if self.width:
+            sys.stderr.write("\r" + " " * self.width + "\r")
+            sys.stderr.flush()
+
+
+def wants_progress(progress: Optional[bool]) -> bool:
+    """By default a terminal and a notebook get a progress line."""
+    if progress is not None:
+        return progress
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
+
+
+_abandoned: "List[Run]" = []  # runs whose density never returned: their memory must stay
+
+
+class Run:
+    """A run of the library."""
+
+    def __init__(self, model: Model, options: Handle, directory: "Optional[str | os.PathLike[str]]",
+                 resume: bool = False) -> None:
+        self.model = model
+        self.hooks = Hooks()
+        self._handle = ffi.new_handle(self.hooks)
+        self.warmup_hooks = Hooks()
+        self._warmup_handle = ffi.new_handle(self.warmup_hooks)
+        self.interrupted = False
+        self.kill: Optional[Callable[[], None]] = None  # ends what a density waits for
+        pointer, err = ffi.new("gess_run **"), new_error()
+        path = ffi.NULL if directory is None else ffi.new("char[]", encode_path(directory))
+        begin = lib.gess_run_resume if resume else lib.gess_run_new
+        if model.density is not None:
+            model.density.exception = None
+        self._finish(begin(pointer, model.pointer, options.pointer, path, err), err)
+        self.handle = Handle(pointer[0], lib.gess_run_free)
+
+    def free(self) -> None:
+        if not any(run is self for run in _abandoned):
+            self.handle.free()
+
+    def _finish(self, status: int, err: Any) -> int:
+        """Raises what ended the run, unless it was a stop."""
+        density = self.model.density
+        exception = self.hooks.exception or self.warmup_hooks.exception
+        if exception is None and density is not None:
+            exception = density.exception
+        if exception is None and escaped:
+            exception = escaped[0]
+        escaped.clear()
+        if exception is not None and status not in (lib.GESS_OK,):
+            raise with_point(exception, error_of(status, err).point, text(err.text))
+        if status != STOPPED:
+            check(status, err)
+        return status
+
+    def on_draw(self, function: OnDraw) -> None:
+        err = new_error()
+        self.hooks.on_draw = function
+        check(lib.gess_run_on_draw(self.handle.pointer, lib.gess_python_draw, self._handle, err), err)
+
+    def on_warmup(self, function: OnDraw) -> None:
+        err = new_error()
+        self.warmup_hooks.on_draw = function
+        check(lib.gess_run_on_warmup(self.handle.pointer, lib.gess_python_draw, self._warmup_handle, err), err)
+
+    def on_progress(self, function: Callable[[Any, int], None]) -> None:
+        err = new_error()
+        self.hooks.on_progress = function
+        check(lib.gess_run_on_progress(self.handle.pointer, lib.gess_python_progress, self._handle, err), err)
+
+    def extend(self, draws: int) -> None:
+        err = new_error()
+        check(lib.gess_run_extend(self.handle.pointer, draws, err), err)
+
+    def end_warmup(self) -> None:
+        err = new_error()
+        check(lib.gess_run_end_warmup(self.handle.pointer, err), err)
+
+    def stats(self) -> Dict[str, Any]:
+        stats, err = ffi.new("gess_stats *"), new_error()
+        check(lib.gess_run_stats(self.handle.pointer, stats, ffi.sizeof("gess_stats"), err), err)
+        return fields(stats, "gess_stats")
+
+    def stop(self) -> None:
+        lib.gess_stop(self.handle.pointer)
+
+    def go(self, own_thread: bool) -> int:
+        """Runs to the end or to a stop. In the main thread, Control-C stops the run and keeps its draws; a second one
+        raises KeyboardInterrupt at once. `own_thread`: the run gets a thread, so that this one can take signals."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._go()
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.default_int_handler:
+            return self._go_in_thread() if own_thread else self._go()
+        signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            return self._go_in_thread() if own_thread else self._go()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _interrupt(self, number: int, frame: Any) -> None:
+        if self.interrupted:
+            signal.default_int_handler(number, frame)
+        self.interrupted = True
+        self.stop()
+
+    def _go(self) -> int:
+        err = new_error()
+        return self._finish(lib.gess_run_go(self.handle.pointer, err), err)
+
+    def _go_in_thread(self) -> int:
+        outcome: List[Any] = []
+        err = new_error()
+        thread = threading.Thread(target=lambda: outcome.append(lib.gess_run_go(self.handle.pointer, err)), daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(1.0)
+        except KeyboardInterrupt:
+            self._give_up(thread)
+            raise
+        return self._finish(outcome[0], err)
+
+    def _give_up(self, thread: threading.Thread) -> None:
+        """After a second Control-C: ends worker processes, waits for a moment, and leaves a run that does not end."""
+        if self.kill is not None:
+            self.kill()
+        thread.join(3.0)
+        if thread.is_alive():
+            _abandoned.append(self)
+
+
+def with_point(exception: BaseException, point: Optional[Floats], words: str) -> BaseException:
+    """An exception of a density with the point where it was raised: in a note, and as the attribute gess_point."""
+    if point is not None and not isinstance(exception, KeyboardInterrupt):
+        note = f"gess: the density was evaluated at {np.array2string(point, threshold=20)}"
+        if hasattr(exception, "add_note"):
+            exception.add_note(note)
+        else:
+            notes = list(getattr(exception, "__notes__", []))
+            setattr(exception, "__notes__", [*notes, note])  # noqa: B010
+        exception.gess_point = point  # type: ignore[attr-defined]
+    return exception

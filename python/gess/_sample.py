@@ -1,0 +1,378 @@
+"""gess.sample(): a run with a density of any kind."""
+from __future__ import annotations
+
+import csv
+import inspect
+import os
+import shutil
+import tempfile
+import weakref
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from gess._batch import Function
+from gess._density import Density, Model, address_of, new_model, open_model
+from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, new_options, options, read_config)
+from gess._priors import Distributions, read_prior
+from gess._processes import Workers
+from gess._result import Result
+from gess._run import ProgressLine, Run, wants_progress
+
+Bounds = Union[Mapping[str, Tuple[float, float]], Sequence[Tuple[float, float]]]
+
+# What an object with attributes may give instead of keywords.
+ATTRIBUTES = ("dim", "names", "bounds", "periodic", "blobs", "derived", "derived_names", "prior", "starts", "vectorize",
+              "arrays")
+
+
+class Settings:
+    """What describes the density, whether it came by keyword or as attributes of an object."""
+
+    def __init__(self, model: Any, given: Dict[str, Any]) -> None:
+        self.function: Any = model
+        self.values: Dict[str, Any] = {name: None for name in ATTRIBUTES}
+        self.values.update(given)
+        if not callable(model) or hasattr(model, "logp"):
+            self.function = getattr(model, "logp", None)
+            if self.function is None:
+                raise TypeError(f"{model!r} is no model: give a function, the name of a built-in model, the path of a "
+                                "plug-in, a C function, or an object with a method logp")
+            for name in ATTRIBUTES:
+                if self.values[name] is None:
+                    self.values[name] = getattr(model, name, None)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.values[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+
+def find_dim(s: Settings) -> int:
+    """The number of parameters, from whatever tells it; all must agree."""
+    known: Dict[str, int] = {}
+    if s.dim is not None:
+        known["dim"] = int(s.dim)
+    if s.names is not None:
+        known["names"] = len(s.names)
+    if s.bounds is not None and not isinstance(s.bounds, Mapping):
+        known["bounds"] = len(s.bounds)
+    if isinstance(s.prior, (Mapping, list, tuple)):
+        known["prior"] = len(s.prior)
+    if s.starts is not None and not isinstance(s.starts, (str, os.PathLike)) and not callable(s.starts):
+        known["starts"] = np.asarray(s.starts).shape[-1]
+    if not known:
+        raise TypeError("how many parameters the function has is not known: give dim=, names=, bounds=, prior= or starts=")
+    if len(set(known.values())) > 1:
+        told = ", ".join(f"{name}= {count}" for name, count in known.items())
+        raise ValueError(f"the numbers of parameters differ: {told}")
+    return next(iter(known.values()))
+
+
+def read_bounds(bounds: Optional[Bounds], names: Optional[Sequence[str]], dim: int,
+                prior: Any) -> Tuple[Optional[Floats], Optional[Floats]]:
+    lower, upper = np.full(dim, -np.inf), np.full(dim, np.inf)
+    if isinstance(prior, Distributions):
+        lower, upper = prior.bounds()
+    elif bounds is None:
+        return None, None
+    if isinstance(bounds, Mapping):
+        for name, (low, high) in bounds.items():
+            if names is None or name not in names:
+                raise ValueError(f"bounds= names {name!r}, which is not in names=")
+            lower[list(names).index(name)], upper[list(names).index(name)] = low, high
+    elif bounds is not None:
+        for i, pair in enumerate(bounds):
+            if pair is not None:
+                low, high = pair
+                lower[i] = -np.inf if low is None else low
+                upper[i] = np.inf if high is None else high
+    return lower, upper
+
+
+def blob_names(blobs: Union[None, int, Sequence[str]]) -> List[str]:
+    if blobs is None:
+        return []
+    if isinstance(blobs, (int, np.integer)):
+        return [f"blob{i + 1}" for i in range(int(blobs))]
+    return [str(name) for name in blobs]
+
+
+class Target:
+    """A model for the library, and what belongs to a run with it."""
+
+    def __init__(self, model: Model, python: bool) -> None:
+        self.model = model
+        self.python = python  # the density is a function of Python, so one thread is enough
+        self.starts: Any = None
+        self.make_workers: Optional[Callable[[int], Workers]] = None
+        self.batch: Any = None  # the density in this process
+
+    def threads(self, processes: Optional[int]) -> Optional[int]:
+        return processes if processes else 1 if self.python else None
+
+
+def describe(density: Density, s: Settings, prior: Any) -> None:
+    density.lower, density.upper = read_bounds(s.bounds, density.names, density.dim, prior)
+    if s.periodic is not None:
+        flags = s.periodic
+        if density.names is not None and any(isinstance(flag, str) for flag in flags):
+            flags = [name in flags for name in density.names]
+        density.periodic = [bool(flag) for flag in flags]
+    density.blob_names = blob_names(s.blobs)
+    if s.derived is not None:
+        if s.derived_names is None:
+            raise TypeError("derived= needs derived_names=, one name per derived quantity")
+        density.derive, density.derived_names = s.derived, [str(name) for name in s.derived_names]
+    if callable(s.starts):
+        density.start = s.starts
+    elif s.starts is None and isinstance(prior, Distributions):
+        density.start = prior.start
+
+
+def no_batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
+    raise AssertionError("a C function is called by the library")
+
+
+def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[Dict[str, Any]], pool: Any,
+                start_method: Optional[str], user: int) -> Target:
+    """The model of a function."""
+    prior, names = None, s.names
+    if s.prior is not None:
+        prior, names = read_prior(s.prior, s.names, bool(s.vectorize))
+    dim = find_dim(s)
+    pointer = address_of(s.function)
+    density = Density(dim, no_batch)
+    density.names = None if names is None else [str(name) for name in names]
+    density.name = getattr(model, "__name__", type(model).__name__)
+    if not density.name.isidentifier():
+        density.name = "density"
+    describe(density, s, prior)
+    if pointer is not None:
+        if prior is not None or density.blob_names or args or kwargs:
+            raise TypeError("a C function takes no prior=, blobs=, args= or kwargs=")
+        target = Target(new_model(density, pointer[0], user), python=False)
+        target.model.keep.append(pointer[1])
+        return target
+    function = Function(s.function, args, kwargs, bool(s.vectorize), s.arrays or "numpy", len(density.blob_names), prior)
+    mapping = getattr(pool, "map", pool)
+
+    def batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
+        function(points, logp, blobs, mapping)
+
+    density.batch = function.plain_batch() or batch
+    target = Target(new_model(density), python=True)
+    target.batch = density.batch
+    target.make_workers = lambda count: Workers(function, count, dim, start_method)
+    return target
+
+
+def write_starts(starts: Any, folder: str, names: Optional[Sequence[str]]) -> str:
+    """A file of starting points, one row per chain."""
+    points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
+    path = os.path.join(folder, "starts.csv")
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        if names is not None:
+            writer.writerow(names)
+        writer.writerows([[repr(float(value)) for value in row] for row in points])
+    return path
+
+
+def run_target(target: Target, directory: str, values: Dict[str, Any], processes: Optional[int],
+               progress: Optional[bool], temporary: bool, resume: bool = False) -> Result:
+    """Runs to the end, to a stop, or to an exception, which gets the draws so far as the attribute gess_result."""
+    workers = None
+    density = target.model.density
+    if target.make_workers is not None and processes and density is not None:
+        workers = target.make_workers(processes)
+        density.batch = workers.evaluate
+    try:
+        handle = new_options(values)
+        run = Run(target.model, handle, directory, resume)
+        run.kill = workers.close if workers is not None else None
+        line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None
+        if line is not None:
+            run.on_progress(line.show)
+        own_thread = not target.python or bool(processes)
+        try:
+            status = run.go(own_thread)
+        except BaseException as exception:
+            run.free()
+            exception.gess_result = Result(directory, target, values, temporary)  # type: ignore[attr-defined]
+            raise
+        finally:
+            if line is not None:
+                line.close()
+        result = Result(directory, target, values, temporary, run.stats(), status == STOPPED)
+        result.take_summary(run.handle.pointer)
+        run.free()
+        return result
+    finally:
+        if workers is not None:
+            workers.close()
+        if density is not None and target.batch is not None:
+            density.batch = target.batch
+
+
+def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[str]] = None,
+           bounds: Optional[Bounds] = None, periodic: Optional[Sequence[Any]] = None,
+           vectorize: Optional[bool] = None, arrays: Optional[str] = None,
+           blobs: Union[None, int, Sequence[str]] = None, derived: Optional[Callable[..., Any]] = None,
+           derived_names: Optional[Sequence[str]] = None, prior: Any = None, starts: Any = None,
+           args: Sequence[Any] = (), kwargs: Optional[Dict[str, Any]] = None,
+           directory: "Optional[str | os.PathLike[str]]" = None, data: "Optional[str | os.PathLike[str]]" = None,
+           processes: Optional[int] = None, start_method: Optional[str] = None, pool: Any = None, user: int = 0,
+           progress: Optional[bool] = None, **settings: Any) -> Result:
+    """Draws samples from a density.
+
+    `model` is a function that returns the log density at a point (an array of `dim` numbers), up to a constant; the name
+    of a built-in model; the path of a plug-in, with a slash in it; a C function (`gess_logp_fn` of `<gess/gess.h>`: a
+    cfunc of numba, a function pointer of ctypes or cffi, a capsule); or an object with a method `logp` and, as
+    attributes, what is otherwise given by keyword.
+
+    >>> import gess
+    >>> result = gess.sample(lambda x: -0.5 * (x @ x), dim=2, draws=200, seed=3)
+    >>> result.draws.shape
+    (64, 200, 2)
+    >>> bool(abs(result.draws.mean()) < 0.1)
+    True
+
+    dim: the number of parameters; not needed if names, bounds, prior or starts tell it.
+    names: of the parameters.
+    bounds: a pair per parameter, None or infinite for no bound; or pairs by name.
+    periodic: flags, or names, of the parameters whose two bounds are the same point of a circle.
+    vectorize: the function takes an (n, dim) array and returns n log densities.
+    arrays: what a vectorised function takes: "numpy", "jax", "torch" or "cupy".
+    blobs: names, or the number, of further numbers that the function returns beside the log density: (log density,
+        blob, …), or with vectorize (n log densities, an (n, blobs) array). They are stored with the draws.
+    derived, derived_names: a function of a point whose results are stored with the draws.
+    prior: a prior given apart; the function is then the log likelihood. A function, a list of frozen distributions of
+        scipy.stats, or a dict of them by name. Distributions also give bounds and starts.
+    starts: an array with a row per chain; a CSV file; a run directory; or a function that makes a start of dim
+        independent standard normals.
+    args, kwargs: further arguments of the function.
+    directory: for the files of the run; it must not exist unless overwrite=True. Without it the files live as long as
+        the result.
+    data: the data file of a plug-in.
+    processes: the number of processes that evaluate the function; no draw depends on it. start_method: "fork" or "spawn".
+    pool: an object with a method map, such as the pools of schwimmbad and mpi4py.
+    user: with a C function, the address that it gets as its first argument.
+    progress: whether a progress line is shown; by default in terminals and notebooks.
+
+    The other keywords are options of gess:
+
+    """
+    given = {"dim": dim, "names": names, "bounds": bounds, "periodic": periodic, "blobs": blobs, "derived": derived,
+             "derived_names": derived_names, "prior": prior, "starts": starts, "vectorize": vectorize, "arrays": arrays}
+    if processes is not None and processes < 1:
+        raise ValueError("processes= is at least 1")
+    if processes and pool is not None:
+        raise ValueError("give processes= or pool=, not both")
+    if isinstance(model, (str, os.PathLike)):
+        target = named_target(model, data, {**given, "processes": processes, "pool": pool})
+        target.starts = starts
+    else:
+        s = Settings(model, given)
+        target = make_target(model, s, args, kwargs, pool, start_method, user)
+        target.starts = None if callable(s.starts) else s.starts
+    values = dict(settings)
+    if data is not None:
+        values["data"] = os.fspath(data)
+    if values.get("threads") is None:
+        values["threads"] = target.threads(processes)
+    if pool is not None:
+        chains = values.get("chains") or int(options()["chains"].value)
+        values.setdefault("block", chains)  # all points of a round in one call of map
+    return run_in(target, directory, values, processes, progress)
+
+
+def named_target(model: Any, data: Any, given: Dict[str, Any]) -> Target:
+    refused = [name for name, value in given.items() if value is not None and name != "starts"]
+    if refused:
+        raise TypeError(f"the model {os.fspath(model)} describes itself: leave out {', '.join(refused)}")
+    return Target(open_model(os.fspath(model), data), python=False)
+
+
+def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values: Dict[str, Any],
+           processes: Optional[int], progress: Optional[bool]) -> Result:
+    """A run in a directory, or in a temporary one that goes with the result."""
+    scratch = tempfile.mkdtemp(prefix="gess-")
+    keep = False
+    try:
+        starts = target.starts
+        if isinstance(starts, (str, os.PathLike)):
+            values["init"] = os.fspath(starts)
+        elif starts is not None:
+            density = target.model.density
+            points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
+            values.setdefault("chains", len(points))
+            if len(points) < int(values["chains"]):
+                raise UsageError(f"starts= has {len(points)} points for {values['chains']} chains; give one per chain")
+            values["init"] = write_starts(points, scratch, None if density is None else density.names)
+        path = os.path.join(scratch, "run") if directory is None else os.fspath(directory)
+        result = run_target(target, path, values, processes, progress, directory is None)
+        keep = directory is None
+        if keep:
+            weakref.finalize(result, shutil.rmtree, scratch, True)
+        return result
+    except BaseException as exception:
+        partial = getattr(exception, "gess_result", None)
+        if partial is not None and directory is None:
+            keep = True
+            weakref.finalize(partial, shutil.rmtree, scratch, True)
+        raise
+    finally:
+        if not keep:
+            shutil.rmtree(scratch, True)
+
+
+def target_of(model: Any, density: Dict[str, Any]) -> Target:
+    """The target of a run that is continued."""
+    if isinstance(model, (str, os.PathLike)):
+        return Target(open_model(os.fspath(model), density.get("data")), python=False)
+    return make_target(model, Settings(model, dict(density)), density.get("args", ()), density.get("kwargs"), None,
+                       density.get("start_method"), 0)
+
+
+def open_target(specification: str, handle: Handle) -> Target:
+    """The target of a run whose config.json has a specification of its model."""
+    try:
+        return Target(open_model(specification, get_option(handle, "data") or None), python=False)
+    except Error as error:
+        raise UsageError(f"the run's model is {specification!r}, which cannot be opened ({error}); give resume(model=…) "
+                         "the function that it was made with") from error
+
+
+def resume_target(target: Target, result: Result, values: Dict[str, Any], processes: Optional[int],
+                  progress: Optional[bool]) -> Result:
+    """Continues the run of a result, which keeps a temporary directory alive."""
+    saved = stored_options(result.directory)
+    saved.update({name: value for name, value in values.items() if value is not None})
+    continued = run_target(target, result.directory, saved, processes, progress, result.temporary, resume=True)
+    continued.before = result
+    return continued
+
+
+def stored_options(directory: str) -> Dict[str, Any]:
+    """The options of a run as its config.json has them."""
+    handle = read_config(os.path.join(directory, "config.json"))[1]
+    stored = {name: get_option(handle, row.name) for name, row in options().items()}
+    return {name: value for name, value in stored.items() if value != ""}
+
+
+def _document() -> None:
+    """Adds the library's options to the documentation and to the signature of sample()."""
+    table = options()
+    lines = [f"    {name}: {row.help}" + (f" (default {row.value})" if row.value else "")
+             for name, row in table.items() if name not in ("data", "init")]
+    sample.__doc__ = (sample.__doc__ or "").rstrip() + "\n\n" + "\n".join(lines) + "\n"
+    signature = inspect.signature(sample)
+    fixed = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
+    known = {p.name for p in fixed}
+    more = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in table if name not in known]
+    sample.__signature__ = signature.replace(parameters=fixed + more)  # type: ignore[attr-defined]
+
+
+_document()

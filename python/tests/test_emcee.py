@@ -1,0 +1,247 @@
+"""EnsembleSampler: emcee's interface, and where it differs."""
+import pickle
+import warnings
+
+import densities
+import gess.emcee
+import numpy as np
+import pytest
+from gess.emcee import Backend, DifferenceWarning, EnsembleSampler, State, autocorr
+
+warnings.simplefilter("ignore", DifferenceWarning)
+emcee = pytest.importorskip("emcee")
+
+
+def start(walkers=32, dim=3, seed=3):
+    np.random.seed(seed)
+    return np.random.randn(walkers, dim)
+
+
+def log_prob(x):
+    return -0.5 * np.sum(x**2)
+
+
+def chain(steps=30, **keywords):
+    coords = start()
+    sampler = EnsembleSampler(32, 3, log_prob, **keywords)
+    sampler.run_mcmc(coords, steps)
+    return sampler
+
+
+def test_shapes_and_slices():
+    sampler = chain(30)
+    assert sampler.iteration == 30 and sampler.get_chain().shape == (30, 32, 3)
+    assert sampler.get_chain(discard=10, thin=5, flat=True).shape == (4 * 32, 3)
+    assert np.array_equal(sampler.get_chain(thin=3), sampler.get_chain()[2::3])
+    last = sampler.get_last_sample()
+    assert np.array_equal(last.coords, sampler.get_chain()[-1])
+    assert np.allclose(sampler.get_log_prob(), -0.5 * (sampler.get_chain() ** 2).sum(-1))
+    assert sampler.acceptance_fraction.shape == (32,) and sampler.get_autocorr_time(quiet=True).shape == (3,)
+    assert sampler.get_blobs() is None
+
+
+def test_seed_of_numpy_decides():
+    assert np.array_equal(chain().get_chain(), chain().get_chain())
+    np.random.seed(1)
+    coords = start()
+    np.random.seed(2)
+    one = EnsembleSampler(32, 3, log_prob)
+    one.run_mcmc(coords, 30)
+    np.random.seed(4)
+    two = EnsembleSampler(32, 3, log_prob)
+    two.run_mcmc(coords, 30)
+    assert not np.array_equal(one.get_chain(), two.get_chain())
+
+
+def test_steps_do_not_depend_on_how_they_are_asked_for():
+    whole = chain(60).get_chain()
+    coords = start()
+    sampler = EnsembleSampler(32, 3, log_prob)
+    for i, state in enumerate(sampler.sample(coords, iterations=40)):
+        assert np.array_equal(state.coords, whole[i])
+        if i == 24:
+            break
+    sampler.run_mcmc(None, 15)
+    sampler.run_mcmc(state := sampler.get_last_sample(), 20)
+    assert state.coords.shape == (32, 3)
+    assert np.array_equal(sampler.get_chain(), whole)
+    coords = start()
+    thinned = EnsembleSampler(32, 3, log_prob)
+    thinned.run_mcmc(coords, 20, thin_by=3)
+    assert np.array_equal(thinned.get_chain(), whole[2::3])
+
+
+def test_steps_after_reset_are_frozen():
+    coords = start()
+    sampler = EnsembleSampler(32, 3, log_prob)
+    state = sampler.run_mcmc(coords, 12)
+    assert not sampler._engine.sampling
+    adapted = sampler._engine
+    sampler.reset()
+    assert sampler.iteration == 0
+    sampler.run_mcmc(state, 500)
+    assert sampler._engine is adapted and adapted.sampling
+    assert 12 <= adapted.run.stats()["warmup"] <= 30  # it would settle after 59
+    x = sampler.get_chain(flat=True)
+    tau = sampler.get_autocorr_time()
+    error = np.sqrt(tau / len(x))
+    assert np.all(np.abs(x.mean(0)) < 4.5 * error) and np.all(np.abs(x.std(0) - 1) < 4.5 * error)
+
+
+def test_adaptation_settles_without_reset():
+    sampler = chain(400)
+    assert sampler._engine.sampling and sampler._engine.run.stats()["warmup_settled"]
+
+
+def test_other_positions_start_a_new_adaptation():
+    sampler = chain(10)
+    first = sampler._engine
+    sampler.run_mcmc(start(seed=9), 10)
+    assert sampler._engine is not first and sampler.iteration == 20
+
+
+def test_minus_infinity_and_nan():
+    def half(x):
+        return -np.inf if x[0] < 0 else log_prob(x)
+
+    sampler = EnsembleSampler(32, 3, half)
+    sampler.run_mcmc(start(), 50)
+    assert sampler.get_chain()[:, :, 0].min() >= 0 and np.isfinite(sampler.get_log_prob()).all()
+    with pytest.raises(ValueError, match="-inf at every"):
+        EnsembleSampler(32, 3, lambda x: -np.inf).run_mcmc(start(), 5)
+    with pytest.raises(ValueError, match="NaN"):
+        EnsembleSampler(32, 3, lambda x: np.nan).run_mcmc(start(), 5)
+    with pytest.raises(ValueError, match=r"NaN at \["):
+        EnsembleSampler(32, 3, lambda x: np.nan if x[0] > 4 else 0.5 * x[0]).run_mcmc(start(), 500)
+    with pytest.raises(ValueError, match="NaN"):
+        EnsembleSampler(32, 3, log_prob).run_mcmc(State(start(), log_prob=np.full(32, np.nan)), 5)
+
+
+def test_exceptions_propagate_and_the_steps_before_stay():
+    left = [3000]
+
+    def fails(x):
+        left[0] -= 1
+        if left[0] < 0:
+            raise ZeroDivisionError("nothing there")
+        return log_prob(x)
+
+    sampler = EnsembleSampler(32, 3, fails)
+    with pytest.raises(ZeroDivisionError, match="nothing there") as caught:
+        sampler.run_mcmc(start(), 5000)
+    assert any(entry.name == "fails" for entry in caught.traceback)
+    assert 0 < sampler.iteration < 200 and len(sampler.get_chain()) == sampler.iteration
+    left[0] = 10**9
+    sampler.run_mcmc(None, 5)
+
+
+@pytest.mark.parametrize("make", [lambda x: (1.0, "word"), lambda x: (np.arange(3.0),), lambda x: (x[0], 2)])
+def test_blobs_travel_with_their_states(make):
+    calls = [0]
+
+    def with_blobs(x):
+        calls[0] += 1
+        return (log_prob(x), x.copy(), *make(x))
+
+    sampler = EnsembleSampler(32, 3, with_blobs, blobs_dtype=object)
+    sampler.run_mcmc(start(), 20)
+    before = calls[0]
+    blobs = sampler.get_blobs()
+    assert calls[0] == before  # no second evaluation
+    for step, positions in zip(blobs, sampler.get_chain()):
+        for blob, position in zip(step, positions):
+            assert np.array_equal(blob[0], position)
+
+
+def test_blobs_with_names():
+    dtype = [("log_prior", float), ("mean", float)]
+    sampler = EnsembleSampler(32, 3, lambda x: (log_prob(x), 1.5, x.mean()), blobs_dtype=dtype)
+    sampler.run_mcmc(start(), 300)
+    assert np.allclose(sampler.get_blobs()["mean"], sampler.get_chain().mean(-1))
+    assert (sampler.get_blobs(flat=True)["log_prior"] == 1.5).all()
+
+
+def test_many_blobs_are_forgotten():
+    sampler = EnsembleSampler(32, 3, lambda x: (log_prob(x), x.copy()))
+    sampler.run_mcmc(start(), 2000)
+    assert len(sampler._engine.table) < 20000 < sampler.ncall
+    assert np.array_equal(sampler.get_blobs(), sampler.get_chain())
+
+
+def test_vectorize_pool_named_args():
+    from multiprocessing.pool import ThreadPool
+
+    expected = chain().get_chain()
+    coords = start()
+    fast = EnsembleSampler(32, 3, lambda p, s: -0.5 * np.sum((p * s) ** 2, axis=1), vectorize=True, args=[1.0])
+    fast.run_mcmc(coords, 30)
+    assert np.allclose(fast.get_chain(), expected)
+    with ThreadPool(2) as pool:
+        coords = start()
+        pooled = EnsembleSampler(32, 3, log_prob, pool=pool)
+        pooled.run_mcmc(coords, 30)
+    assert np.array_equal(pooled.get_chain(), expected)
+    coords = start()
+    named = EnsembleSampler(32, 3, lambda p: -0.5 * (p["a"] ** 2 + np.sum(p["bc"] ** 2)),
+                            parameter_names={"a": 0, "bc": [1, 2]})
+    named.run_mcmc(coords, 30)
+    assert np.allclose(named.get_chain(), expected)
+    with pytest.raises(ValueError, match="shape"):
+        EnsembleSampler(32, 3, lambda p: 0.0, vectorize=True).run_mcmc(start(), 5)
+
+
+def test_hdf_file_of_emcee(tmp_path):
+    pytest.importorskip("h5py")
+    path = str(tmp_path / "chain.h5")
+    backend = emcee.backends.HDFBackend(path)
+    coords = start()
+    sampler = EnsembleSampler(32, 3, log_prob, backend=backend)
+    for i, _ in enumerate(sampler.sample(coords, iterations=12), 1):
+        reader = emcee.backends.HDFBackend(path, read_only=True)  # while it is written
+        assert reader.iteration == i
+    assert np.array_equal(emcee.backends.HDFBackend(path, read_only=True).get_chain(), chain(12).get_chain())
+    again = EnsembleSampler(32, 3, log_prob, backend=emcee.backends.HDFBackend(path))
+    again.run_mcmc(None, 5)
+    assert again.iteration == 17
+    with pytest.raises(ValueError, match="shape"):
+        EnsembleSampler(16, 3, log_prob, backend=emcee.backends.HDFBackend(path))
+
+
+def test_pickle_and_backends():
+    sampler = EnsembleSampler(32, 3, densities.normal)
+    sampler.run_mcmc(start(), 10)
+    copy = pickle.loads(pickle.dumps(sampler))
+    assert np.array_equal(copy.get_chain(), sampler.get_chain())
+    copy.run_mcmc(None, 3)
+    assert copy.iteration == 13 and isinstance(sampler.backend, Backend)
+
+
+def test_zeus_keywords():
+    seen = []
+    sampler = EnsembleSampler(32, 3, logprob_fn=log_prob, mu=1.0, tune=True, light_mode=False, verbose=False)
+    sampler.run_mcmc(start=start(), nsteps=50, callbacks=[lambda i, x, y: seen.append(x.shape) or i == 19])
+    assert sampler.iteration == 20 and seen[-1] == (20, 32, 3) and sampler.ncall > 600
+    with pytest.raises(TypeError, match="speed"):
+        EnsembleSampler(32, 3, log_prob, speed=1)
+
+
+def test_warning_is_said_once(monkeypatch):
+    monkeypatch.setattr(gess.emcee._ensemble, "_warned", False)
+    with pytest.warns(DifferenceWarning, match="reset"):
+        chain(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        chain(2)
+
+
+def test_autocorrelation_time_is_emcees():
+    x = np.cumsum(np.random.default_rng(2).normal(size=(500, 4, 2)), axis=0)
+    assert np.allclose(autocorr.integrated_time(x, quiet=True), emcee.autocorr.integrated_time(x, quiet=True))
+    with pytest.raises(autocorr.AutocorrError):
+        autocorr.integrated_time(x)
+
+
+def test_modules_of_emcee():
+    assert gess.emcee.backends is emcee.backends and gess.emcee.moves is emcee.moves
+    with pytest.raises(AttributeError):
+        gess.emcee.nothing

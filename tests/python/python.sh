@@ -1,0 +1,58 @@
+#!/bin/sh
+# The Python package: builds it with the library of this build, installs it into a virtual environment and tests it.
+#   python.sh SOURCE_FOLDER BUILD_FOLDER VENV TEST
+# TEST: package (pytest, examples of the docstrings), types (mypy), notebooks, faults (many interrupts), emcee (its
+# documentation's examples against emcee itself). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
+set -eu
+source=$1
+build=$2
+venv=$3
+test=$4
+
+# The copy that is built: setuptools writes beside its sources.
+prepare()
+{
+    if ! cmp -s "$source/tests/python/requirements.txt" "$venv/requirements.txt"; then
+        echo "making $venv"
+        python3 -m venv "$venv"
+        if ! "$venv/bin/pip" -q --disable-pip-version-check install -r "$source/tests/python/requirements.txt"; then
+            "$venv/bin/pip" -q --disable-pip-version-check --retries 0 download --no-deps -d "$venv" cffi ||
+                { echo "PyPI cannot be reached: passed over"; exit 77; }
+            exit 1
+        fi
+        cp "$source/tests/python/requirements.txt" "$venv/requirements.txt"
+    fi
+    copy="$venv/source"
+    rm -rf "$copy"
+    mkdir "$copy"
+    (cd "$source" && cp -R pyproject.toml setup.py README.md LICENSE THIRD_PARTY.md include data "$copy")
+    mkdir "$copy/python"
+    cp -R "$source/python/build_extension.py" "$source/python/native.map" "$source/python/gess" "$copy/python"
+    GESS_BUILD_DIR=$build "$venv/bin/pip" -q --disable-pip-version-check install --no-build-isolation --no-deps \
+        --force-reinstall "$copy"
+}
+
+if [ "$test" = package ]; then
+    prepare
+elif [ ! -d "$venv/source" ]; then
+    echo "python/package has not made $venv: passed over"
+    exit 77
+fi
+cd "$venv"
+export PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg
+python="$venv/bin/python"
+case $test in
+package)
+    "$python" -m pytest -q -p no:cacheprovider --ignore "$source/python/tests/long" "$source/python/tests"
+    "$python" -m pytest -q -p no:cacheprovider --doctest-modules --pyargs gess gess.emcee --ignore-glob '*__main__.py'
+    ;;
+types)
+    cd "$source"
+    "$python" -m mypy --cache-dir "$venv/mypy"
+    ;;
+notebooks) exec "$python" "$source/tests/python/notebooks.py" "$source"/examples/notebooks/*.ipynb ;;
+faults)
+    GESS_INTERRUPTS=50 exec "$python" -m pytest -q -p no:cacheprovider -k random_moments "$source/python/tests/test_faults.py"
+    ;;
+emcee) exec "$python" -m pytest -q -p no:cacheprovider "$source/python/tests/long" ;;
+esac
