@@ -63,8 +63,8 @@ GESS_API const char *gess_version(void);
 GESS_API int gess_version_number(void);
 GESS_API const char *gess_status_text(int status);
 
-/* How and where the library was built, and what it found on this machine: draws may differ in their last bits if one of
- * these does. Texts are constant. */
+/* How and where the library was built, and what it found on this machine. Draws depend on the version only. `blas` says
+ * what makes fits. Texts are constant. */
 typedef struct gess_build_info {
     const char *version, *blas, *cpu, *compiler;
 } gess_build_info;

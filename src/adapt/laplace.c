@@ -370,6 +370,7 @@ static int conclude(gess__laplace *s, int *found)
 {
     size_t dim = s->ensemble->target.dim;
     double gain = 0.0, ratio = INFINITY;
+    int stepped;
     switch (s->at.kind) {
     case ALONG:
         if (scale_directions(s) > 0) {
@@ -381,11 +382,9 @@ static int conclude(gess__laplace *s, int *found)
         begin_round(s, s->at.expected > 0.0 ? STEP : ACROSS);
         return 1;
     case ACROSS:
-        gess__blas_begin();
-        int stepped = newton(s, &gain, &ratio);
+        stepped = newton(s, &gain, &ratio);
         *found = stepped && gain < MAX_GAIN && ratio < MAX_RATIO;
         if (*found) set_approx(s);
-        gess__blas_end();
         begin_round(s, STEP);
         return stepped && !*found;
     default:

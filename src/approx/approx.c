@@ -130,9 +130,7 @@ static int read_fields(gess__approx *approx, const json_t *root, const char *pat
             if (fabs(approx->chol[i + k * dim] - approx->chol[k + i * dim]) > 1e-8 * fabs(approx->chol[i + k * dim]))
                 return gess__fail(err, GESS_ERR_USAGE, "%s: \"sigma\" is not symmetric at row %zu, column %zu", path,
                                   i + 1, k + 1);
-    gess__blas_begin();
     bool good = gess__cholesky(dim, approx->chol);
-    gess__blas_end();
     if (!good) return gess__fail(err, GESS_ERR_USAGE, "%s: \"sigma\" is not positive definite", path);
     gess__approx_ready(approx);
     return GESS_OK;

@@ -98,12 +98,10 @@ void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__f
 {
     GESS_ASSERT(points_are_valid(fitter, count, points) && approx->dim == fitter->dim);
     GESS_ASSERT(count >= 2 * fitter->dim || fitter->inner != NULL);
-    gess__blas_begin();
     if (count < 2 * fitter->dim)
         gess__fit_projected(fitter, count, points, settings, approx, report);
     else
         gess__fit_student_t(fitter, fitter->dim, count, points, settings, approx, report);
-    gess__blas_end();
 }
 
 /* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of

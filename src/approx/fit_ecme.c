@@ -9,14 +9,13 @@
  *   - Σ is divided by the sum of the weights, not by the number of points (Kent, Tyler & Vardi
  *     1994; Meng & van Dyk 1997): the same maximum in far fewer iterations.
  * One iteration costs O(K D² + D³): one product, one Cholesky factorisation and one triangular solve for all points,
- * in tiles (base/tiles.h), which are faster than the BLAS at these sizes.
+ * in tiles (base/tiles.h).
  *
  * Contract: the log-likelihood never falls from one iteration to the next unless a ridge was needed
  * (fit.c). Nothing is allocated; any finite points are accepted. */
 #include "approx/fit.h"
 
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/special.h"
 #include "base/tiles.h"
 #include "base/vmath.h"

@@ -137,7 +137,6 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__appro
     const size_t counts[2] = {pool->half, pool->rest}, new[2] = {pool->half_new, pool->rest_new};
     double all = (double)(counts[0] + counts[1]), before = 0.0, after = 0.0, gap;
     gess__approx *fits[2] = {spare, f->other};
-    gess__blas_begin();
     for (int side = 0; side < 2; side++) {
         before += newest(f, sides[side], counts[side], new[side], approx);
         gess__approx_copy(fits[side], approx);
@@ -158,5 +157,4 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__appro
         gess__approx_copy(spare, approx);
         shrink(f, spare, &best, approx);
     }
-    gess__blas_end();
 }

@@ -299,7 +299,7 @@ static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *rep
     return f->trial->count > 1;
 }
 
-/* The fit, called between gess__blas_begin() and gess__blas_end(). Returns false if the single t stays. */
+/* The fit. Returns false if the single t stays. */
 static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
                 gess__mixture_report *report)
 {
@@ -336,10 +336,8 @@ void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, size_t s
     *report = (gess__mixture_report){0};
     mixture->count = 1;
     mixture->log_weight[0] = 0.0;
-    gess__blas_begin();
     if (!fit(f, pool, size, mixture, report)) {
         report->score -= report->gain;
         report->gain = 0.0;
     }
-    gess__blas_end();
 }

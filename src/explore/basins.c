@@ -3,7 +3,6 @@
 
 #include "adapt/move_mix.h"
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/vmath.h"
@@ -337,7 +336,6 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
     size_t added = 0;
     if (b->count < 2 || !make_scratch(b, l)) return 0;
     double typical = typical_level(b, l);
-    gess__blas_begin();
     for (size_t k = 0; k < b->count; k++) {
         if (b->basin[k].weight < GESS__NEGLIGIBLE || b->basin[k].held == 0) continue;
         if (!(basin_level(b, l, k) > typical + COVERED)) continue;
@@ -345,7 +343,6 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
         add_component(b, l, k);
         added++;
     }
-    gess__blas_end();
     if (added > 0) gess__move_mix_choose(l);
     return added;
 }

@@ -3,7 +3,6 @@
 
 #include "adapt/move_mix.h"
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/tiles.h"
@@ -125,7 +124,6 @@ void gess__weighing_fit(gess__annealing *a)
         return;
     square = mean + dim;
     within = square + dim * dim;
-    gess__blas_begin();
     set_within(a, mean, square, within);
     m->count = a->clusters->count;
     for (size_t k = 0; k < m->count; k++) {
@@ -133,7 +131,6 @@ void gess__weighing_fit(gess__annealing *a)
         m->log_weight[k] = gess__log((double)a->clusters->size[k] / (double)n);
         l->state.fitted_nu[k] = m->component[k]->nu;
     }
-    gess__blas_end();
     free(mean);
 }
 
