@@ -81,8 +81,8 @@ void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, con
 double gess__approx_log_norm(const gess__approx *approx)
 {
     double dim = (double)approx->dim, nu = approx->nu;
-    if (isinf(nu)) return -0.5 * (dim * log(2.0 * M_PI) + approx->log_det);
-    return gess__log_gamma(0.5 * (nu + dim)) - gess__log_gamma(0.5 * nu) - 0.5 * dim * log(nu * M_PI) -
+    if (isinf(nu)) return -0.5 * (dim * gess__log(2.0 * M_PI) + approx->log_det);
+    return gess__log_gamma(0.5 * (nu + dim)) - gess__log_gamma(0.5 * nu) - 0.5 * dim * gess__log(nu * M_PI) -
            0.5 * approx->log_det;
 }
 

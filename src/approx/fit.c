@@ -122,9 +122,11 @@ int gess__ridged_cholesky(size_t dim, double *square, double *scales, const doub
         if (variance > DBL_MAX) variance = DBL_MAX;
         scales[i] = sqrt(variance);
     }
+    static const double ridges[] = {0.0,  1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7,
+                                    1e-6, 1e-5,  1e-4,  1e-3,  1e-2, 1e-1, 1.0};
     bool good = false;
-    for (int power = -13; power <= 0 && !good; power++) {
-        double ridge = power == -13 ? 0.0 : pow(10.0, power);
+    for (size_t r = 0; r < sizeof ridges / sizeof *ridges && !good; r++) {
+        double ridge = ridges[r];
         for (size_t k = 0; k < dim; k++) {
             approx->chol[k + k * dim] = 1.0 + ridge;
             for (size_t i = k + 1; i < dim; i++) {

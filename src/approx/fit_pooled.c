@@ -110,7 +110,7 @@ static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const
     double enough = trials[top].test - allowed;
     while (top > 0 && trials[top - 1].test > enough) top--;
     best = trials[top];
-    *gap = fmax(score(f, pool, fits, &best, 0) - best.test, unshrunk + trials[0].test - 2.0 * best.test);
+    *gap = gess__max(score(f, pool, fits, &best, 0) - best.test, unshrunk + trials[0].test - 2.0 * best.test);
     return best;
 }
 

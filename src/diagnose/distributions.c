@@ -2,6 +2,7 @@
  * beta function. */
 #include "diagnose/distributions.h"
 
+#include "base/special.h"
 #include "base/vmath.h"
 
 #include <float.h>
@@ -47,59 +48,66 @@ double gess__normal_quantile(double p)
     return q < 0.0 ? -z : z;
 }
 
-static const long double tiny = 1e-300L;
+static const double tiny = 1e-300;
 
 /* One term of a continued fraction, by Lentz's method. */
-static void lentz_step(long double term, long double *c, long double *d, long double *value)
+static void lentz_step(double term, double *c, double *d, double *value)
 {
-    *d = 1.0L + term * *d;
-    if (fabsl(*d) < tiny) *d = tiny;
-    *c = 1.0L + term / *c;
-    if (fabsl(*c) < tiny) *c = tiny;
-    *d = 1.0L / *d;
+    *d = 1.0 + term * *d;
+    if (fabs(*d) < tiny) *d = tiny;
+    *c = 1.0 + term / *c;
+    if (fabs(*c) < tiny) *c = tiny;
+    *d = 1.0 / *d;
     *value *= *d * *c;
 }
 
 /* The continued fraction of the incomplete beta function, by Lentz's method; x <= (a+1)/(a+b+2). */
-static long double beta_fraction(long double x, long double a, long double b)
+static double beta_fraction(double x, double a, double b)
 {
-    long double c = 1.0L, d = 1.0L - (a + b) * x / (a + 1.0L);
-    if (fabsl(d) < tiny) d = tiny;
-    d = 1.0L / d;
-    long double value = d;
+    double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0);
+    if (fabs(d) < tiny) d = tiny;
+    d = 1.0 / d;
+    double value = d;
     for (int i = 1; i < 1000000; i++) { /* it takes about sqrt(max(a, b)) iterations */
-        long double m = (long double)i, m2 = 2.0L * m;
-        long double term = m * (b - m) * x / ((a + m2 - 1.0L) * (a + m2));
+        double m = (double)i, m2 = 2.0 * m;
+        double term = m * (b - m) * x / ((a + m2 - 1.0) * (a + m2));
         lentz_step(term, &c, &d, &value);
-        term = -(a + m) * (a + b + m) * x / ((a + m2) * (a + m2 + 1.0L));
+        term = -(a + m) * (a + b + m) * x / ((a + m2) * (a + m2 + 1.0));
         lentz_step(term, &c, &d, &value);
-        if (fabsl(d * c - 1.0L) <= 2.0L * LDBL_EPSILON) break;
+        if (fabs(d * c - 1.0) <= 2.0 * DBL_EPSILON) break;
     }
     return value;
 }
 
-double gess__beta_quantile(double p, double shape_a, double shape_b)
+/* x^a (1-x)^b / B(a, b), as its value at the mean x = a / (a + b), by Stirling's formula, times what it is relative to
+ * that: large logarithms do not cancel. */
+static double beta_kernel(double x, double a, double b)
 {
-    if (!(p > 0.0 && p < 1.0 && shape_a >= 1.0 && shape_b >= 1.0) || isinf(shape_a) || isinf(shape_b)) return NAN;
-    long double a = shape_a, b = shape_b;
-    int sign;
-    long double log_beta = lgammal_r(a, &sign) + lgammal_r(b, &sign) - lgammal_r(a + b, &sign);
-    long double low = 0.0L, high = 1.0L, x = a / (a + b);
+    double mean = a / (a + b), rest = b / (a + b);
+    double remainder = gess__stirling_remainder(a) + gess__stirling_remainder(b) - gess__stirling_remainder(a + b);
+    double relative = a * gess__log1p((x - mean) / mean) + b * gess__log1p((mean - x) / rest);
+    return sqrt(a * rest / 6.28318530717958647693) * gess__exp(relative - remainder);
+}
+
+double gess__beta_quantile(double p, double a, double b)
+{
+    if (!(p > 0.0 && p < 1.0 && a >= 1.0 && b >= 1.0) || isinf(a) || isinf(b)) return NAN;
+    double low = 0.0, high = 1.0, x = a / (a + b);
     /* Newton steps; a step that would leave the bracket is replaced by halving it. */
     for (int i = 0; i < 200; i++) {
-        long double kernel = expl(a * logl(x) + b * log1pl(-x) - log_beta); /* x^a (1-x)^b / B(a, b) */
-        long double lower = x <= (a + 1.0L) / (a + b + 2.0L) ? kernel * beta_fraction(x, a, b) / a
-                                                             : 1.0L - kernel * beta_fraction(1.0L - x, b, a) / b;
-        long double excess = lower - (long double)p;
-        if (excess > 0.0L)
+        double kernel = beta_kernel(x, a, b);
+        double lower = x <= (a + 1.0) / (a + b + 2.0) ? kernel * beta_fraction(x, a, b) / a
+                                                      : 1.0 - kernel * beta_fraction(1.0 - x, b, a) / b;
+        double excess = lower - p;
+        if (excess > 0.0)
             high = x;
         else
             low = x;
-        long double next = x - excess * x * (1.0L - x) / kernel;
-        if (!(next > low && next < high)) next = 0.5L * (low + high);
-        long double moved = fabsl(next - x);
+        double next = x - excess * x * (1.0 - x) / kernel;
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        double moved = fabs(next - x);
         x = next;
-        if (moved <= 4.0L * LDBL_EPSILON * x) break;
+        if (moved <= 4.0 * DBL_EPSILON * x) break;
     }
-    return (double)x;
+    return x;
 }

@@ -301,7 +301,7 @@ static void fit_basin(gess__basins *b, size_t n, gess__approx *t)
 static void add_component(gess__basins *b, gess__learning *l, size_t k)
 {
     gess__mixture *m = l->ensemble->frozen.mixture;
-    double weight = fmax(b->basin[k].weight, MIN_WEIGHT), sum = 0.0;
+    double weight = gess__max(b->basin[k].weight, MIN_WEIGHT), sum = 0.0;
     size_t at = m->count;
     if (m->count < gess__mixture_room(m->dim)) {
         m->count++;

@@ -176,7 +176,7 @@ static size_t owner(const gess__mixture *m, const double *log_t, size_t stride, 
 static double bridge(size_t n1, size_t n2, const double *level, double *error)
 {
     double max = -INFINITY, r = 0.0, s1 = (double)n1 / (double)(n1 + n2), s2 = 1.0 - s1;
-    for (size_t i = 0; i < n1 + n2; i++) max = fmax(max, level[i]);
+    for (size_t i = 0; i < n1 + n2; i++) max = gess__max(max, level[i]);
     *error = INFINITY;
     if (!(max > -INFINITY)) return -INFINITY;
     for (size_t i = n1; i < n1 + n2; i++) r += gess__exp(level[i] - max) / (double)n2;
@@ -199,7 +199,7 @@ static double bridge(size_t n1, size_t n2, const double *level, double *error)
         mean += x / (double)n2;
         square += x * x / (double)n2;
     }
-    *error = mean > 0.0 ? sqrt(fmax(square / (mean * mean) - 1.0, 0.0) / (double)n2) : INFINITY;
+    *error = mean > 0.0 ? sqrt(gess__max(square / (mean * mean) - 1.0, 0.0) / (double)n2) : INFINITY;
     return gess__log(r) + max;
 }
 
@@ -224,7 +224,7 @@ static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
             level[n1 + j - k * g->per] =
                 owner(m, g->log_t, all, n + j) == k ? g->value[j] - g->log_t[k * all + n + j] : -INFINITY;
         out[k].log_mass = bridge(n1, g->per, level, &out[k].error);
-        max = fmax(max, out[k].log_mass);
+        max = gess__max(max, out[k].log_mass);
     }
     return max > -INFINITY;
 }
@@ -251,7 +251,7 @@ static size_t add_draws(gess__annealing *a, const weighing *g, const double *sha
             memcpy(w->points + (points + i) * w->dim, g->points + j * w->dim, w->dim * sizeof *w->points);
             a->raw[points + i] = g->value[j];
             a->weight[points + i] = level;
-            max = fmax(max, level);
+            max = gess__max(max, level);
         }
         for (size_t i = 0; i < g->per; i++) {
             double *weight = &a->weight[points + i];
@@ -270,14 +270,14 @@ static void set_shares(gess__annealing *a, const gess__mode_weight *mass, double
     const gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__annealing_state *s = &a->state;
     double max = -INFINITY, sum = 0.0, n = (double)gess__window_points(&a->learning->adaptation->window);
-    for (size_t k = 0; k < m->count; k++) max = fmax(max, mass[k].log_mass);
+    for (size_t k = 0; k < m->count; k++) max = gess__max(max, mass[k].log_mass);
     for (size_t k = 0; k < m->count; k++) sum += gess__exp(mass[k].log_mass - max);
     s->weighed = m->count;
     for (size_t k = 0; k < m->count; k++) {
         s->weight[k] = gess__exp(mass[k].log_mass - max) / sum;
         s->weight_error[k] = s->weight[k] * mass[k].error;
         s->given_up[k] = s->weight[k] < GESS__NEGLIGIBLE && mass[k].error < MAX_ERROR;
-        share[k] = s->given_up[k] ? s->weight[k] : fmax(s->weight[k], fmax(MIN_KEPT_SHARE, MIN_KEPT / n));
+        share[k] = s->given_up[k] ? s->weight[k] : gess__max(s->weight[k], gess__max(MIN_KEPT_SHARE, MIN_KEPT / n));
         memcpy(a->centre + k * m->dim, m->component[k]->mu, m->dim * sizeof *a->centre);
     }
 }
@@ -291,7 +291,7 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     double share[GESS__MAX_COMPONENTS] = {0}, floored = 0.0;
     set_shares(a, mass, share);
     for (size_t k = 0; k < m->count; k++) {
-        m->log_weight[k] = fmax(a->state.weight[k], MIN_WEIGHT);
+        m->log_weight[k] = gess__max(a->state.weight[k], MIN_WEIGHT);
         floored += m->log_weight[k];
     }
     for (size_t k = 0; k < m->count; k++) m->log_weight[k] = gess__log(m->log_weight[k] / floored);

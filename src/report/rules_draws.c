@@ -2,6 +2,8 @@
  * targets. */
 #include "report/rules.h"
 
+#include "base/vmath.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -56,8 +58,8 @@ void gess__rule_ess(gess__judge *j)
     double min = INFINITY;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double ess = fmin(f->ess_bulk, f->ess_tail);
-        if (gess__is_two_group(j)) ess = fmin(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
+        double ess = gess__min(f->ess_bulk, f->ess_tail);
+        if (gess__is_two_group(j)) ess = gess__min(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
         if (gess__is_constant(f) || !(ess < min)) continue;
         min = ess;
         worst = i;
@@ -137,7 +139,7 @@ static double drift_of(const gess__judge *j, const gess__figures *f)
         return s->draws >= GESS__GEWEKE_DRAWS ? f->geweke * GESS__DRIFT_Z / GESS__GEWEKE_Z : NAN;
     double error = f->chains.shift_error;
     if (gess__is_two_group(j))
-        error = fmax(error, 2.0 * f->mcse_series / f->sd); /* chains that interact drift jointly */
+        error = gess__max(error, 2.0 * f->mcse_series / f->sd); /* chains that interact drift jointly */
     return f->chains.shift / error * GESS__DRIFT_Z / gess__widen(GESS__DRIFT_Z, s->chains);
 }
 

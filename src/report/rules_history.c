@@ -2,6 +2,8 @@
  * per update, and the fit of the approximation. */
 #include "report/rules.h"
 
+#include "base/vmath.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +27,7 @@ void gess__rule_window(gess__judge *j)
     if (s->chains < GESS__MIN_CHAINS) return;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double error = hypot(f->mcse_mean, element(window, "error", s->column[i]));
+        double error = gess__hypot(f->mcse_mean, element(window, "error", s->column[i]));
         double away = fabs(f->mean - element(window, "mean", s->column[i]));
         double z = away / error * GESS__WINDOW_Z / gess__widen(GESS__WINDOW_Z, s->chains);
         if (gess__is_constant(f) || gess__moments_of(&f->tail) >= GESS__NO_SD) continue;
@@ -59,7 +61,7 @@ void gess__rule_log_t(gess__judge *j)
     if (json_array_size(rows) == 0 || j->s->chains < GESS__MIN_CHAINS) return;
     double gap = gess__number_of(json_array_get(rows, json_array_size(rows) - 1), "gap");
     double away = gess__number_of(delta, "log_t_window") - gess__number_of(delta, "log_t_sampling");
-    double error = hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
+    double error = gess__hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
     double allowed =
         GESS__LOG_T_SHIFT * gess__number_of(delta, "dim") + gess__widen(GESS__DRIFT_Z, j->s->chains) * error;
     if (away > 0.0) allowed += 3.0 * gap; /* T gives the draws that it was fitted to a higher density */

@@ -155,8 +155,8 @@ int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, 
             if (fails(r, j, ess, rhat) && (*targets_met || !(r->rhat[j] <= r->rhat[r->failed_column])))
                 r->failed_column = j;
             if (fails(r, j, ess, rhat)) *targets_met = 0;
-            *least_ess = fmin(*least_ess, r->ess[j]);
-            *worst_rhat = fmax(*worst_rhat, r->rhat[j]);
+            *least_ess = gess__min(*least_ess, r->ess[j]);
+            *worst_rhat = gess__max(*worst_rhat, r->rhat[j]);
         }
     }
     free_workers(r);
