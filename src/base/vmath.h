@@ -13,9 +13,13 @@
 #include <string.h>
 
 /* For functions whose loops should use the widest vectors of the machine. The bits are the same in every clone.
- * Sanitizer builds, which cannot resolve clones, have none. */
+ * Sanitizer builds and musl, which cannot resolve clones, have none. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(GESS_NO_CLONES)
+#ifdef __GLIBC__
 #define GESS__VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define GESS__VECTOR
+#endif
 /* For functions that need the widest vectors; check gess__has_widest() before a call. */
 #define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
 #else
