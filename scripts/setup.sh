@@ -8,7 +8,8 @@ test_packages='g++ gfortran libcmocka-dev libopenblas0-pthread libnetcdf-dev lib
 # What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
 # come from PyPI into build/venv (tests/readers/readers.sh).
 long_packages='python3-venv r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
-    slurmctld slurmd slurm-client munge'
+    slurmctld slurmd slurm-client munge
+    clang musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user bzip2'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()

@@ -75,7 +75,7 @@ double gess__erfc(double x)
     double size = fabs(x);
     if (x != x) return x;
     if (size > 28.0) return x > 0.0 ? 0.0 : 2.0;
-    if (size < 2.0) {
+    if (size < 1.3) {
         double term = x, sum = x;
         for (int n = 1; fabs(term) > 1e-18 * fabs(sum) && n < 200; n++) {
             term *= 2.0 * x * x / (2.0 * n + 1.0);
@@ -84,7 +84,7 @@ double gess__erfc(double x)
         return 1.0 - 2.0 / root_pi * gess__exp(-x * x) * sum;
     }
     double fraction = size;
-    for (int n = 120; n > 0; n--) fraction = size + 0.5 * n / fraction;
+    for (int n = 200; n > 0; n--) fraction = size + 0.5 * n / fraction;
     /* e^(−x²) with x² in two parts */
     double square = size * size, tail = gess__exp(-square) / (root_pi * fraction);
     tail = gess__fma(-tail, gess__fma(size, size, -square), tail);

@@ -224,7 +224,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < case_count; i++) {
         if (!wanted(&cases[i], names)) continue;
-        snprintf(path, sizeof path, "%s/%s", folder, cases[i].name);
+        if (snprintf(path, sizeof path, "%s/%s", folder, cases[i].name) >= (int)sizeof path) return 1;
         if (straight)
             run_case(&cases[i], path, FIRST | SECOND);
         else if (parts != 0)
