@@ -390,9 +390,9 @@ static int conclude(gess__laplace *s, int *found)
     default:
         gain = take_step(s);
         int quick = s->at.expected > 0.0;
-        s->at.quick = !quick                                                         ? 0
+        s->at.quick = !quick                                                              ? 0
                       : gain > gess__max(MIN_QUICK_PART * s->at.expected, MIN_QUICK_GAIN) ? s->at.quick + 1
-                                                                                     : MAX_QUICK;
+                                                                                          : MAX_QUICK;
         s->at.expected = 0.0;
         s->at.scalings = 0;
         memset(s->scaled, 0, dim * sizeof *s->scaled);

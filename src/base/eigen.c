@@ -14,8 +14,8 @@
 #include <float.h>
 
 enum {
-    STRIP = 32,   /* rows of eigenvectors */
-    STEPS = 16,   /* QL or QR steps whose rotations are applied together */
+    STRIP = 32,    /* rows of eigenvectors */
+    STEPS = 16,    /* QL or QR steps whose rotations are applied together */
     MAX_STEPS = 30 /* per eigenvalue, on average */
 };
 
@@ -28,10 +28,10 @@ typedef struct step {
 /* Rotation t of a step has the cosine and sine at cosines[t] and sines[t]. */
 typedef struct eigen {
     size_t n, strips;
-    double *d, *e;    /* diagonal, and the elements below it; n each */
-    double *tau;      /* of the reflections; then one column; n */
+    double *d, *e;     /* diagonal, and the elements below it; n each */
+    double *tau;       /* of the reflections; then one column; n */
     double *rotations; /* STEPS × 2 × n: cosines and sines of a step */
-    double *vectors;  /* strips × n × STRIP */
+    double *vectors;   /* strips × n × STRIP */
     step steps[STEPS];
     size_t count;
 } eigen;
@@ -174,8 +174,7 @@ static void make_vectors(eigen *s, const double *a)
 /* ---- diagonal form ---- */
 
 GESS__VECTOR
-static void rotate(const step *by, const double *restrict cosines, const double *restrict sines,
-                   double *restrict strip)
+static void rotate(const step *by, const double *restrict cosines, const double *restrict sines, double *restrict strip)
 {
     double carry[STRIP];
     double *at = strip + by->from * STRIP;
@@ -281,8 +280,8 @@ static bool make_diagonal(eigen *s)
                          .high = high};
         for (size_t l = 0, last = high - low; l < last;) {
             size_t m = l;
-            while (m < last && !negligible(b.e[(ptrdiff_t)m * b.way], b.d[(ptrdiff_t)m * b.way],
-                                           b.d[(ptrdiff_t)(m + 1) * b.way]))
+            while (m < last &&
+                   !negligible(b.e[(ptrdiff_t)m * b.way], b.d[(ptrdiff_t)m * b.way], b.d[(ptrdiff_t)(m + 1) * b.way]))
                 m++;
             if (m < last) b.e[(ptrdiff_t)m * b.way] = 0.0;
             if (m == l) {

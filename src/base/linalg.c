@@ -99,8 +99,8 @@ void gess__solve_lower(size_t n, const double *chol, size_t columns, double *b)
 /* c = factor A Aᵀ, lower triangle. */
 static void symmetric_product(gess__matrix_rows a, size_t n, size_t terms, double factor, double *c)
 {
-    const gess__matmul_job job = {
-        .a = a, .b = a, .rows = n, .columns = n, .terms = terms, .c = c, .stride = n, .lower = 1};
+    const gess__matmul_job job =
+        {.a = a, .b = a, .rows = n, .columns = n, .terms = terms, .c = c, .stride = n, .lower = 1};
     for (size_t k = 0; k < n; k++) memset(c + k + k * n, 0, (n - k) * sizeof *c);
     gess__matmul(&job);
     for (size_t k = 0; k < n; k++)

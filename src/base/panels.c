@@ -14,37 +14,36 @@ enum { P = GESS__PANEL };
 #ifdef GESS__WIDEST
 
 /* One vector per panel and row of b: 24 sums for three panels, which is as many as the registers hold. */
-#define WIDE_PRODUCT(PANELS)                                                                                           \
-    GESS__WIDEST                                                                                                       \
-    static void wide_##PANELS(size_t terms, const double *restrict a, size_t apart, const double *restrict b,          \
-                              double *restrict out)                                                                    \
-    {                                                                                                                  \
-        __m512d sum[P][PANELS];                                                                                        \
-        _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                                         \
-            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) sum[j][p] = _mm512_setzero_pd();               \
-        for (size_t k = 0; k < terms; k++) {                                                                           \
-            __m512d column[PANELS];                                                                                    \
-            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) column[p] =                                    \
-                _mm512_loadu_pd(a + p * apart + k * P);                                                                \
-            _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                                     \
-            {                                                                                                          \
-                __m512d factor = _mm512_set1_pd(b[k * P + j]);                                                         \
-                _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) sum[j][p] =                                \
-                    _mm512_fmadd_pd(column[p], factor, sum[j][p]);                                                     \
-            }                                                                                                          \
-        }                                                                                                              \
-        _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                                         \
-            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++)                                                \
-                _mm512_storeu_pd(out + (j * PANELS + p) * P, sum[j][p]);                                               \
+#define WIDE_PRODUCT(PANELS)                                                                                  \
+    GESS__WIDEST                                                                                              \
+    static void wide_##PANELS(size_t terms, const double *restrict a, size_t apart, const double *restrict b, \
+                              double *restrict out)                                                           \
+    {                                                                                                         \
+        __m512d sum[P][PANELS];                                                                               \
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                                \
+            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) sum[j][p] = _mm512_setzero_pd();      \
+        for (size_t k = 0; k < terms; k++) {                                                                  \
+            __m512d column[PANELS];                                                                           \
+            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) column[p] =                           \
+                _mm512_loadu_pd(a + p * apart + k * P);                                                       \
+            _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                            \
+            {                                                                                                 \
+                __m512d factor = _mm512_set1_pd(b[k * P + j]);                                                \
+                _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++) sum[j][p] =                       \
+                    _mm512_fmadd_pd(column[p], factor, sum[j][p]);                                            \
+            }                                                                                                 \
+        }                                                                                                     \
+        _Pragma("GCC unroll 8") for (size_t j = 0; j < P; j++)                                                \
+            _Pragma("GCC unroll 3") for (size_t p = 0; p < PANELS; p++)                                       \
+                _mm512_storeu_pd(out + (j * PANELS + p) * P, sum[j][p]);                                      \
     }
 WIDE_PRODUCT(1)
 WIDE_PRODUCT(2)
 WIDE_PRODUCT(3)
 
 /* One panel and four rows of b at a time: eight sums. */
-__attribute__((target("arch=x86-64-v3"))) static void narrow(size_t terms, const double *restrict a,
-                                                             const double *restrict b, double *restrict out,
-                                                             size_t column_length)
+__attribute__((target("arch=x86-64-v3"))) static void
+narrow(size_t terms, const double *restrict a, const double *restrict b, double *restrict out, size_t column_length)
 {
     enum { ROWS = 4 };
     __m256d sum[ROWS][2];
@@ -73,8 +72,7 @@ static void with_vectors(gess__vectors with, size_t panels, size_t terms, const 
         return;
     }
     for (size_t p = 0; p < panels; p++)
-        for (size_t j = 0; j < P; j += 4)
-            narrow(terms, a + p * apart, b + j, out + (j * panels + p) * P, panels * P);
+        for (size_t j = 0; j < P; j += 4) narrow(terms, a + p * apart, b + j, out + (j * panels + p) * P, panels * P);
 }
 
 #endif
@@ -88,8 +86,7 @@ static void plain(size_t terms, const double *restrict a, const double *restrict
     float64x2_t sum[ROWS][VECTORS];
     _Pragma("GCC unroll 4") for (size_t j = 0; j < ROWS; j++)
         _Pragma("GCC unroll 4") for (size_t v = 0; v < VECTORS; v++) sum[j][v] = vdupq_n_f64(0.0);
-    for (size_t k = 0; k < terms; k++)
-        _Pragma("GCC unroll 4") for (size_t v = 0; v < VECTORS; v++)
+    for (size_t k = 0; k < terms; k++) _Pragma("GCC unroll 4") for (size_t v = 0; v < VECTORS; v++)
         {
             float64x2_t column = vld1q_f64(a + k * P + 2 * v);
             _Pragma("GCC unroll 4") for (size_t j = 0; j < ROWS; j++) sum[j][v] =

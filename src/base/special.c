@@ -36,8 +36,8 @@ static const double log_root_2pi = 9.18938533204672669541e-01, log_root_2pi_low 
 /* The series of Stirling's formula, x >= 10: B₂ₙ / (2n (2n − 1) x^(2n−1)). */
 static double stirling_series(double x)
 {
-    static const double c[] = {1.0 / 12,           -1.0 / 360,  1.0 / 1260,      -1.0 / 1680, 1.0 / 1188,
-                               -691.0 / 360360.0, 1.0 / 156.0, -3617.0 / 122400.0};
+    static const double c[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260,  -1.0 / 1680,
+                               1.0 / 1188, -691.0 / 360360.0, 1.0 / 156.0, -3617.0 / 122400.0};
     double z = 1.0 / (x * x), sum = 0.0;
     for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--) sum = sum * z + c[i];
     return sum / x;

@@ -1,5 +1,5 @@
-/* Sums with the rounding errors of every addition summed beside them (T. Ogita, S. M. Rump & S. Oishi, "Accurate sum and
- * dot product", SIAM Journal on Scientific Computing 26, 2005, algorithm Sum2), in LANES interleaved parts. */
+/* Sums with the rounding errors of every addition summed beside them (T. Ogita, S. M. Rump & S. Oishi, "Accurate sum
+ * and dot product", SIAM Journal on Scientific Computing 26, 2005, algorithm Sum2), in LANES interleaved parts. */
 #include "base/sums.h"
 
 #include "base/tiles.h"

@@ -10,8 +10,8 @@ typedef struct gess__pair {
     double high, low;
 } gess__pair;
 
-/* The mean of x[0], x[stride], …, n > 0 numbers. If it is not finite, neither is `high`, and low is 0. The mean of equal
- * numbers is that number. */
+/* The mean of x[0], x[stride], …, n > 0 numbers. If it is not finite, neither is `high`, and low is 0. The mean of
+ * equal numbers is that number. */
 gess__pair gess__mean(size_t n, const double *x, size_t stride);
 
 /* Σ (x − centre)². */

@@ -129,8 +129,8 @@ double gess__series_rhat(gess__posterior_workspace *work, const double *series)
     column_means(work, series);
     double within = 0.0;
     for (size_t c = 0; c < columns; c++)
-        within += gess__strided_variance(rows, series + gess__posterior_begin(work, c), work->split.stride,
-                                         work->means[c]);
+        within +=
+            gess__strided_variance(rows, series + gess__posterior_begin(work, c), work->split.stride, work->means[c]);
     double between = (double)rows * variance_of_means(work);
     return sqrt((between / (within / (double)columns) + (double)rows - 1.0) / (double)rows);
 }

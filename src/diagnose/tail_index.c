@@ -59,7 +59,7 @@ static pareto fit_pareto(size_t n, const double *x)
 static double influence(const pareto *p, double y)
 {
     double k = gess__max(p->shape, -0.5); /* the information exists above -1/2 */
-    if (fabs(k) < 1e-4) k = 1e-4;    /* the limit at 0, without its cancellation */
+    if (fabs(k) < 1e-4) k = 1e-4;         /* the limit at 0, without its cancellation */
     double w = y / p->scale, rest = gess__max(1.0 + k * w, 1e-3);
     double score_shape = gess__log(rest) / (k * k) - (1.0 + 1.0 / k) * w / rest;
     double score_scale = (1.0 + k) * w / rest - 1.0;

@@ -61,7 +61,8 @@ void gess__rule_log_t(gess__judge *j)
     if (json_array_size(rows) == 0 || j->s->chains < GESS__MIN_CHAINS) return;
     double gap = gess__number_of(json_array_get(rows, json_array_size(rows) - 1), "gap");
     double away = gess__number_of(delta, "log_t_window") - gess__number_of(delta, "log_t_sampling");
-    double error = gess__hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
+    double error =
+        gess__hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
     double allowed =
         GESS__LOG_T_SHIFT * gess__number_of(delta, "dim") + gess__widen(GESS__DRIFT_Z, j->s->chains) * error;
     if (away > 0.0) allowed += 3.0 * gap; /* T gives the draws that it was fitted to a higher density */

@@ -1,5 +1,6 @@
-/* Short runs of every model, kernel and schedule, with maps, mixtures and annealing in use, each stopped in the middle of its
- * draws, or by a stop rule, and resumed; prints a line of checksums for each, which must be the same on every machine:
+/* Short runs of every model, kernel and schedule, with maps, mixtures and annealing in use, each stopped in the middle
+ * of its draws, or by a stop rule, and resumed; prints a line of checksums for each, which must be the same on every
+ * machine:
  *
  *   CASE DRAWS HISTORY SUMMARY     draws.gess; history.json without its times; all figures of the summary
  *
@@ -193,8 +194,8 @@ static int wanted(const one *c, char **names)
 
 static void remove_run(const char *directory)
 {
-    static const char *const files[] = {"checkpoint", "checkpoint.old", "config.json", "draws.gess", "history.json",
-                                        "lock",       "log.txt",        "summary.json"};
+    static const char *const files[] = {"checkpoint",   "checkpoint.old", "config.json", "draws.gess",
+                                        "history.json", "lock",           "log.txt",     "summary.json"};
     char path[5120];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);

@@ -54,7 +54,8 @@ static void judge(const char *what, const char *kind, size_t n, errors e)
         fail_msg("%s, %s, n = %zu: %g, LAPACK has %g", what, kind, n, e.ours, e.reference);
 }
 
-/* Points whose covariance is far from singular ("good"), or has narrow directions and units from 1e-6 to 1e6 ("bad"). */
+/* Points whose covariance is far from singular ("good"), or has narrow directions and units from 1e-6 to 1e6 ("bad").
+ */
 static double *points(size_t n, size_t count, int bad)
 {
     double *x = random_doubles(1, n, n * count);
@@ -141,8 +142,7 @@ static void check_factors(size_t n, int bad)
     double *x = points(n, count, bad), *a = numbers(n * n), *ours = numbers(n * n), *theirs = numbers(n * n);
     gess__self_product(n, count, 1.0, x, ours);
     gess__openblas_self_product(n, count, 1.0, x, theirs);
-    judge("symmetric product", kind, n,
-          (errors){product_error(n, count, x, ours), product_error(n, count, x, theirs)});
+    judge("symmetric product", kind, n, (errors){product_error(n, count, x, ours), product_error(n, count, x, theirs)});
     memcpy(a, ours, n * n * sizeof *a);
     memcpy(theirs, a, n * n * sizeof *a);
     assert_true(gess__cholesky(n, ours));

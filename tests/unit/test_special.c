@@ -239,7 +239,8 @@ static void others_everywhere(void **state)
         for (int k = 0; k < power; k++) ten *= 10.0;
         assert_true(gess__log10(ten) == (double)power);
     }
-    assert_true(gess__erfc(0.0) == 1.0 && gess__erfc(40.0) == 0.0 && gess__erfc(-40.0) == 2.0 && isnan(gess__erfc(NAN)));
+    assert_true(gess__erfc(0.0) == 1.0 && gess__erfc(40.0) == 0.0 && gess__erfc(-40.0) == 2.0 &&
+                isnan(gess__erfc(NAN)));
 }
 
 static void angles_everywhere(void **state)
@@ -275,7 +276,8 @@ static void means_are_exact(void **state)
                 assert_true(equal.high + equal.low == far[f]);
                 assert_true(gess__sum_of_squares(n, x, stride, equal) == 0.0);
                 for (size_t i = 0; i < n; i++) {
-                    x[i * stride] = far[f] + gess__uniform((gess__key){.seed = 6, .purpose = GESS__FOR_TEST}, (uint32_t)i);
+                    x[i * stride] =
+                        far[f] + gess__uniform((gess__key){.seed = 6, .purpose = GESS__FOR_TEST}, (uint32_t)i);
                     sum += (long double)x[i * stride];
                 }
                 gess__pair mean = gess__mean(n, x, stride);
@@ -295,15 +297,19 @@ static void smaller_larger_and_length(void **state)
     assert_true(gess__min(1.0, 2.0) == 1.0 && gess__max(1.0, 2.0) == 2.0 && gess__min(2.0, 1.0) == 1.0);
     assert_true(gess__min(NAN, 2.0) == 2.0 && gess__max(2.0, NAN) == 2.0 && isnan(gess__min(NAN, NAN)));
     assert_true(signbit(gess__max(0.0, -0.0)) && !signbit(gess__max(-0.0, 0.0)) && signbit(gess__min(0.0, -0.0)));
-    assert_true(gess__hypot(3.0, -4.0) == 5.0 && gess__hypot(0.0, 0.0) == 0.0 && gess__hypot(-INFINITY, 1.0) == INFINITY);
+    assert_true(gess__hypot(3.0, -4.0) == 5.0 && gess__hypot(0.0, 0.0) == 0.0 &&
+                gess__hypot(-INFINITY, 1.0) == INFINITY);
     assert_true(gess__hypot(3e300, 4e300) == 5e300 && isnan(gess__hypot(NAN, 1.0)) && isnan(gess__hypot(1.0, NAN)));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(others_everywhere), cmocka_unit_test(angles_everywhere), cmocka_unit_test(means_are_exact), cmocka_unit_test(smaller_larger_and_length), cmocka_unit_test(digamma_known), cmocka_unit_test(digamma_everywhere), cmocka_unit_test(log_gamma),
-        cmocka_unit_test(roots),         cmocka_unit_test(roots_at_ends),      cmocka_unit_test(sorted),
+        cmocka_unit_test(others_everywhere), cmocka_unit_test(angles_everywhere),
+        cmocka_unit_test(means_are_exact),   cmocka_unit_test(smaller_larger_and_length),
+        cmocka_unit_test(digamma_known),     cmocka_unit_test(digamma_everywhere),
+        cmocka_unit_test(log_gamma),         cmocka_unit_test(roots),
+        cmocka_unit_test(roots_at_ends),     cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

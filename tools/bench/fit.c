@@ -106,8 +106,8 @@ static int measure(size_t dim, size_t count, int trials, double goal, gess__benc
     }
     if (status == GESS_OK) {
         double d = (double)dim, k = (double)count, per_iteration = 2.0 * k * d * (d + 1.0) + d * d * d / 3.0;
-        gess__bench_add(result, gess__bench_median((size_t)trials, fits), gess__bench_median((size_t)trials, blas), goal,
-                        0, "%zu points, D = %zu: %u iterations, %.4g operations%s", count, dim, report.iterations,
+        gess__bench_add(result, gess__bench_median((size_t)trials, fits), gess__bench_median((size_t)trials, blas),
+                        goal, 0, "%zu points, D = %zu: %u iterations, %.4g operations%s", count, dim, report.iterations,
                         per_iteration * (report.iterations + 1), gess__openblas() ? "" : "; no OpenBLAS here");
     }
     problem_free(&p);
