@@ -32,12 +32,54 @@ error_t take_one(int key, char *argument, struct argp_state *state, const char *
     }
 }
 
+/* How many options of argp begin with text[length]; *exact: the one that is equal, or the last of them. */
+static size_t count_options(const struct argp *argp, const char *text, size_t length, const struct argp_option **exact)
+{
+    size_t count = 0;
+    bool equal = false;
+    for (const struct argp_option *o = argp->options; o != NULL && o->name != NULL; o++) {
+        if (strncmp(o->name, text, length) != 0) continue;
+        count++;
+        if (!equal) *exact = o;
+        equal |= strlen(o->name) == length;
+    }
+    return count;
+}
+
+/* A usage error for a long option that does not exist but is near one that does; argp's own message names none. */
+static void suggest_option(const struct argp *argp, int argc, char **argv)
+{
+    const char *names[128] = {"help", "usage"};
+    size_t count = 2, nearest;
+    for (const struct argp_option *o = argp->options; o != NULL && o->name != NULL && count < 128; o++)
+        names[count++] = o->name;
+    for (int i = 1; i < argc && argv[i] != NULL && strcmp(argv[i], "--") != 0; i++) {
+        if (strncmp(argv[i], "--", 2) != 0) continue;
+        const char *text = argv[i] + 2;
+        size_t length = strcspn(text, "=");
+        const struct argp_option *option = NULL;
+        if (strncmp("help", text, length) == 0 || strncmp("usage", text, length) == 0) continue;
+        if (count_options(argp, text, length, &option) > 0) {
+            if (option->arg != NULL && text[length] == '\0') i++; /* its value may look like an option */
+            continue;
+        }
+        char word[64];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (gess_nearest_name(word, count, names, &nearest, NULL) != GESS_OK || nearest == count) continue;
+        if (launch_rank() == 0)
+            fprintf(stderr, "%s: there is no option --%s; did you mean --%s?\nTry `%s --help' for more information.\n",
+                    argv[0], word, names[nearest], argv[0]);
+        exit(GESS_ERR_USAGE);
+    }
+}
+
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
 {
     static char name[64];
     snprintf(name, sizeof name, "gess %s", argv[0]);
     argv[0] = name;
     argp_err_exit_status = GESS_ERR_USAGE;
+    suggest_option(argp, argc, argv);
     /* of several processes only rank 0 prints */
     FILE *out = stdout, *messages = stderr, *nowhere = launch_rank() > 0 ? fopen("/dev/null", "w") : NULL;
     if (nowhere != NULL) stdout = stderr = nowhere;
@@ -113,7 +155,14 @@ static int run_command(int argc, char **argv, gess_error *err)
         return print_help(stdout, err);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, argv[1]) == 0) return table[i].run(argc - 1, argv + 1, err);
-    return fail(err, GESS_ERR_USAGE, "no command `%s`; `gess --help` lists them", argv[1]);
+    const char *names[sizeof table / sizeof *table];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) names[i] = table[i].name;
+    size_t nearest = sizeof table / sizeof *table;
+    TRY(gess_nearest_name(argv[1], nearest, names, &nearest, err));
+    if (nearest == sizeof table / sizeof *table)
+        return fail(err, GESS_ERR_USAGE, "no command `%s`; `gess --help` lists them", argv[1]);
+    return fail(err, GESS_ERR_USAGE, "no command `%s`; did you mean `gess %s`? `gess --help` lists the commands",
+                argv[1], names[nearest]);
 }
 
 int main(int argc, char **argv)

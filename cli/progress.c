@@ -1,10 +1,12 @@
-/* Prints the progress line of `gess sample` and `gess resume`: position, ESS, R-hat, evaluations per second, and the
- * time that is left. */
+/* Prints the progress line of `gess sample` and `gess resume`: the phase and its share, ESS, R-hat, evaluations per
+ * second, and the time that is left. */
 #include "progress.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -27,39 +29,60 @@ static double option_number(const gess_options *options, const char *name)
     return strtod(text, NULL);
 }
 
+static bool has_value(const gess_options *options, const char *name, const char *value)
+{
+    char text[64] = "";
+    gess_options_get(options, name, text, sizeof text, NULL);
+    return strcmp(text, value) == 0;
+}
+
 void begin_progress(struct progress *p, const gess_options *options)
 {
     *p = (struct progress){.terminal = isatty(STDERR_FILENO),
-                           .target_ess = option_number(options, "target-ess"),
-                           .target_rhat = option_number(options, "target-rhat"),
-                           .max_evals = option_number(options, "max-evals")};
+                           .ends_itself = has_value(options, "warmup", "auto"),
+                           .until_targets = has_value(options, "draws", "auto")};
+    if (p->until_targets) snprintf(p->of_target, sizeof p->of_target, " of %.0f", option_number(options, "target-ess"));
 }
 
-/* Seconds until the targets are met or --max-evals is reached, whichever is first; NaN before the first check. Assumes
- * that ESS is proportional to the draws and R-hat² - 1 to their inverse. */
-static double time_to_targets(const struct progress *p, const gess_stats *s)
+/* Digits in groups of three. */
+static const char *show_count(uint64_t count, char text[32])
 {
-    if (s->checked_draws == 0 || !isfinite(s->worst_rhat) || s->draws == 0 || p->target_rhat <= 1.0) return NAN;
-    double factor = fmax(p->target_ess / s->least_ess,
-                         (s->worst_rhat * s->worst_rhat - 1.0) / (p->target_rhat * p->target_rhat - 1.0));
-    double draws = (double)s->checked_draws * factor - (double)s->draws;
-    double left = fmax(draws, 0.0) * s->seconds_sampling / (double)s->draws;
-    return fmin(left, fmax(p->max_evals - (double)s->evals, 0.0) / p->rate);
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)count), used = 0;
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0) text[used++] = ',';
+        text[used++] = digits[i];
+    }
+    text[used] = '\0';
+    return text;
 }
 
-/* The position of the run, and how long it will still take. */
-static void describe_position(const struct progress *p, const gess_stats *s, uint64_t planned, char *text, size_t size)
+/* The phase, how much of it is done, and how long the run will still take. */
+static void describe_position(const struct progress *p, const gess_stats *s, char *text, size_t size)
 {
-    char left[40] = "";
-    double seconds =
-        planned > 0 ? s->seconds / (double)s->iterations * (double)(planned - s->iterations) : time_to_targets(p, s);
-    if (isfinite(seconds)) show_time(left, sizeof left, seconds);
-    int used = s->draws == 0 ? snprintf(text, size, "warm-up, iteration %llu", (unsigned long long)s->iterations)
-                             : snprintf(text, size, "draw %llu", (unsigned long long)s->draws);
-    if (planned > 0)
-        used += snprintf(text + used, size - (size_t)used, ", %d %%",
-                         (int)(100.0 * (double)s->iterations / (double)planned));
-    if (left[0] != '\0') snprintf(text + used, size - (size_t)used, ", %s%s left", planned > 0 ? "" : "about ", left);
+    char done[32], total[32], left[40];
+    int used;
+    show_count(s->phase_done, done);
+    show_count(s->phase_total, total);
+    if (s->phase == GESS_PHASE_LEARNING) {
+        used = snprintf(text, size, "learning: %s evaluations", done);
+        if (s->phase_total > 0)
+            used += snprintf(text + used, size - (size_t)used, " of %s%s", p->ends_itself ? "at most " : "", total);
+    } else {
+        used = snprintf(text, size, "sampling: draw %s", done);
+        if (s->phase_total > 0)
+            used += snprintf(text + used, size - (size_t)used, " of %s%s (%d %%)", p->until_targets ? "about " : "",
+                             total, (int)(100.0 * (double)s->phase_done / (double)s->phase_total));
+    }
+    if (!isfinite(s->seconds_left)) return;
+    show_time(left, sizeof left, s->seconds_left);
+    bool most = s->phase == GESS_PHASE_LEARNING && p->ends_itself;
+    bool last = s->seconds_left < 1.0; /* a rounded 0 would stay for as long as the last draw takes */
+    snprintf(text + used, size - (size_t)used, ", %s%s left",
+             most   ? "at most "
+             : last ? "less than "
+                    : "about ",
+             last ? "1 s" : left);
 }
 
 /* Cuts the line to the width of the terminal, between UTF-8 characters. */
@@ -85,12 +108,13 @@ int show_progress(void *user, const gess_stats *s, uint64_t planned)
     if (updates > 0.0) p->evals_per_update = evals / updates;
     double rate = evals / passed;
     p->rate = p->rate > 0.0 ? 0.8 * p->rate + 0.2 * rate : rate;
-    char nu[40] = "", position[160], figures[160] = "", line[512];
+    char nu[40] = "", position[240], figures[160] = "", line[512];
     if (!isnan(s->nu)) snprintf(nu, sizeof nu, ", nu %.3g", s->nu);
-    describe_position(p, s, planned, position, sizeof position);
+    (void)planned;
+    describe_position(p, s, position, sizeof position);
     if (isfinite(s->worst_rhat))
-        snprintf(figures, sizeof figures, ", ESS %.0f, R-hat %.3f (slowest: %s)", s->least_ess, s->worst_rhat,
-                 s->slowest);
+        snprintf(figures, sizeof figures, ", ESS %.0f%s, R-hat %.3f (slowest: %s)", s->least_ess, p->of_target,
+                 s->worst_rhat, s->slowest);
     snprintf(line, sizeof line, "%s%s, %.3g evaluations/s, %.2f per update%s", position, figures, p->rate,
              p->evals_per_update, nu);
     for (char *c = line; *c != '\0'; c++)

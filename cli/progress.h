@@ -5,7 +5,9 @@
 #include <gess/gess.h>
 
 struct progress {
-    double target_ess, target_rhat, max_evals; /* the options of these names */
+    int ends_itself;         /* warm-up ends itself */
+    int until_targets;       /* sampling ends when its targets are met */
+    char of_target[40];      /* " of 1000", the effective sample size that is wanted; empty: none is */
     int terminal;            /* whether standard error is one: then one line is rewritten, otherwise lines are added */
     double last;             /* seconds of the run at which a line was shown */
     gess_stats previous;     /* at that moment */

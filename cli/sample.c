@@ -129,13 +129,14 @@ static char *filter(int key, const char *text, void *input)
     return all;
 }
 
-/* gess-runs/MODEL-SEED, with _ for every character that a file name should not have. */
-static void default_directory(const struct arguments *a, char *path, size_t size)
+/* gess-runs/MODEL-SEED, with the model's title and with _ for every character that a file name should not have. */
+static void default_directory(const struct arguments *a, const gess_model *model, char *path, size_t size)
 {
     char seed[64] = "";
+    gess_model_info info = {0};
     int prefix = snprintf(path, size, "gess-runs/");
-    const char *slash = strrchr(a->model, '/'), *colon = strchr(a->model, ':');
-    const char *name = slash != NULL && colon == NULL ? slash + 1 : a->model;
+    gess_model_describe(model, &info, sizeof info, NULL);
+    const char *name = info.title != NULL ? info.title : a->model;
     gess_options_get(a->options, "seed", seed, sizeof seed, NULL);
     snprintf(path + prefix, size - (size_t)prefix, "%s-%s", name, seed);
     for (char *c = path + prefix; *c != '\0'; c++)
@@ -163,9 +164,9 @@ static int start(void *data, gess_error *err)
     gess_model *model = NULL;
     gess_run *run = NULL;
     if (a->model == NULL) a->model = a->config_model;
-    default_directory(a, directory, sizeof directory);
-    if (a->directory == NULL) a->directory = directory;
     int status = open_model(&model, a->model, a->options, err);
+    if (status == GESS_OK) default_directory(a, model, directory, sizeof directory);
+    if (a->directory == NULL) a->directory = directory;
     if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
     if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);
     gess_run_free(run);

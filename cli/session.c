@@ -96,8 +96,10 @@ static int print_failure(const gess_summary *summary, const char *directory, ges
     if (status == GESS_OK) status = gess_verdict_info(verdict, &result, sizeof result, err);
     if (status == GESS_OK && !result.pass) {
         status = gess_verdict_finding(verdict, 0, &worst, sizeof worst, err);
-        if (status == GESS_OK)
-            printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", worst.text, directory);
+        char *quoted = NULL;
+        if (status == GESS_OK) status = gess_text_quote(directory, &quoted, err);
+        if (status == GESS_OK) printf("DO NOT TRUST THIS YET: %s (`gess diagnose %s` says more)\n", worst.text, quoted);
+        gess_text_free(quoted);
     }
     gess_verdict_free(verdict);
     return status;
@@ -116,18 +118,21 @@ static int print_summary(const gess_summary *summary, const gess_stats *stats, c
     return status == GESS_OK ? finish_output(err) : status;
 }
 
+/* `announced`: the terminal shows that it is at work. */
 static int write_summary(const gess_run *run, const gess_options *options, const char *directory, int quiet,
-                         gess_error *err)
+                         int announced, gess_error *err)
 {
     char threads[64] = "";
     gess_stats stats;
     gess_summary *summary = NULL;
     TRY(gess_run_stats(run, &stats, sizeof stats, err));
+    if (stats.draws == 0 && announced) fputs("\r\033[K", stderr);
     if (stats.draws == 0) return GESS_OK;
     TRY(gess_options_get(options, "threads", threads, sizeof threads, err));
     const gess_summary_settings settings = {.threads = (unsigned)strtoul(threads, NULL, 10)};
     int status = gess_summary_new_run(&summary, run, &settings, sizeof settings, err);
     if (status == GESS_OK) status = gess_summary_write(summary, directory, err);
+    if (announced) fputs("\r\033[K", stderr);
     if (status == GESS_OK && !quiet) status = print_summary(summary, &stats, options, directory, err);
     gess_summary_free(summary);
     return status;
@@ -154,13 +159,18 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
     catch_signals(run);
     int status = gess_run_go(run, err);
     catch_signals(NULL);
-    if (progress.terminal && progress.last > 0.0) fputc('\n', stderr);
+    if (progress.terminal && progress.last > 0.0) fputs("\r\033[K", stderr);
     if (status != GESS_OK && status != GESS_ERR_STOPPED) return status;
-    TRY(write_summary(run, options, directory, quiet, err));
+    if (progress.terminal && progress.last > 0.0) fputs("summarising", stderr);
+    TRY(write_summary(run, options, directory, quiet, progress.terminal && progress.last > 0.0, err));
     if (status == GESS_OK) return GESS_OK;
     gess_stats stats;
     TRY(gess_run_stats(run, &stats, sizeof stats, err));
-    return fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
-                stats.out_of_time ? "the time limit --max-time is over: stopped" : "stopped",
-                (unsigned long long)stats.draws, directory);
+    char *quoted = NULL;
+    TRY(gess_text_quote(directory, &quoted, err));
+    fail(err, GESS_ERR_STOPPED, "%s after %llu draws per chain; to continue: gess resume %s",
+         stats.out_of_time ? "the time limit --max-time is over: stopped" : "stopped", (unsigned long long)stats.draws,
+         quoted);
+    gess_text_free(quoted);
+    return GESS_ERR_STOPPED;
 }

@@ -2,8 +2,9 @@
 # shellcheck shell=sh disable=SC2034,SC2086
 
 build_packages='gcc libc6-dev make cmake pkgconf
-    librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js'
-test_packages='g++ gfortran libcmocka-dev libopenblas0-pthread libnetcdf-dev libhdf5-dev strace
+    librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js
+    libnetcdf-dev libhdf5-dev'
+test_packages='g++ gfortran libcmocka-dev libopenblas0-pthread strace
     libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 python3-cffi gnuplot-nox'
 # What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
 # come from PyPI into build/venv (tests/readers/readers.sh).

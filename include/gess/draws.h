@@ -37,6 +37,9 @@ enum gess_format {
 /* Releases text that a function of gess has returned. */
 GESS_API void gess_text_free(char *text /* or NULL */);
 
+/* The text as an argument of a shell command, in quotes if it needs them, without a newline at its end. */
+GESS_API int gess_text_quote(const char *text, char **quoted, gess_error *err);
+
 /* ---- draws ---- */
 
 /* The draws of a run, in the user's scale. Those that only some chains have, because the run goes on, are not seen. */
@@ -124,7 +127,9 @@ typedef struct gess_summary_stats {
 } gess_summary_stats;
 
 /* The figures of one parameter; NaN for one that does not exist. If tails are too heavy for a variance, that includes
- * sd, mcse_sd, mcse_mean and mcse_series; if they are too heavy for a mean, also mean. */
+ * sd, mcse_sd, mcse_mean and mcse_series; if they are too heavy for a mean, also mean. Of a periodic parameter, mean,
+ * sd and their errors are circular, and all other figures are those of its draws on a circle that is cut open where
+ * they are few: quantiles ascend, and may lie beyond a bound by less than a period. */
 typedef struct gess_figures {
     double mean;
     double sd;
@@ -147,6 +152,8 @@ typedef struct gess_figures {
     double r_hat_ensembles; /* NaN if there is one ensemble */
     double tail_index;      /* 1/2 or more: no variance exists; 1 or more: no mean does */
     double tail_index_se;
+    double drift_z; /* change of the mean over the run, as a standard normal score */
+    int circular;   /* the parameter is periodic */
 } gess_figures;
 
 /* Summarises the run in a directory. `settings` is NULL, or a struct of `size` bytes. */

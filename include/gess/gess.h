@@ -155,6 +155,7 @@ typedef struct gess_model_info {
     const char *name; /* valid as long as the model; NULL: it has none */
     size_t dim, derived, blobs;
     int has_gradient;
+    const char *title; /* like `name`; of a shared object, its own name or that of its file, without path and .so */
 } gess_model_info;
 GESS_API int gess_model_describe(const gess_model *model, gess_model_info *info, size_t size, gess_error *err);
 
@@ -276,9 +277,17 @@ typedef struct gess_entry {
 GESS_API int gess_list(int kind, size_t index, gess_entry *entry, size_t size, gess_error *err);
 GESS_API size_t gess_list_count(int kind);
 
+/* The name nearest to a word that is none of names[count], to ask "did you mean …?": its index, or `count` if the word
+ * is not near any of them. */
+GESS_API int gess_nearest_name(const char *word, size_t count, const char *const *names, size_t *index,
+                               gess_error *err);
+
 /* ---- runs ---- */
 
 typedef struct gess_run gess_run;
+
+/* What a run is doing. */
+enum gess_phase { GESS_PHASE_LEARNING = 0, GESS_PHASE_SAMPLING = 1 };
 
 typedef struct gess_stats {
     size_t dim, chains;         /* chains: those whose draws are kept */
@@ -302,6 +311,10 @@ typedef struct gess_stats {
     int finished;                 /* the run has all its draws */
     int out_of_time;              /* the option max-time ended the last gess_run_go() */
     uint64_t checked_draws;       /* draws per chain at the newest check of the targets */
+    int phase;                    /* of enum gess_phase; set while gess_progress_fn is called */
+    uint64_t phase_done;          /* learning: evaluations; sampling: draws per chain */
+    uint64_t phase_total;         /* learning: evaluations at most; sampling: draws per chain; 0: not known */
+    double seconds_left; /* of the run, estimated; learning that ends itself: at most, of learning; NaN: not known */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains

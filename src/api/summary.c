@@ -67,6 +67,8 @@ int gess_summary_new_csv(gess_summary **summary, size_t count, const char *const
     GESS_TRY(gess__check_paths(__func__, count, paths, err));
     int status = make(__func__, summary, settings, size, &s, &own, err);
     if (status == GESS_OK) status = gess__draws_from_tables(&draws, count, (char *const *)paths, err);
+    own.circle = draws.circle;
+    own.circles = draws.circle != NULL ? draws.columns : 0;
     if (status == GESS_OK) status = gess__summarise_draws(&(*summary)->figures, &draws, &own, err);
     gess__draws_free(&draws);
     return finish(summary, &s, status);
@@ -85,8 +87,10 @@ int gess_summary_new_run(gess_summary **summary, const gess_run *run, const gess
         return gess__fail(err, GESS_ERR_USAGE, "gess_summary_new_run: the run has no directory, so its draws are gone");
     GESS_TRY(gess__directory_path(run->directory, "draws.gess", path, sizeof path, err));
     int status = make(__func__, summary, settings, size, &s, &own, err);
+    if (status == GESS_OK) status = gess__summary_settings_of_run(&own, run->directory, err);
     own.ensembles = run->ensembles;
     if (status == GESS_OK) status = gess__summarise_file(&(*summary)->figures, path, &own, err);
+    free(own.circle);
     if (status == GESS_OK) status = gess__summary_set_stats(&(*summary)->figures, &run->stats, err);
     return finish(summary, &s, status);
 }
@@ -174,9 +178,10 @@ int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figu
     GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
     const gess__figures f = gess__figures_shown(&summary->figures.figures[row]);
     gess_figures all = {
-#define FIGURE(name, format) .name = f.name,
+#define FIGURE(name, format, rank) .name = f.name,
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
+            .circular = gess__is_circle(&summary->figures.circle[row]),
     };
     gess__fill_struct(figures, size, &all, sizeof all);
     return GESS_OK;

@@ -4,6 +4,7 @@
 
 #include "base/csv.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -43,8 +44,12 @@ static const gess__option *find_row(const char *name)
 
 static int no_such_option(const char *name, gess_error *err)
 {
+    char hint[128];
     while (*name == '-') name++;
-    return gess__fail(err, GESS_ERR_USAGE, "--%s: no such option; `gess sample --help` lists them", name);
+    gess__nearest nearest = {.word = name};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) gess__nearest_offer(&nearest, table[i].name);
+    return gess__fail(err, GESS_ERR_USAGE, "--%.200s: no such option%s; `gess sample --help` lists them", name,
+                      gess__did_you_mean(&nearest, hint));
 }
 
 void gess__options_init(gess_options *options)

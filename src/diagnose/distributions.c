@@ -1,5 +1,5 @@
-/* Computes normal quantiles by rational approximations and beta quantiles from the continued fraction of the incomplete
- * beta function. */
+/* Computes normal quantiles by rational approximations, and beta quantiles and tails of Student's t from the continued
+ * fraction of the incomplete beta function. */
 #include "diagnose/distributions.h"
 
 #include "base/special.h"
@@ -110,4 +110,42 @@ double gess__beta_quantile(double p, double a, double b)
         if (moved <= 4.0 * DBL_EPSILON * x) break;
     }
     return x;
+}
+
+/* ln P(T > t), t >= 0: half the incomplete beta function of x = ν / (ν + t²) with shapes ν/2 and 1/2. The kernel is
+ * written as in beta_kernel(). */
+static double log_tail_of_t(double t, double freedom)
+{
+    const double log_2 = 6.93147180559945309417e-01, two_pi = 6.28318530717958647693;
+    double a = 0.5 * freedom, b = 0.5;
+    if (t == 0.0) return -log_2;
+    double square = t * t / freedom, log_x = -gess__log1p(square), log_rest = gess__log(square) + log_x;
+    double remainder = gess__stirling_remainder(a) + gess__stirling_remainder(b) - gess__stirling_remainder(a + b);
+    double log_kernel = a * (log_x + gess__log1p(b / a)) + b * (log_rest + gess__log((a + b) / b)) - remainder +
+                        0.5 * gess__log(a * b / (a + b) / two_pi);
+    double x = gess__exp(log_x);
+    if (x <= (a + 1.0) / (a + b + 2.0)) return log_kernel + gess__log(beta_fraction(x, a, b) / a) - log_2;
+    return gess__log1p(-gess__exp(log_kernel) * beta_fraction(gess__exp(log_rest), b, a) / b) - log_2;
+}
+
+/* The z > 0 with ln P(Z > z) = log_tail, far out, by Newton's method on the asymptotic series of the tail. */
+static double far_normal_score(double log_tail)
+{
+    double z = sqrt(-2.0 * log_tail);
+    for (int i = 0; i < 30; i++) {
+        double u = 1.0 / (z * z);
+        double series = 1.0 - u * (1.0 - 3.0 * u * (1.0 - 5.0 * u * (1.0 - 7.0 * u)));
+        double log_here = -0.5 * z * z - 0.91893853320467274178 - gess__log(z) + gess__log(series);
+        z += (log_here - log_tail) / (z + 1.0 / z);
+    }
+    return z;
+}
+
+double gess__normal_score_of_t(double t, double freedom)
+{
+    if (isnan(t) || !(freedom > 0.0)) return NAN;
+    if (isinf(t)) return t;
+    double log_tail = log_tail_of_t(fabs(t), freedom);
+    double z = log_tail < -200.0 ? far_normal_score(log_tail) : -gess__normal_quantile(gess__exp(log_tail));
+    return t < 0.0 ? -z : z;
 }

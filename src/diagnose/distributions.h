@@ -1,4 +1,4 @@
-/* Quantile functions of the normal and the beta distribution, for the diagnostics. */
+/* Quantile functions of the normal and the beta distribution, and normal scores of Student's t, for the diagnostics. */
 #ifndef GESS_DIAGNOSE_DISTRIBUTIONS_H
 #define GESS_DIAGNOSE_DISTRIBUTIONS_H
 
@@ -8,5 +8,9 @@ double gess__normal_quantile(double p);
 
 /* Quantile of the beta distribution with shapes a, b >= 1, 0 < p < 1. NaN for NaN. */
 double gess__beta_quantile(double p, double a, double b);
+
+/* The z for which P(Z > z) = P(T > t), Z standard normal and T Student's t with `freedom` > 0 degrees; relative error
+ * below 1e-9 for any tail. NaN for NaN. */
+double gess__normal_score_of_t(double t, double freedom);
 
 #endif

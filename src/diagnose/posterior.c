@@ -147,6 +147,18 @@ static void chain_scores(const gess__posterior_workspace *work, gess__posterior_
     }
 }
 
+bool gess__posterior_scores(gess__posterior_workspace *work, double *scores)
+{
+    size_t n = work->n;
+    if (!gess__bulk_scores(work)) return false;
+    memcpy(scores, work->series, work->total * sizeof *scores);
+    for (size_t c = 0; c < work->chains && n % 2 == 1 && n > 1; c++) {
+        double *middle = scores + c * n + n / 2;
+        *middle = 0.5 * (middle[-1] + middle[1]);
+    }
+    return true;
+}
+
 void gess__posterior_all(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures)
 {
     gess__posterior_all_chains(work, x, figures, NULL);

@@ -63,6 +63,10 @@ typedef struct gess__posterior_chain {
 void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x, gess__posterior_figures *figures,
                                 gess__posterior_chain *chains);
 
+/* The normal scores of the draws loaded last, scores[chains × n]. The middle draw of an odd n, which R-hat drops, gets
+ * the mean of its neighbours'. False if there are none. */
+bool gess__posterior_scores(gess__posterior_workspace *work, double *scores);
+
 /* The highest draws of a parameter, and whether a few chains alone reach them: at most every eighth, but at least one.
  * Of the possible numbers of such chains it is the one with the widest gap to the highest draw of the others. The mean
  * excess is that of the highest 1 % of draws, at least 20, over the draw below them; of the upper half, if more than a

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/csv.h"
 #include "base/mem.h"
+#include "draws/circles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +54,25 @@ static size_t warmup_rows(const char *path)
     return (size_t)((c.num_warmup - 1) / c.thin + 1);
 }
 
+/* Takes the periodic parameters from the comments in front of the header: of a parameter's number, counted from 1, if
+ * the first column is lp__, as in exported files. */
+static int take_circles(gess__draws *d, const char *path, gess_error *err)
+{
+    char line[512];
+    gess__circle circle;
+    if (strcmp(d->names[0], "lp__") != 0) return GESS_OK;
+    FILE *file = fopen(path, "r");
+    int status = GESS_OK;
+    while (status == GESS_OK && file != NULL && fgets(line, sizeof line, file) != NULL && line[0] == '#') {
+        size_t column = gess__circle_of_comment(line, &circle);
+        if (column == 0 || column >= d->columns) continue;
+        if (d->circle == NULL) status = gess__alloc_bytes(&d->circle, d->columns, sizeof circle, "circles", err);
+        if (status == GESS_OK) d->circle[column] = circle;
+    }
+    if (file != NULL) fclose(file);
+    return status;
+}
+
 /* ---- columns ---- */
 
 /* A column of the sampler, such as stepsize__ and treedepth__. */
@@ -93,7 +113,7 @@ static int take_shape(gess__draws *d, const gess__table *t, size_t rows, const c
     if (d->columns == 0)
         return gess__fail(err, GESS_ERR_USAGE, "%s has no column of a model, only some that end in __", path);
     GESS_ALLOC(&d->values, d->columns * d->chains * rows, err);
-    return GESS_OK;
+    return take_circles(d, path, err);
 }
 
 /* Copies the rows from `skip` on. */

@@ -105,6 +105,7 @@ void gess__draws_free(gess__draws *draws)
 {
     for (size_t i = 0; i < draws->columns; i++) free(draws->names[i]);
     free(draws->names);
+    free(draws->circle);
     free(draws->values);
     *draws = (gess__draws){0};
 }

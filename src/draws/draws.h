@@ -2,14 +2,15 @@
 #ifndef GESS_DRAWS_DRAWS_H
 #define GESS_DRAWS_DRAWS_H
 
-#include "base/status.h"
+#include "diagnose/circular.h"
 
 typedef struct gess__draws {
     size_t chains, columns;
     uint64_t draws; /* per chain */
     uint64_t thin;
-    char **names;   /* columns */
-    double *values; /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
+    char **names;         /* columns */
+    double *values;       /* column by column, chain by chain: values[(column · chains + chain) · draws + draw] */
+    gess__circle *circle; /* columns; NULL: none is periodic, or it is not known */
 } gess__draws;
 
 /* One block of a file: rows[(chain · draws + draw) · columns], valid during the call. */

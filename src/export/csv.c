@@ -94,6 +94,10 @@ static int put_head(const out *o, const gess__export *run, size_t chain, gess_er
                  d->draws * d->thin, run->warmup, d->thin, chain + 1));
     if (run->seed != NULL) GESS_TRY(put(o, err, "# random\n#   seed = %s\n", run->seed));
     for (size_t j = 0; j < d->columns; j++) {
+        const gess__circle *circle = gess__export_circle(run, j);
+        if (circle != NULL) GESS_TRY(put(o, err, "# periodic_%zu = %.17g, %.17g\n", j, circle->lower, circle->upper));
+    }
+    for (size_t j = 0; j < d->columns; j++) {
         if (j > 0) GESS_TRY(put_bytes(o, ",", 1, err));
         GESS_TRY(put_name(o, d->names[j], err));
     }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <hdf5.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,8 @@ typedef struct file {
     size_t dim, derived;
     uint64_t chunk;       /* draws per chain */
     double *rows, *piece; /* a chunk: as read, and columns of it in the order of a dataset */
+    double *accepted;     /* per walker: accepted moves so far */
+    double *last;         /* per walker: parameters of the draw before, dim each */
 } file;
 
 /* HDF5 returns a negative number if something failed, and leaves the cause in errno at best. */
@@ -92,21 +95,49 @@ static int put_names(const file *f, const char *name, size_t first, size_t count
     return check(f, code, err);
 }
 
-/* Every walker moves at every kept draw. */
-static int put_accepted(const file *f, gess_error *err)
+/* A small dataset of doubles, rows × columns, or `rows` of them if columns is 0. */
+static int put_doubles(const file *f, hid_t where, const char *name, size_t rows, size_t columns, const double *values,
+                       gess_error *err)
 {
-    hsize_t length = f->run->draws->chains;
-    double *values = NULL;
-    GESS_ALLOC(&values, length, err);
-    for (size_t i = 0; i < length; i++) values[i] = (double)f->run->draws->draws;
-    hid_t space = H5Screate_simple(1, &length, NULL);
+    hsize_t size[2] = {rows, columns};
+    hid_t space = H5Screate_simple(columns > 0 ? 2 : 1, size, NULL);
     errno = 0;
-    hid_t set = H5Dcreate2(f->group, "accepted", H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    hid_t set = H5Dcreate2(where, name, H5T_NATIVE_DOUBLE, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     herr_t code = set < 0 ? -1 : H5Dwrite(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values);
     if (set >= 0 && H5Dclose(set) < 0) code = -1;
     H5Sclose(space);
-    free(values);
     return check(f, code, err);
+}
+
+/* The bounds of periodic parameters, NaN for others; nothing if there are none. */
+static int put_periodic(const file *f, gess_error *err)
+{
+    double *bounds = NULL;
+    size_t found = 0;
+    GESS_ALLOC(&bounds, 2 * f->dim, err);
+    for (size_t i = 0; i < f->dim; i++) {
+        const gess__circle *circle = gess__export_circle(f->run, i + 1);
+        found += circle != NULL;
+        bounds[2 * i] = circle != NULL ? circle->lower : NAN;
+        bounds[2 * i + 1] = circle != NULL ? circle->upper : NAN;
+    }
+    int status = found > 0 ? put_doubles(f, f->root, "parameter_periodic", f->dim, 2, bounds, err) : GESS_OK;
+    free(bounds);
+    return status;
+}
+
+/* Counts accepted moves: the draws of each walker whose parameters differ from those of its draw before. f->rows has n
+ * draws; f->last has the parameters of the draws before them, unless these are the first. */
+static void count_moves(const file *f, bool first, uint64_t n)
+{
+    const gess__reader *d = f->run->draws;
+    size_t bytes = f->dim * sizeof(double);
+    for (size_t c = 0; c < d->chains; c++)
+        for (uint64_t i = 0; i < n; i++) {
+            const double *now = f->rows + (c * n + i) * d->columns + 1;
+            if (!(first && i == 0)) f->accepted[c] += memcmp(f->last + c * f->dim, now, bytes) != 0;
+            memcpy(f->last + c * f->dim, now, bytes);
+        }
 }
 
 /* ---- datasets ---- */
@@ -148,7 +179,6 @@ static int make_sets(file *f, gess_error *err)
     f->group = H5Gcreate2(f->root, "mcmc", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     GESS_TRY(check(f, f->group, err));
     GESS_TRY(put_attributes(f, err));
-    GESS_TRY(put_accepted(f, err));
     GESS_TRY(make_set(f, "chain", H5T_NATIVE_DOUBLE, f->dim, &f->chain, err));
     GESS_TRY(make_set(f, "log_prob", H5T_NATIVE_DOUBLE, 0, &f->log_prob, err));
     if (f->derived > 0) {
@@ -158,6 +188,7 @@ static int make_sets(file *f, gess_error *err)
         GESS_TRY(status);
     }
     GESS_TRY(put_names(f, "parameter_names", 1, f->dim, err));
+    GESS_TRY(put_periodic(f, err));
     return put_names(f, "derived_names", 1 + f->dim, f->derived, err);
 }
 
@@ -190,6 +221,7 @@ static int put_draws(const file *f, gess_error *err)
     for (uint64_t first = 0; first < d->draws; first += f->chunk) {
         uint64_t n = d->draws - first < f->chunk ? d->draws - first : f->chunk;
         GESS_TRY(gess__reader_rows(d, 0, d->chains, first, n, f->rows, err));
+        count_moves(f, first == 0, n);
         GESS_TRY(put_columns(f, f->chain, first, n, 1, f->dim, err));
         GESS_TRY(put_columns(f, f->log_prob, first, n, 0, 1, err));
         if (f->derived > 0) GESS_TRY(put_columns(f, f->blobs, first, n, 1 + f->dim, f->derived, err));
@@ -202,8 +234,11 @@ static int write_file(file *f, gess_error *err)
     const gess__reader *d = f->run->draws;
     GESS_ALLOC(&f->rows, d->chains * (size_t)f->chunk * d->columns, err);
     GESS_ALLOC(&f->piece, d->chains * (size_t)f->chunk * d->columns, err);
+    GESS_ALLOC(&f->accepted, d->chains, err);
+    GESS_ALLOC(&f->last, d->chains * f->dim, err);
     GESS_TRY(make_sets(f, err));
-    return put_draws(f, err);
+    GESS_TRY(put_draws(f, err));
+    return put_doubles(f, f->group, "accepted", d->chains, 0, f->accepted, err);
 }
 
 static int close_file(const file *f, int status, gess_error *err)
@@ -246,5 +281,7 @@ int gess__export_emcee(const gess__export *run, const char *path, gess_error *er
     gess__partial_end(&partial);
     free(f.rows);
     free(f.piece);
+    free(f.accepted);
+    free(f.last);
     return status;
 }

@@ -19,3 +19,8 @@ void gess__export_time(time_t t, char text[32])
     gmtime_r(&t, &parts);
     strftime(text, 32, "%Y-%m-%dT%H:%M:%S+00:00", &parts);
 }
+
+const gess__circle *gess__export_circle(const gess__export *run, size_t column)
+{
+    return column < run->circles && gess__is_circle(&run->circle[column]) ? &run->circle[column] : NULL;
+}

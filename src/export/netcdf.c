@@ -163,8 +163,13 @@ static int make_groups(file *f, const char *posterior, const char *stats, gess_e
     const gess__reader *d = f->draws;
     int dims[2];
     GESS_TRY(make_group(f, posterior, &f->posterior, dims, err));
-    for (size_t j = 1; j < d->columns; j++)
+    for (size_t j = 1; j < d->columns; j++) {
+        const gess__circle *circle = gess__export_circle(f->run, j);
         GESS_TRY(define(f, f->posterior, dims, d->names[j], &f->variables[j - 1], err));
+        if (circle == NULL) continue;
+        const double bounds[2] = {circle->lower, circle->upper};
+        NC_TRY(f, nc_put_att_double(f->posterior, f->variables[j - 1], "periodic", NC_DOUBLE, 2, bounds), err);
+    }
     GESS_TRY(make_group(f, stats, &f->stats, dims, err));
     return define(f, f->stats, dims, "lp", &f->lp, err);
 }

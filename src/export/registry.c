@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/library.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -73,8 +74,12 @@ int gess__exporter_find(const char *name, const gess__exporter **found, gess_err
         *found = &table[i];
         return load(&table[i], &write, err);
     }
+    gess__nearest nearest = {.word = name};
+    char hint[128];
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) gess__nearest_offer(&nearest, table[i].name);
     gess__exporter_names(names, sizeof names);
-    return gess__fail(err, GESS_ERR_USAGE, "--to %.100s: there is no such format; there are %s", name, names);
+    return gess__fail(err, GESS_ERR_USAGE, "--to %.100s: there is no such format%s; there are %s", name,
+                      gess__did_you_mean(&nearest, hint), names);
 }
 
 int gess__exporter_write(const gess__exporter *row, const gess__export *run, const char *path, gess_error *err)

@@ -3,6 +3,7 @@
 #include "export/run_source.h"
 
 #include "base/assert.h"
+#include "draws/circles.h"
 
 #include <errno.h>
 #include <math.h>
@@ -106,6 +107,8 @@ int gess__export_open(gess__export_source *source, const char *directory, gess_e
     GESS_TRY(load_json(directory, "summary.json", &source->summary, NULL, err));
     GESS_TRY(read_dim(&source->run, directory, source->config, err));
     describe(&source->run, source->config, source->summary);
+    GESS_TRY(gess__circles_of_config(source->config, &source->circle, &source->run.circles, err));
+    source->run.circle = source->circle;
     return GESS_OK;
 }
 
@@ -113,6 +116,7 @@ void gess__export_close(gess__export_source *source)
 {
     gess__reader_free(source->draws);
     gess__reader_free(source->warmup);
+    free(source->circle);
     json_decref(source->config);
     json_decref(source->summary);
     *source = (gess__export_source){0};

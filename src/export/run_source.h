@@ -10,6 +10,7 @@ typedef struct gess__export_source {
     gess__export run; /* points into the fields below; the caller may set `overwrite` */
     gess__reader *draws, *warmup;
     json_t *config, *summary;
+    gess__circle *circle;
 } gess__export_source;
 
 /* Fails if there are no draws yet. Works without the JSON files: an export needs the draws only. */

@@ -98,7 +98,8 @@ int gess_model_describe(const gess_model *model, gess_model_info *info, size_t s
                                  .dim = model->dim,
                                  .derived = model->derived,
                                  .blobs = model->blobs,
-                                 .has_gradient = model->gradient != NULL};
+                                 .has_gradient = model->gradient != NULL,
+                                 .title = model->title != NULL ? model->title : model->name};
     gess__fill_struct(info, size, &all, sizeof all);
     return GESS_OK;
 }

@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/library.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "model/builtin/builtin.h"
 
 #include <math.h>
@@ -162,8 +163,11 @@ static int check_all_used(const gess__parameters *p, gess_error *err)
         if (p->known_count == 0)
             return gess__fail(err, GESS_ERR_USAGE, "model %s takes no parameters, so leave out '%s'; see `gess models`",
                               p->model, p->item[i].key);
-        return gess__fail(err, GESS_ERR_USAGE, "model %s has no parameter '%s'; it knows: %s; see `gess models`",
-                          p->model, p->item[i].key, keys.text);
+        gess__nearest nearest = {.word = p->item[i].key};
+        char hint[128];
+        for (size_t k = 0; k < p->known_count; k++) gess__nearest_offer(&nearest, p->known[k]);
+        return gess__fail(err, GESS_ERR_USAGE, "model %s has no parameter '%s'%s; it knows: %s; see `gess models`",
+                          p->model, p->item[i].key, gess__did_you_mean(&nearest, hint), keys.text);
     }
     return GESS_OK;
 }
@@ -259,11 +263,16 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
     const gess__builtin *row = find_builtin(text);
     if (row == NULL) {
         word_list names = {0};
-        for (size_t i = 0; i < BUILTINS; i++) add_word(&names, builtins[i].name);
+        gess__nearest nearest = {.word = text};
+        char hint[128];
+        for (size_t i = 0; i < BUILTINS; i++) {
+            add_word(&names, builtins[i].name);
+            gess__nearest_offer(&nearest, builtins[i].name);
+        }
         return gess__fail(err, GESS_ERR_USAGE,
-                          "unknown model '%.100s'; the built-in models are: %s; see `gess models`; a file needs a "
+                          "unknown model '%.100s'%s; the built-in models are: %s; see `gess models`; a file needs a "
                           "slash: ./%.100s",
-                          specification, names.text, text);
+                          specification, gess__did_you_mean(&nearest, hint), names.text, text);
     }
     if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
     GESS_TRY(row->open(m, &p, err));
@@ -281,6 +290,22 @@ static int open_any(gess__model *m, const char *specification, char *text, const
     return open_builtin(m, specification, text, err);
 }
 
+/* The title: of a shared object, the name that its density has or, without one, that of its file. */
+static int take_title(gess__model *m, const char *specification, gess_error *err)
+{
+    const char *own = m->model.name, *slash = strrchr(specification, '/');
+    char *title = NULL;
+    if (m->close == NULL) own = specification; /* built in */
+    if (own == NULL || *own == '\0') own = slash != NULL ? slash + 1 : specification;
+    size_t length = strlen(own);
+    GESS_TRY(gess__model_alloc(m, &title, length + 1, 1, err));
+    strcpy(title, own);
+    if (own != m->model.name && m->close != NULL && length > 3 && strcmp(title + length - 3, ".so") == 0)
+        title[length - 3] = '\0';
+    m->model.title = title;
+    return GESS_OK;
+}
+
 int gess_model_open(gess_model **model, const char *specification, const char *data, gess_error *err)
 {
     GESS_REQUIRE(model, err);
@@ -292,6 +317,7 @@ int gess_model_open(gess_model **model, const char *specification, const char *d
     int status = gess__copy_text(&text, specification, err);
     if (status == GESS_OK) status = open_any(m, specification, text, data, err);
     free(text);
+    if (status == GESS_OK) status = take_title(m, specification, err);
     if (status == GESS_OK) { /* the specification opens the model again; it goes into config.json */
         char *name = NULL;
         status = gess__model_alloc(m, &name, strlen(specification) + 1, 1, err);

@@ -11,6 +11,7 @@
  * is absent. */
 struct gess_model {
     const char *name;
+    const char *title; /* for people: NULL: the name is */
     size_t dim;
     gess_logp_fn *logp;
     gess_gradient_fn *gradient;

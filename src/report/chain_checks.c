@@ -56,14 +56,12 @@ static void find_gap(size_t count, const gess__posterior_chain *chain, double us
 static void find_drift(size_t count, const gess__posterior_chain *chain, double *shifts, double *distances,
                        gess__column_chains *out)
 {
-    double sum = 0.0, squares = 0.0, n = (double)count;
+    double sum = 0.0;
     for (size_t c = 0; c < count; c++) {
         distances[c] = chain[c].last - chain[c].first;
         sum += distances[c];
     }
-    out->shift = sum / n;
-    for (size_t c = 0; c < count; c++) squares += (distances[c] - out->shift) * (distances[c] - out->shift);
-    out->shift_error = count > 1 ? sqrt(squares / (n - 1.0) / n) : NAN;
+    out->shift = sum / (double)count;
     for (size_t c = 0; c < count; c++) shifts[c] = distances[c];
     double centre = median_of(count, shifts);
     for (size_t c = 0; c < count; c++) {
@@ -108,10 +106,12 @@ void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chai
                           gess__column_chains *out)
 {
     GESS_ASSERT(chain != NULL && scratch != NULL);
-    *out = (gess__column_chains){.min_spread = NAN, .shift = NAN, .shift_error = NAN, .own_spread = NAN};
+    *out = (gess__column_chains){.min_spread = NAN, .shift = NAN, .own_spread = NAN};
     for (size_t c = 0; c < count; c++)
         if (!isfinite(chain[c].lowest) || !isfinite(chain[c].highest) || !isfinite(chain[c].mean)) return;
-    if (count < 2 || draws < 4) return;
+    if (draws < 4) return;
+    out->shift = chain[0].last - chain[0].first;
+    if (count < 2) return;
     for (size_t c = 0; c < count; c++) scratch[c] = spread_of(&chain[c]);
     double usual = median_of(count, scratch);
     find_stuck(count, chain, usual, out);

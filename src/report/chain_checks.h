@@ -19,8 +19,7 @@ typedef struct gess__column_chains {
     double place_low, place_high; /* medians of these chains' medians */
     size_t in_smaller;            /* the first chain of the smaller side; below, if both are equal */
     /* second half minus first half of the draws, in normal scores */
-    double shift;       /* mean over chains */
-    double shift_error; /* its standard error, from the differences between chains */
+    double shift;       /* mean over chains; the only figure of a single chain */
     double chain_shift; /* the largest of a single chain, minus the median */
     double chain_score; /* that over 1.4826 times the median distance from the median */
     size_t shifted;     /* index of that chain */

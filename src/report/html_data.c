@@ -13,7 +13,6 @@ enum {
     MAX_PLOTTED = 250, /* columns */
     MAX_ROWS = 1000,   /* of the table */
     MAX_TEXT = 100,    /* bytes of a name */
-    SHOWN = 12,        /* figures of the table, up to tau */
     MAX_LIST = 1000,   /* entries of a list from a file */
     PIECE = 1 << 20,   /* numbers read at a time */
     HELD = 1 << 26,    /* numbers of columns held at a time: 512 MiB */
@@ -107,9 +106,18 @@ static int for_columns(gess__report *report, const size_t *rows, size_t count, c
 static int take_plots(gess__report *report, size_t row, const double *x, gess_error *err)
 {
     const gess__detail detail = gess__detail_for(report->draws->chains, report->draws->draws, report->plotted);
-    size_t i = 0;
+    const gess__figures *figures = &report->summary.figures[row];
+    const gess__circle *circle = &report->summary.circle[row];
+    size_t i = 0, all = detail.chains * detail.draws;
+    double *unwrapped = NULL;
     while (report->rows[i] != row) i++;
-    return gess__column_plots(&report->plots[i], &detail, x, &report->summary.figures[row], err);
+    if (gess__is_circle(circle) && isfinite(figures->circle_cut)) {
+        GESS_ALLOC(&unwrapped, all, err);
+        gess__circular_unwrap(circle, figures->circle_cut, all, x, unwrapped);
+    }
+    int status = gess__column_plots(&report->plots[i], &detail, unwrapped != NULL ? unwrapped : x, figures, err);
+    free(unwrapped);
+    return status;
 }
 
 /* Worst first: by R-hat; rows without one come last. */
@@ -187,19 +195,23 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
     const struct {
         const char *key;
         size_t offset;
+        int rank;
     } fields[] = {
-#define FIGURE(name, format) {#name, offsetof(gess__figures, name)},
+#define FIGURE(name, format, rank) {#name, offsetof(gess__figures, name), rank},
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
     };
-    json_t *table = json_object(), *names = json_array(), *index = json_array();
+    json_t *table = json_object(), *names = json_array(), *index = json_array(), *circular = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(index, json_integer((json_int_t)rows[i]));
         json_array_append_new(names, text_of(s->names[rows[i]], MAX_TEXT));
+        json_array_append_new(circular, json_boolean(gess__is_circle(&s->circle[rows[i]])));
     }
     json_object_set_new(table, "row", index);
+    json_object_set_new(table, "circular", circular);
     json_object_set_new(table, "name", names);
-    for (size_t k = 0; k < SHOWN; k++) {
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+        if (fields[k].rank > GESS__FIGURES_REPORTED) continue;
         json_t *list = json_array();
         for (size_t i = 0; i < count; i++) {
             double value;
@@ -311,6 +323,7 @@ int gess__report_data(json_t **root, const gess__report *report, const gess__ver
                       (json_int_t)r->chains, "draws", (json_int_t)r->draws, "thin", (json_int_t)r->thin, "columns",
                       (json_int_t)r->columns, "sampled", (json_int_t)detail.sample);
     if (*root == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
+    json_object_set_new(*root, "title", text_of(json_string_value(json_object_get(report->config, "title")), 300));
     json_object_set_new(*root, "directory", text_of(report->directory, 500));
     json_object_set_new(*root, "stats", s->stats != NULL ? json_deep_copy(s->stats) : json_object());
     json_object_set_new(*root, "options", options_of(report->config));

@@ -12,13 +12,12 @@
 #define GESS__RHAT_FAILURE 1.05   /* above it */
 #define GESS__MIN_ESS 400.0       /* bulk and tail */
 #define GESS__GAP_FAILURE 3.0     /* between chains' medians, in units of a chain's spread */
-#define GESS__DRIFT_Z 5.0         /* of the ensemble's shift */
+#define GESS__DRIFT_Z 5.0         /* drift_z of the ensemble */
 #define GESS__DRIFT_SHIFT 0.1     /* in normal scores; above it: a failure, above half of it: a warning */
 #define GESS__CHAIN_SHIFT_Z 8.0   /* of one chain's shift among those of the others */
 #define GESS__CHAIN_SHIFT 1.0     /* in normal scores; above it: a warning, above twice that: a failure */
 #define GESS__MIN_CHAINS 8        /* that differences between chains are judged by */
-#define GESS__GEWEKE_Z 6.0        /* if there are fewer chains */
-#define GESS__GEWEKE_DRAWS 200    /* per chain, at least */
+#define GESS__DRIFT_DRAWS 200     /* per chain, at least, if there are fewer chains */
 #define GESS__FAILURES_SHARE 1e-3 /* of updates; above it: a failure */
 #define GESS__NANS_SHARE 0.01     /* of evaluations; above it: a warning */
 #define GESS__MAX_EVALS 8.0       /* evaluations per update */

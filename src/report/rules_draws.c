@@ -1,21 +1,25 @@
 /* The rules of the verdict that need only the draws and their figures: R-hat, ESS, modes, stuck chains, drift,
  * targets. */
+#include "base/shell.h"
+#include "base/vmath.h"
 #include "report/rules.h"
 
-#include "base/vmath.h"
-
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void gess__rule_draws(gess__judge *j)
 {
     const gess__summary *s = j->s;
+    char directory[4096], advice[4400];
+    snprintf(advice, sizeof advice, "Draw more: `gess resume %s --draws 1000`, or leave --draws to gess.",
+             gess__shell_quote(j->directory, directory, sizeof directory));
     if (s->draws < GESS__MIN_DRAWS)
-        gess__add_finding(j, GESS__FAILURE, "draws",
-                          "Draw more: `gess resume DIR --draws 1000`, or leave --draws to gess.",
-                          "There are %llu draws per chain; with fewer than %d it cannot be judged whether the chains "
+        gess__add_finding(j, GESS__FAILURE, "draws", advice,
+                          "There %s %llu draw%s per chain; with fewer than %d it cannot be judged whether the chains "
                           "mix.",
-                          (unsigned long long)s->draws, GESS__MIN_DRAWS);
+                          s->draws == 1 ? "is" : "are", (unsigned long long)s->draws, s->draws == 1 ? "" : "s",
+                          GESS__MIN_DRAWS);
     size_t bad = 0, first = 0;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
@@ -131,26 +135,15 @@ void gess__rule_stuck(gess__judge *j)
                       c->narrow, s->chains, s->names[worst], c->first_narrow + 1, c->min_spread);
 }
 
-/* The shift of all chains from the first half of the draws to the second, in standard errors. */
-static double drift_of(const gess__judge *j, const gess__figures *f)
-{
-    const gess__summary *s = j->s;
-    if (s->chains < GESS__MIN_CHAINS)
-        return s->draws >= GESS__GEWEKE_DRAWS ? f->geweke * GESS__DRIFT_Z / GESS__GEWEKE_Z : NAN;
-    double error = f->chains.shift_error;
-    if (gess__is_two_group(j))
-        error = gess__max(error, 2.0 * f->mcse_series / f->sd); /* chains that interact drift jointly */
-    return f->chains.shift / error * GESS__DRIFT_Z / gess__widen(GESS__DRIFT_Z, s->chains);
-}
-
 void gess__rule_drift(gess__judge *j)
 {
     const gess__summary *s = j->s;
     size_t worst = s->count;
     double max = 0.0;
+    if (s->chains < GESS__MIN_CHAINS && s->draws < GESS__DRIFT_DRAWS) return;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double z = fabs(drift_of(j, f));
+        double z = fabs(f->drift_z);
         if (gess__is_constant(f) || !(z > GESS__DRIFT_Z) || !(fabs(f->chains.shift) > 0.5 * GESS__DRIFT_SHIFT) ||
             !(z > max))
             continue;
@@ -163,8 +156,8 @@ void gess__rule_drift(gess__judge *j)
                           "The chains had not converged when sampling began: run again with a longer warm-up "
                           "(--warmup, --max-warmup-evals).",
                           "The chains as a whole drift in %s: by %.2g standard deviations from the first half of the "
-                          "draws to the second, %.1f standard errors.",
-                          s->names[worst], c->shift, max);
+                          "draws to the second (drift_z %.1f).",
+                          s->names[worst], c->shift, s->figures[worst].drift_z);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/vmath.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,23 +28,26 @@ void gess__rule_window(gess__judge *j)
     if (s->chains < GESS__MIN_CHAINS) return;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double error = gess__hypot(f->mcse_mean, element(window, "error", s->column[i]));
-        double away = fabs(f->mean - element(window, "mean", s->column[i]));
+        const gess__line_moments *m = &f->moments;
+        double error = gess__hypot(m->mcse_mean, element(window, "error", s->column[i]));
+        error = gess__hypot(error, 16.0 * DBL_EPSILON * m->mean); /* digits that both means may have lost */
+        double away = fabs(m->mean - element(window, "mean", s->column[i]));
         double z = away / error * GESS__WINDOW_Z / gess__widen(GESS__WINDOW_Z, s->chains);
         if (gess__is_constant(f) || gess__moments_of(&f->tail) >= GESS__NO_SD) continue;
-        if (z > GESS__WINDOW_Z && away > 0.5 * GESS__WINDOW_SHIFT * f->sd && z > max) {
+        if (z > GESS__WINDOW_Z && away > 0.5 * GESS__WINDOW_SHIFT * m->sd && z > max) {
             max = z;
             worst = i;
         }
-        double ratio = f->sd / element(window, "sd", s->column[i]);
+        double ratio = m->sd / element(window, "sd", s->column[i]);
         ratio = ratio < 1.0 ? 1.0 / ratio : ratio;
-        if (f->mcse_sd < 0.05 * f->sd && ratio > GESS__WINDOW_RATIO && ratio > widest) {
+        if (m->mcse_sd < 0.05 * m->sd && ratio > GESS__WINDOW_RATIO && ratio > widest) {
             widest = ratio;
             other = i;
         }
     }
     if (worst < s->count) {
-        double away = (s->figures[worst].mean - element(window, "mean", s->column[worst])) / s->figures[worst].sd;
+        const gess__line_moments *m = &s->figures[worst].moments;
+        double away = (m->mean - element(window, "mean", s->column[worst])) / m->sd;
         gess__add_finding(j, fabs(away) > GESS__WINDOW_SHIFT ? GESS__FAILURE : GESS__WARNING, "warm-up", ended_early,
                           "The mean of %s is %.2g standard deviations from that of the final warm-up window, %.1f "
                           "standard errors.",
@@ -52,7 +56,7 @@ void gess__rule_window(gess__judge *j)
     if (other < s->count)
         gess__add_finding(j, GESS__WARNING, "warm-up", ended_early,
                           "The standard deviation of %s is %.4g, and was %.4g in the final warm-up window.",
-                          s->names[other], s->figures[other].sd, element(window, "sd", s->column[other]));
+                          s->names[other], s->figures[other].moments.sd, element(window, "sd", s->column[other]));
 }
 
 void gess__rule_log_t(gess__judge *j)

@@ -1,6 +1,7 @@
 /* The rule of the verdict about chains that end at log densities far apart, and the command that restarts from those at
  * the highest level. */
 #include "base/mem.h"
+#include "base/shell.h"
 #include "base/vmath.h"
 #include "report/rules.h"
 
@@ -28,25 +29,6 @@ static void list_high(const gess__summary *s, const gess__levels *levels, char *
     }
 }
 
-/* Writes an argument of a shell command, in quotes if it needs them. */
-static void put_argument(FILE *out, const char *text, const char *ending)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
-    size_t length = strlen(text);
-    if (length > 0 && strspn(text, plain) == length) {
-        fprintf(out, "%s%s", text, ending);
-        return;
-    }
-    fputc('\'', out);
-    for (const char *c = text; *c != '\0'; c++)
-        if (*c == '\'')
-            fputs("'\\''", out);
-        else
-            fputc(*c, out);
-    for (const char *c = ending; *c != '\0'; c++) fputc(*c, out);
-    fputc('\'', out);
-}
-
 /* gess sample MODEL --config DIR/config.json --init-from DIR --best --seed N -o DIR-best. Another seed, because the
  * starts depend on the random numbers of this one. */
 static void put_command(FILE *out, const gess__judge *j, const char *model)
@@ -55,13 +37,13 @@ static void put_command(FILE *out, const gess__judge *j, const char *model)
     snprintf(directory, sizeof directory, "%s", j->directory);
     for (size_t end = strlen(directory); end > 1 && directory[end - 1] == '/'; end--) directory[end - 1] = '\0';
     fputs("gess sample ", out);
-    put_argument(out, model, "");
+    gess__shell_put(out, model, "");
     fputs(" --config ", out);
-    put_argument(out, directory, "/config.json");
+    gess__shell_put(out, directory, "/config.json");
     fputs(" --init-from ", out);
-    put_argument(out, directory, "");
+    gess__shell_put(out, directory, "");
     fprintf(out, " --best --seed %llu -o ", strtoull(gess__option_of(j, "seed"), NULL, 10) + 1);
-    put_argument(out, directory, "-best");
+    gess__shell_put(out, directory, "-best");
 }
 
 /* What to do; NULL if memory is short. The caller frees it. */

@@ -1,145 +1,18 @@
-/* Computes the figures of the selected columns, a few columns at a time on the team: selects columns by name patterns,
- * reads them, and calls the functions of diagnose/. summary_text.c prints them. */
+/* Summarises the selected columns, a few at a time on the team: selects columns by name patterns, reads them, and has
+ * summary_column.c compute their figures. summary_text.c prints them. */
 #include "report/summary.h"
 
 #include "base/assert.h"
 #include "base/mem.h"
-#include "diagnose/coda.h"
-#include "diagnose/emcee.h"
-#include "diagnose/groups.h"
 #include "draws/reader.h"
 #include "parallel/team.h"
-#include "run/directory.h"
+#include "report/summary_column.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_BYTES ((size_t)3 << 29)
-
-/* ---- figures of one column ---- */
-
-/* The memory of one worker. */
-typedef struct workspace {
-    gess__posterior_workspace *chains;    /* for all chains */
-    gess__posterior_workspace *ensembles; /* for each ensemble as one long chain; NULL: one ensemble */
-    gess__posterior_workspace *means;     /* for the ensembles' mean series */
-    gess__fft fft;
-    double *scratch; /* at least 2 × draws and 2 × chains; with several ensembles, also chains × draws */
-    double *series;  /* ensembles × draws */
-    gess__posterior_chain *chain; /* chains */
-} workspace;
-
-/* The size of the draws. */
-typedef struct shape {
-    size_t chains, draws, ensembles;
-} shape;
-
-static size_t first_of(const shape *s, size_t m)
-{
-    return gess__group_first(s->chains, s->ensembles, m);
-}
-
-static int new_workspace(workspace *d, const shape *s, gess_error *err)
-{
-    size_t scratch = 2 * (s->draws > s->chains ? s->draws : s->chains);
-    GESS_TRY(gess__posterior_workspace_new(&d->chains, s->chains, s->draws, err));
-    GESS_TRY(gess__posterior_workspace_new(&d->means, s->ensembles, s->draws, err));
-    if (s->ensembles > 1) {
-        GESS_TRY(gess__posterior_workspace_new(&d->ensembles, s->ensembles,
-                                               s->draws * gess__group_common(s->chains, s->ensembles), err));
-        if (scratch < s->chains * s->draws) scratch = s->chains * s->draws;
-    }
-    GESS_TRY(gess__fft_init(&d->fft, s->draws, err));
-    GESS_ALLOC(&d->scratch, scratch, err);
-    GESS_ALLOC(&d->series, s->ensembles * s->draws, err);
-    GESS_ALLOC(&d->chain, s->chains, err);
-    return GESS_OK;
-}
-
-static void free_workspace(workspace *d)
-{
-    gess__posterior_workspace_free(d->chains);
-    gess__posterior_workspace_free(d->ensembles);
-    gess__posterior_workspace_free(d->means);
-    gess__fft_free(&d->fft);
-    free(d->scratch);
-    free(d->series);
-    free(d->chain);
-}
-
-/* The mean over the chains of each ensemble at each draw. */
-static void mean_series(const shape *s, const double *x, double *series)
-{
-    memset(series, 0, s->ensembles * s->draws * sizeof *series);
-    for (size_t m = 0; m < s->ensembles; m++) {
-        size_t first = first_of(s, m), end = first_of(s, m + 1);
-        for (size_t c = first; c < end; c++)
-            for (size_t i = 0; i < s->draws; i++)
-                series[m * s->draws + i] += x[c * s->draws + i] / (double)(end - first);
-    }
-}
-
-/* Geweke's z of the mean over all chains at each draw, because the chains of an ensemble drift jointly. */
-static double geweke_of_means(const shape *s, const double *series, double *mean, double *scratch)
-{
-    memset(mean, 0, s->draws * sizeof *mean);
-    for (size_t m = 0; m < s->ensembles; m++) {
-        double share = (double)(first_of(s, m + 1) - first_of(s, m)) / (double)s->chains;
-        for (size_t i = 0; i < s->draws; i++) mean[i] += share * series[m * s->draws + i];
-    }
-    return gess__coda_geweke(s->draws, mean, scratch);
-}
-
-static void summarise_column(gess__figures *f, const shape *s, const double *x, workspace *d)
-{
-    gess__posterior_figures p;
-    gess__tail_index tail;
-    gess__posterior_all_chains(d->chains, x, &p, d->chain);
-    gess__tail_index_of(d->chains, &tail);
-    mean_series(s, x, d->series);
-    gess__posterior_load(d->means, d->series);
-    *f = (gess__figures){
-        .mean = p.mean,
-        .sd = p.sd,
-        .mcse_mean = p.mcse_mean,
-        .q5 = p.q5,
-        .q50 = p.median,
-        .q95 = p.q95,
-        .ess_bulk = p.ess_bulk,
-        .ess_tail = p.ess_tail,
-        .ess_coda = gess__coda_effective_size(s->chains, s->draws, x, d->scratch),
-        .geweke = geweke_of_means(s, d->series, d->scratch, d->scratch + s->draws),
-        .tau = gess__emcee_time(&d->fft, s->chains, s->draws, x, d->scratch),
-        .mcse_sd = p.mcse_sd,
-        .mcse_q5 = p.mcse_q5,
-        .mcse_q50 = p.mcse_median,
-        .mcse_q95 = p.mcse_q95,
-        /* the overall mean is the mean of the ensembles' series */
-        .mcse_series = gess__posterior_mcse_mean(d->means),
-        .r_hat = p.rhat,
-        .r_hat_chains = p.rhat,
-        .r_hat_ensembles = NAN,
-        .tail_index = tail.index,
-        .tail_index_se = tail.se,
-        .tail = tail,
-    };
-    if (s->ensembles > 1) {
-        f->r_hat_ensembles = gess__rhat_of_groups(d->ensembles, s->chains, s->ensembles, s->draws, x, d->scratch);
-        if (!(f->r_hat_ensembles <= f->r_hat)) f->r_hat = f->r_hat_ensembles;
-    }
-    gess__compare_chains(s->chains, s->draws, d->chain, d->scratch, &f->chains);
-}
-
-gess__figures gess__figures_shown(const gess__figures *figures)
-{
-    gess__figures f = *figures;
-    gess__moments_known moments = gess__moments_of(&f.tail);
-    if (moments >= GESS__NO_SD) f.sd = f.mcse_sd = f.mcse_mean = f.mcse_series = NAN;
-    if (moments >= GESS__NO_MEAN) f.mean = NAN;
-    return f;
-}
 
 /* ---- columns, a few at a time ---- */
 
@@ -153,14 +26,14 @@ typedef struct source {
 
 typedef struct group {
     gess__summary *summary;
-    shape shape;
-    workspace *workspaces;
+    gess__column_shape shape;
+    gess__column_workspace *workspaces;
     size_t first;          /* row of the summary of values[0] */
     const double **values; /* per column of the group: chains × draws */
 } group;
 
 /* The levels of the chains, from x, the column lp__. */
-static void find_levels(const shape *s, const double *x, double *scratch, gess__level *levels)
+static void find_levels(const gess__column_shape *s, const double *x, double *scratch, gess__level *levels)
 {
     size_t first = GESS__LAST_HALF(s->draws), count = s->draws - first;
     for (size_t c = 0; c < s->chains; c++) {
@@ -176,8 +49,9 @@ static int summarise_one(void *data, unsigned worker, size_t item, gess_error *e
     const gess__summary *s = g->summary;
     if (s->levels != NULL && s->column[g->first + item] == 0) /* lp__ */
         find_levels(&g->shape, g->values[item], g->workspaces[worker].scratch, s->levels);
-    summarise_column(&g->summary->figures[g->first + item], &g->shape, g->values[item], &g->workspaces[worker]);
-    if (strcmp(g->summary->names[g->first + item], "lp__") == 0)
+    gess__summarise_column(&s->figures[g->first + item], &g->shape, &s->circle[g->first + item], g->values[item],
+                           &g->workspaces[worker]);
+    if (strcmp(s->names[g->first + item], "lp__") == 0)
         gess__posterior_top(g->workspaces[worker].chains, &g->summary->top);
     return GESS_OK;
 }
@@ -233,9 +107,9 @@ static int run_groups(const source *from, group *g, gess__team *team, size_t at_
 /* About half of the memory goes to the workers' workspaces, the rest to columns. */
 static int summarise_columns(gess__summary *s, const source *from, const gess__summary_settings *o, gess_error *err)
 {
-    group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles}};
+    group g = {.summary = s, .shape = {s->chains, (size_t)s->draws, s->ensembles, o->interacting, o->circles > 0}};
     size_t column = s->chains * (size_t)s->draws * sizeof(double),
-           workspace_size = column * (s->ensembles > 1 ? 10 : 5);
+           workspace_size = column * ((s->ensembles > 1 ? 10U : 6U) + (o->circles > 0 ? 1U : 0U));
     size_t budget = o->max_bytes > 0 ? o->max_bytes : MAX_BYTES, max_workers = budget / 2 / workspace_size;
     gess__team *team = NULL;
     double **buffers = NULL;
@@ -252,9 +126,10 @@ static int summarise_columns(gess__summary *s, const source *from, const gess__s
     if (status == GESS_OK) status = gess__alloc_bytes(&buffers, at_once, sizeof *buffers, "columns", err);
     for (size_t i = 0; i < at_once && status == GESS_OK && from->memory == NULL; i++)
         status = gess__alloc_bytes(&buffers[i], column / sizeof(double), sizeof(double), "column", err);
-    for (unsigned i = 0; i < workers && status == GESS_OK; i++) status = new_workspace(&g.workspaces[i], &g.shape, err);
+    for (unsigned i = 0; i < workers && status == GESS_OK; i++)
+        status = gess__column_workspace_new(&g.workspaces[i], &g.shape, err);
     if (status == GESS_OK) status = run_groups(from, &g, team, at_once, buffers, err);
-    for (unsigned i = 0; g.workspaces != NULL && i < workers; i++) free_workspace(&g.workspaces[i]);
+    for (unsigned i = 0; g.workspaces != NULL && i < workers; i++) gess__column_workspace_free(&g.workspaces[i]);
     for (size_t i = 0; buffers != NULL && i < at_once; i++) free(buffers[i]);
     free(buffers);
     free(g.values);
@@ -343,11 +218,13 @@ static int check_patterns(const source *from, const char *vars, gess_error *err)
 }
 
 /* The names and columns that `vars` selects, lp__ last. */
-static int choose_columns(gess__summary *s, const source *from, const char *vars, gess_error *err)
+static int choose_columns(gess__summary *s, const source *from, const gess__summary_settings *o, gess_error *err)
 {
+    const char *vars = o->vars;
     GESS_ALLOC(&s->names, from->columns, err);
     GESS_ALLOC(&s->column, from->columns, err);
     GESS_ALLOC(&s->figures, from->columns, err);
+    GESS_ALLOC(&s->circle, from->columns, err);
     if (vars != NULL) GESS_TRY(check_patterns(from, vars, err));
     int log_density_first = strcmp(from->names[0], "lp__") == 0;
     for (size_t j = 0; j < from->columns; j++) {
@@ -355,6 +232,7 @@ static int choose_columns(gess__summary *s, const source *from, const char *vars
         if (vars != NULL && !gess__name_matches(vars, from->names[column])) continue;
         if (log_density_first && column == 0) GESS_ALLOC(&s->levels, s->chains, err);
         GESS_TRY(gess__copy_text(&s->names[s->count], from->names[column], err));
+        if (column < o->circles) s->circle[s->count] = o->circle[column];
         s->column[s->count++] = column;
     }
     return s->count > 0 ? GESS_OK : gess__fail(err, GESS_ERR_USAGE, "--vars: no parameter is named");
@@ -369,7 +247,7 @@ static int summarise(gess__summary *s, const source *from, size_t chains, uint64
     if (s->ensembles > chains)
         return gess__fail(err, GESS_ERR_USAGE, "%zu chains cannot be of %zu ensembles", chains, s->ensembles);
     if (o->blobs > 0 && o->blobs < from->columns) s->first_blob = from->columns - o->blobs;
-    GESS_TRY(choose_columns(s, from, o->vars, err));
+    GESS_TRY(choose_columns(s, from, o, err));
     s->top = gess__posterior_no_top;
     GESS_TRY(summarise_columns(s, from, o, err));
     return find_top_point(s, from, err);
@@ -399,39 +277,13 @@ int gess__summarise_file(gess__summary *s, const char *path, const gess__summary
     return status;
 }
 
-/* The numbers of ensembles and of blobs of a run; 1 and 0 if config.json does not say. */
-static void read_config(const char *directory, gess__summary_settings *settings)
-{
-    char path[4096];
-    settings->ensembles = 1;
-    settings->blobs = 0;
-    if (gess__directory_path(directory, "config.json", path, sizeof path, NULL) != GESS_OK) return;
-    json_t *root = json_load_file(path, 0, NULL);
-    const char *text = json_string_value(json_object_get(json_object_get(root, "options"), "ensembles"));
-    json_int_t blobs = json_integer_value(json_object_get(root, "blobs"));
-    size_t count = text != NULL ? strtoul(text, NULL, 10) : 1;
-    json_decref(root);
-    if (count > 0) settings->ensembles = count;
-    if (blobs > 0) settings->blobs = (size_t)blobs;
-}
-
-int gess__summarise_run(gess__summary *s, const char *directory, gess__summary_settings settings, gess_error *err)
-{
-    char path[4096];
-    *s = (gess__summary){0};
-    read_config(directory, &settings);
-    GESS_TRY(gess__directory_path(directory, "draws.gess", path, sizeof path, err));
-    GESS_TRY(gess__summarise_file(s, path, &settings, err));
-    GESS_TRY(gess__directory_path(directory, "summary.json", path, sizeof path, err));
-    return access(path, F_OK) == 0 ? gess__summary_load_stats(s, path, err) : GESS_OK;
-}
-
 void gess__summary_free(gess__summary *s)
 {
     for (size_t i = 0; i < s->count; i++) free(s->names[i]);
     free(s->names);
     free(s->column);
     free(s->figures);
+    free(s->circle);
     free(s->levels);
     json_decref(s->stats);
     *s = (gess__summary){0};
@@ -458,6 +310,7 @@ void gess__summary_sort(gess__summary *s)
     char **names = calloc(s->count + 1, sizeof *names);
     size_t *column = calloc(s->count + 1, sizeof *column);
     gess__figures *figures = calloc(s->count + 1, sizeof *figures);
+    gess__circle *circle = calloc(s->count + 1, sizeof *circle);
     for (size_t i = 0; order != NULL && i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
         int constant = f->sd == 0.0;
@@ -466,19 +319,22 @@ void gess__summary_sort(gess__summary *s)
                                                : INFINITY,
                             isfinite(f->ess_bulk) ? f->ess_bulk : 0.0, i};
     }
-    if (order != NULL && names != NULL && column != NULL && figures != NULL) {
+    if (order != NULL && names != NULL && column != NULL && figures != NULL && circle != NULL) {
         qsort(order, s->count, sizeof *order, worst_first);
         for (size_t i = 0; i < s->count; i++) {
             names[i] = s->names[order[i].row];
             column[i] = s->column[order[i].row];
             figures[i] = s->figures[order[i].row];
+            circle[i] = s->circle[order[i].row];
         }
         memcpy(s->names, names, s->count * sizeof *names);
         memcpy(s->column, column, s->count * sizeof *column);
         memcpy(s->figures, figures, s->count * sizeof *figures);
+        memcpy(s->circle, circle, s->count * sizeof *circle);
     }
     free(order);
     free(names);
     free(column);
     free(figures);
+    free(circle);
 }

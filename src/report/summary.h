@@ -5,6 +5,7 @@
 #ifndef GESS_REPORT_SUMMARY_H
 #define GESS_REPORT_SUMMARY_H
 
+#include "diagnose/circular.h"
 #include "diagnose/levels.h"
 #include "diagnose/tail_index.h"
 #include "draws/draws.h"
@@ -13,39 +14,48 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* One row per figure: FIGURE(field and JSON key, format in the text table). The table shows the first
- * GESS__FIGURES_SHOWN, or all with --all; --json and --csv have all of them. */
-#define GESS__FIGURE_TABLE(FIGURE)  \
-    FIGURE(mean, "%.4g")            \
-    FIGURE(sd, "%.4g")              \
-    FIGURE(mcse_mean, "%.4g")       \
-    FIGURE(q5, "%.4g")              \
-    FIGURE(q50, "%.4g")             \
-    FIGURE(q95, "%.4g")             \
-    FIGURE(ess_bulk, "%.0f")        \
-    FIGURE(ess_tail, "%.0f")        \
-    FIGURE(r_hat, "%.4f")           \
-    FIGURE(ess_coda, "%.0f")        \
-    FIGURE(geweke, "%.2f")          \
-    FIGURE(tau, "%.2f")             \
-    FIGURE(mcse_sd, "%.4g")         \
-    FIGURE(mcse_q5, "%.4g")         \
-    FIGURE(mcse_q50, "%.4g")        \
-    FIGURE(mcse_q95, "%.4g")        \
-    FIGURE(mcse_series, "%.4g")     \
-    FIGURE(r_hat_chains, "%.4f")    \
-    FIGURE(r_hat_ensembles, "%.4f") \
-    FIGURE(tail_index, "%.2f")      \
-    FIGURE(tail_index_se, "%.2f")
-enum { GESS__FIGURES_NARROW = 9, GESS__FIGURES_SHOWN = 11 };
+/* One row per figure: FIGURE(field and JSON key, format in the text table, rank). The table shows the figures of rank
+ * 1 to GESS__FIGURES_SHOWN, on a narrow terminal those of the first ranks that fit, and all with --all; --json and
+ * --csv have all of them. */
+#define GESS__FIGURE_TABLE(FIGURE)      \
+    FIGURE(mean, "%.4g", 1)             \
+    FIGURE(sd, "%.4g", 2)               \
+    FIGURE(mcse_mean, "%.4g", 9)        \
+    FIGURE(q5, "%.4g", 5)               \
+    FIGURE(q50, "%.4g", 7)              \
+    FIGURE(q95, "%.4g", 6)              \
+    FIGURE(ess_bulk, "%.0f", 3)         \
+    FIGURE(ess_tail, "%.0f", 10)        \
+    FIGURE(r_hat, "%.4f", 4)            \
+    FIGURE(drift_z, "%.2f", 8)          \
+    FIGURE(ess_coda, "%.0f", 11)        \
+    FIGURE(geweke, "%.2f", 13)          \
+    FIGURE(tau, "%.2f", 12)             \
+    FIGURE(mcse_sd, "%.4g", 14)         \
+    FIGURE(mcse_q5, "%.4g", 15)         \
+    FIGURE(mcse_q50, "%.4g", 16)        \
+    FIGURE(mcse_q95, "%.4g", 17)        \
+    FIGURE(mcse_series, "%.4g", 18)     \
+    FIGURE(r_hat_chains, "%.4f", 19)    \
+    FIGURE(r_hat_ensembles, "%.4f", 20) \
+    FIGURE(tail_index, "%.2f", 21)      \
+    FIGURE(tail_index_se, "%.2f", 22)
+enum { GESS__FIGURES_SHOWN = 10, GESS__FIGURES_REPORTED = 12 /* of the report: likewise */ };
+
+typedef struct gess__line_moments {
+    double mean, sd, mcse_mean, mcse_sd;
+} gess__line_moments;
 
 typedef struct gess__figures {
-#define FIGURE(name, format) double name;
+#define FIGURE(name, format, rank) double name;
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
     gess__column_chains chains; /* the chains compared with each other */
     double at_top;              /* the value in the draw with the highest lp__; NaN if lp__ is not summarised */
     gess__tail_index tail;
+    double circle_length;       /* of the mean vector of a periodic parameter; NaN: it is not periodic */
+    double circle_cut;          /* where its circle was cut open */
+    gess__line_moments moments; /* of the draws as numbers, on a circle too: for comparison with those of warm-up */
 } gess__figures;
 
 typedef struct gess__summary {
@@ -54,6 +64,7 @@ typedef struct gess__summary {
     size_t *column;    /* of each row, in the draws; in a run, column 0 is lp__ */
     size_t first_blob; /* the first column of the draws that is a blob; 0: there are none */
     gess__figures *figures;
+    gess__circle *circle;            /* of each row; of no extent: not periodic */
     gess__posterior_top_figures top; /* of lp__; NaN if it is not summarised */
     size_t chains, ensembles;
     uint64_t draws;
@@ -67,6 +78,9 @@ typedef struct gess__summary_settings {
     unsigned threads; /* 0: one per core */
     const char *vars; /* patterns with * and ?, separated by commas, or NULL: all */
     size_t max_bytes; /* of memory, roughly; 0: 1.5 GiB */
+    bool interacting; /* chains of an ensemble influence each other */
+    size_t circles;   /* columns that `circle` covers; further ones are not periodic */
+    gess__circle *circle;
 } gess__summary_settings;
 
 /* Summarises draws in memory. */
@@ -78,15 +92,19 @@ int gess__summarise_draws(gess__summary *summary, const gess__draws *draws, cons
 int gess__summarise_file(gess__summary *summary, const char *path, const gess__summary_settings *settings,
                          gess_error *err);
 
-/* Summarises the draws.gess of a run, with the numbers of ensembles and blobs from its config.json and the cost from
- * its summary.json, if there is one. */
+/* Sets ensembles, blobs, interacting and circles from the config.json of a run; 1, 0 and none if it does not say. The
+ * caller frees `circle`, also after a failure. (summary_run.c) */
+int gess__summary_settings_of_run(gess__summary_settings *settings, const char *directory, gess_error *err);
+
+/* Summarises the draws.gess of a run, with these settings and the cost from its summary.json, if there is one. */
 int gess__summarise_run(gess__summary *summary, const char *directory, gess__summary_settings settings,
                         gess_error *err);
 
 void gess__summary_free(gess__summary *summary);
 
 /* A copy in which figures that the tails leave without meaning are NaN: sd, mcse_sd, mcse_mean and mcse_series if the
- * variance does not exist, and mean if the mean does not (gess__moments_of()). Whatever is shown to users or programs
+ * variance does not exist, and mean if the mean does not (gess__moments_of()); mean and mcse_mean of a periodic
+ * parameter that is spread evenly over its circle (gess__circular_no_mean()). Whatever is shown to users or programs
  * is taken from it; the rules of the verdict use the figures themselves, as measures of the draws. */
 gess__figures gess__figures_shown(const gess__figures *figures);
 

@@ -3,6 +3,7 @@
 #include "report/summary.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the run's cost ---- */
@@ -52,14 +53,15 @@ int gess__summary_load_stats(gess__summary *s, const char *path, gess_error *err
 
 /* ---- the figures, as a row ---- */
 
-#define FIGURE(name, format) +1
+#define FIGURE(name, format, rank) +1
 enum { FIGURES = 0 GESS__FIGURE_TABLE(FIGURE) };
 #undef FIGURE
 
 static const struct {
     const char *name, *format;
+    int rank;
 } figure[] = {
-#define FIGURE(name, format) {#name, format},
+#define FIGURE(name, format, rank) {#name, format, rank},
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
 };
@@ -68,7 +70,7 @@ static void row_of(const gess__figures *figures, double row[FIGURES])
 {
     gess__figures f = gess__figures_shown(figures);
     size_t i = 0;
-#define FIGURE(name, format) row[i++] = f.name;
+#define FIGURE(name, format, rank) row[i++] = f.name;
     GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
 }
@@ -82,6 +84,7 @@ json_t *gess__summary_json(const gess__summary *s)
         row_of(&s->figures[i], row);
         json_object_set_new(object, "name", json_string(s->names[i]));
         for (size_t k = 0; k < FIGURES; k++) json_object_set_new(object, figure[k].name, number(row[k]));
+        json_object_set_new(object, "circular", json_boolean(gess__is_circle(&s->circle[i])));
         json_array_append_new(parameters, object);
     }
     json_object_set_new(root, "parameters", parameters);
@@ -99,13 +102,13 @@ void gess__summary_csv(const gess__summary *s, FILE *out)
 {
     fputs("name", out);
     for (size_t k = 0; k < FIGURES; k++) fprintf(out, ",%s", figure[k].name);
-    fputc('\n', out);
+    fputs(",circular\n", out);
     for (size_t i = 0; i < s->count; i++) {
         double row[FIGURES];
         row_of(&s->figures[i], row);
         gess__csv_put_name(out, s->names[i]);
         for (size_t k = 0; k < FIGURES; k++) fprintf(out, isfinite(row[k]) ? ",%.17g" : ",NA", row[k]);
-        fputc('\n', out);
+        fprintf(out, ",%d\n", (int)gess__is_circle(&s->circle[i]));
     }
 }
 
@@ -119,40 +122,88 @@ static int width_of(const char *text)
     return width;
 }
 
-enum { CELL = 11 };
+/* Which figures the table has, how wide they are with the blank in front, and how wide the names are. */
+typedef struct layout {
+    bool shown[FIGURES];
+    int width[FIGURES];
+    int names;
+} layout;
 
-static void print_cell(FILE *out, double x, const char *format)
+static void cell_text(double x, const char *format, char text[32])
 {
-    char text[32] = "NA";
-    if (isfinite(x)) snprintf(text, sizeof text, format, x);
-    fprintf(out, " %10s", text);
+    snprintf(text, 32, "NA");
+    if (isfinite(x)) snprintf(text, 32, format, x);
 }
 
-/* How many figures fit into `width` columns beside names of `names` columns. */
-static size_t figures_shown(size_t width, int names)
+static void measure(const gess__summary *s, layout *l)
 {
-    if (width == 0) return GESS__FIGURES_SHOWN;
-    size_t room = width > (size_t)names ? (width - (size_t)names) / CELL : 0;
-    if (room < GESS__FIGURES_NARROW) return GESS__FIGURES_NARROW;
-    return room < FIGURES ? room : FIGURES;
+    l->names = 4;
+    for (size_t k = 0; k < FIGURES; k++) l->width[k] = 1 + (int)strlen(figure[k].name);
+    for (size_t i = 0; i < s->count; i++) {
+        double row[FIGURES];
+        char text[32];
+        row_of(&s->figures[i], row);
+        if (width_of(s->names[i]) > l->names) l->names = width_of(s->names[i]);
+        for (size_t k = 0; k < FIGURES; k++) {
+            cell_text(row[k], figure[k].format, text);
+            if (1 + (int)strlen(text) > l->width[k]) l->width[k] = 1 + (int)strlen(text);
+        }
+    }
 }
 
-static void print_name(const char *name, FILE *out)
+/* Takes figures in the order of their ranks while they fit into `width` columns; those of the first four ranks always,
+ * beside names that are cut if they must. 0: GESS__FIGURES_SHOWN figures; SIZE_MAX: all. */
+static void choose_figures(size_t width, layout *l)
+{
+    enum { KEPT = 4, MIN_NAMES = 8 };
+    bool limited = width > 0 && width < 10000;
+    int last = width == SIZE_MAX ? FIGURES : GESS__FIGURES_SHOWN, used = 0;
+    for (int rank = 1; rank <= last; rank++)
+        for (size_t k = 0; k < FIGURES; k++) {
+            if (figure[k].rank != rank) continue;
+            if (rank <= KEPT || !limited || l->names + used + l->width[k] <= (int)width) {
+                l->shown[k] = true;
+                used += l->width[k];
+            } else {
+                last = rank; /* those of higher rank are not to jump the queue */
+            }
+        }
+    if (limited && l->names + used > (int)width)
+        l->names = (int)width - used > MIN_NAMES ? (int)width - used : MIN_NAMES;
+}
+
+static void print_plain(const char *name, FILE *out)
 {
     for (; *name != '\0'; name++) fputc((unsigned char)*name < ' ' ? '?' : *name, out);
 }
 
-static void print_rows(const gess__summary *s, size_t shown, int width, FILE *out)
+/* Prints a name in `width` columns, the last of them an ellipsis if it is longer. */
+static void print_name(const char *name, int width, FILE *out)
 {
-    fprintf(out, "%-*s", width, "");
-    for (size_t k = 0; k < shown; k++) fprintf(out, " %10s", figure[k].name);
+    int whole = width_of(name), shown = 0;
+    for (; *name != '\0'; name++) {
+        if (((unsigned char)*name & 0xc0) != 0x80 && shown++ == width - 1 && whole > width) break;
+        fputc((unsigned char)*name < ' ' ? '?' : *name, out);
+    }
+    if (whole > width) fputs("…", out);
+    fprintf(out, "%*s", whole < width ? width - whole : 0, "");
+}
+
+static void print_rows(const gess__summary *s, const layout *l, FILE *out)
+{
+    fprintf(out, "%*s", l->names, "");
+    for (size_t k = 0; k < FIGURES; k++)
+        if (l->shown[k]) fprintf(out, "%*s", l->width[k], figure[k].name);
     fputc('\n', out);
     for (size_t i = 0; i < s->count; i++) {
         double row[FIGURES];
+        char text[32];
         row_of(&s->figures[i], row);
-        print_name(s->names[i], out);
-        fprintf(out, "%*s", width - width_of(s->names[i]), "");
-        for (size_t k = 0; k < shown; k++) print_cell(out, row[k], figure[k].format);
+        print_name(s->names[i], l->names, out);
+        for (size_t k = 0; k < FIGURES; k++) {
+            cell_text(row[k], figure[k].format, text);
+            if (l->shown[k]) fprintf(out, "%*s", l->width[k], text);
+        }
         fputc('\n', out);
     }
 }
@@ -163,8 +214,7 @@ static void print_rhat(const gess__summary *s, FILE *out)
     if (s->ensembles > 1)
         fprintf(out,
                 "r_hat compares %zu independent ensembles, each taken as one long chain, and all chains; it is the "
-                "larger of "
-                "the two\n",
+                "larger of the two\n",
                 s->ensembles);
     else if (s->chains > 1)
         fprintf(out, "r_hat compares the halves of the %zu chains of one ensemble\n", s->chains);
@@ -180,7 +230,7 @@ static void print_lost_moments(const gess__summary *s, FILE *out)
         if (gess__moments_of(&s->figures[i].tail) >= GESS__NO_SD && lost++ == 0) first = i;
     if (lost == 0) return;
     const gess__tail_index *t = &s->figures[first].tail;
-    print_name(s->names[first], out);
+    print_plain(s->names[first], out);
     if (lost > 1) fprintf(out, " and %zu more", lost - 1);
     fprintf(out,
             ": the tails are too heavy for figures that are NA (tail index %.2f ± %.2f; a standard deviation exists "
@@ -188,13 +238,44 @@ static void print_lost_moments(const gess__summary *s, FILE *out)
             t->index, t->se);
 }
 
-void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
+/* Says which parameters are on a circle, and which of them have no mean. */
+static void print_circles(const gess__summary *s, FILE *out)
 {
-    int names = 4;
-    for (size_t i = 0; i < s->count; i++)
-        if (width_of(s->names[i]) > names) names = width_of(s->names[i]);
-    print_rows(s, figures_shown(width, names), names, out);
-    fprintf(out, "\n%zu chain%s of %llu draws", s->chains, s->chains == 1 ? "" : "s", (unsigned long long)s->draws);
+    size_t circles = 0, even = 0, first = 0, first_even = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        if (!gess__is_circle(&s->circle[i])) continue;
+        if (circles++ == 0) first = i;
+        if (gess__circular_no_mean(f->ess_bulk, f->circle_length) && even++ == 0) first_even = i;
+    }
+    if (circles == 0) return;
+    print_plain(s->names[first], out);
+    if (circles > 1) fprintf(out, " and %zu more", circles - 1);
+    fprintf(out, ": periodic, so mean and sd are circular, and quantiles may lie beyond a bound\n");
+    if (even == 0) return;
+    print_plain(s->names[first_even], out);
+    if (even > 1) fprintf(out, " and %zu more", even - 1);
+    fprintf(out, ": spread evenly over the circle, which has no mean then\n");
+}
+
+/* Names the figures that the terminal has no room for. */
+static void print_left_out(const layout *l, FILE *out)
+{
+    const char *before = "not shown for want of room: ";
+    bool any = false;
+    for (size_t k = 0; k < FIGURES; k++) {
+        if (l->shown[k] || figure[k].rank > GESS__FIGURES_SHOWN) continue;
+        fprintf(out, "%s%s", before, figure[k].name);
+        before = ", ";
+        any = true;
+    }
+    if (any) fprintf(out, " (--all shows every figure)\n");
+}
+
+static void print_notes(const gess__summary *s, const layout *l, FILE *out)
+{
+    fprintf(out, "%zu chain%s of %llu draw%s", s->chains, s->chains == 1 ? "" : "s", (unsigned long long)s->draws,
+            s->draws == 1 ? "" : "s");
     json_int_t evals = json_integer_value(json_object_get(s->stats, "evals"));
     if (evals > 0)
         fprintf(out, "; %lld evaluations (%lld after warm-up), %.1f s", (long long)evals,
@@ -202,10 +283,55 @@ void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
                 json_number_value(json_object_get(s->stats, "seconds")));
     fputc('\n', out);
     print_rhat(s, out);
+    print_left_out(l, out);
+    print_circles(s, out);
     print_lost_moments(s, out);
     json_int_t nans = json_integer_value(json_object_get(s->stats, "nans"));
     json_int_t failures = json_integer_value(json_object_get(s->stats, "failures"));
     if (nans > 0) fprintf(out, "%lld evaluations gave NaN and were counted as outside the support\n", (long long)nans);
     if (failures > 0)
         fprintf(out, "%lld updates found no new point in their bracket and kept their state\n", (long long)failures);
+}
+
+/* Prints text, broken between words so that no line has more than `width` columns, further lines indented by two. */
+static void print_folded(const char *text, size_t width, FILE *out)
+{
+    size_t column = 0;
+    while (*text != '\0') {
+        size_t length = strcspn(text, " \n");
+        char word[256];
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        size_t wide = (size_t)width_of(word);
+        if (column > 2 && column + 1 + wide > width) {
+            fputs("\n  ", out);
+            column = 2;
+        } else if (column > 0) {
+            fputc(' ', out);
+            column++;
+        }
+        fprintf(out, "%.*s", (int)length, text);
+        column += wide;
+        text += length;
+        if (*text == '\n') {
+            fputc('\n', out);
+            column = 0;
+        }
+        text += *text != '\0';
+    }
+}
+
+void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
+{
+    layout l = {0};
+    char *notes = NULL;
+    size_t size = 0;
+    measure(s, &l);
+    choose_figures(width, &l);
+    print_rows(s, &l, out);
+    fputc('\n', out);
+    FILE *text = open_memstream(&notes, &size);
+    if (text == NULL) return;
+    print_notes(s, &l, text);
+    if (fclose(text) == 0) print_folded(notes, width < 20 ? SIZE_MAX : width, out);
+    free(notes);
 }

@@ -58,7 +58,7 @@ static int judge(gess__verdict *v, const gess__summary *s, const char *directory
     return GESS_OK;
 }
 
-/* The rows of a summary that are judged: all but blobs. *out borrows from s but for its three arrays, which
+/* The rows of a summary that are judged: all but blobs. *out borrows from s but for its four arrays, which
  * free_judged() frees. */
 static int choose_judged(const gess__summary *s, gess__summary *out, gess_error *err)
 {
@@ -67,13 +67,16 @@ static int choose_judged(const gess__summary *s, gess__summary *out, gess_error 
     out->names = NULL;
     out->column = NULL;
     out->figures = NULL;
+    out->circle = NULL;
     GESS_ALLOC(&out->names, s->count, err);
     GESS_ALLOC(&out->column, s->count, err);
     GESS_ALLOC(&out->figures, s->count, err);
+    GESS_ALLOC(&out->circle, s->count, err);
     for (size_t i = 0; i < s->count; i++) {
         if (s->first_blob > 0 && s->column[i] >= s->first_blob) continue;
         out->names[out->count] = s->names[i];
         out->column[out->count] = s->column[i];
+        out->circle[out->count] = s->circle[i];
         out->figures[out->count++] = s->figures[i];
     }
     return GESS_OK;
@@ -84,6 +87,7 @@ static void free_judged(gess__summary *judged)
     free(judged->names);
     free(judged->column);
     free(judged->figures);
+    free(judged->circle);
 }
 
 int gess__judge_run(gess__verdict *v, const gess__summary *s, const char *directory, gess_error *err)

@@ -50,8 +50,12 @@ void gess__verdict_print(const gess__verdict *v, const gess__summary *s, FILE *o
 {
     double ess, rhat;
     gess__verdict_extremes(s, &ess, &rhat);
-    fprintf(out, "%s: %zu chains of %llu draws, smallest bulk ESS %.0f, worst R-hat %.4f\n", v->pass ? "PASS" : "FAIL",
-            s->chains, (unsigned long long)s->draws, ess, rhat);
+    fprintf(out, "%s: %zu chain%s of %llu draw%s", v->pass ? "PASS" : "FAIL", s->chains, s->chains == 1 ? "" : "s",
+            (unsigned long long)s->draws, s->draws == 1 ? "" : "s");
+    if (isfinite(ess) && isfinite(rhat))
+        fprintf(out, ", smallest bulk ESS %.0f, worst R-hat %.4f\n", ess, rhat);
+    else
+        fputs(", too few for ESS and R-hat\n", out);
     for (size_t i = 0; i < v->count; i++) {
         fprintf(out, "\n%s (%s)\n", level_names[v->findings[i].level], v->findings[i].code);
         print_wrapped(v->findings[i].text, out);

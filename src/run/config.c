@@ -60,12 +60,29 @@ static int write_config(const char *directory, json_t *root, gess_error *err)
     return gess__directory_write_json(directory, "config.json", root, err);
 }
 
+/* The periodic parameters, counted from 1, with their bounds; NULL: there are none. */
+static json_t *periodic_json(const gess_model *model)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; model->periodic != NULL && i < model->dim; i++)
+        if (model->periodic[i])
+            json_array_append_new(list, json_pack("{s:I, s:f, s:f}", "parameter", (json_int_t)i + 1, "lower",
+                                                  model->lower[i], "upper", model->upper[i]));
+    if (json_array_size(list) > 0) return list;
+    json_decref(list);
+    return NULL;
+}
+
 int gess__config_write(const gess_run *run, gess_error *err)
 {
     json_t *root =
         json_pack("{s:s, s:s?, s:I, s:o, s:o}", "gess", gess_version(), "model", run->model->name, "dim",
                   (json_int_t)run->model->dim, "options", options_json(&run->options), "build", build_json());
+    if (run->model->title != NULL && run->model->name != NULL && strcmp(run->model->title, run->model->name) != 0)
+        json_object_set_new(root, "title", json_string_nocheck(run->model->title));
     if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
+    json_t *periodic = periodic_json(run->model);
+    if (periodic != NULL) json_object_set_new(root, "periodic", periodic);
     return write_config(run->directory, root, err);
 }
 

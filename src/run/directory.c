@@ -3,6 +3,7 @@
 #include "run/directory.h"
 
 #include "base/assert.h"
+#include "base/shell.h"
 #include "run/run.h"
 
 #include <dirent.h>
@@ -100,6 +101,7 @@ void gess__directory_unlock(gess_run *run)
 
 int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
 {
+    char quoted[4096];
     const char *directory = run->directory;
     size_t entries, ours;
     GESS_ASSERT(directory != NULL);
@@ -114,7 +116,7 @@ int gess__directory_make(gess_run *run, int overwrite, gess_error *err)
         return gess__fail(err, GESS_ERR_USAGE,
                           "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
                           "replace it with --overwrite",
-                          directory, directory);
+                          directory, gess__shell_quote(directory, quoted, sizeof quoted));
     for (size_t i = 0; i < RUN_FILES; i++) {
         char path[4096];
         if (strcmp(run_files[i], "config.json") == 0) continue;

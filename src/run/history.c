@@ -67,20 +67,34 @@ static void set_row(const gess__ensemble *e, const gess__window *w, size_t point
     row[0] -= gess__bounds_out(&e->target.bounds, y, row + 1);
 }
 
-/* Adds one chain's draws. */
+/* Adds the moments of other numbers: T. F. Chan, G. H. Golub and R. J. LeVeque, The American Statistician 37 (1983),
+ * 242-247. */
+static void merge(gess__moments *m, const gess__moments *other)
+{
+    double count = m->count + other->count, step = other->mean - m->mean;
+    if (!(other->count > 0.0)) return;
+    m->squares += other->squares + step * step * (m->count * other->count / count);
+    m->mean += step * (other->count / count);
+    m->count = count;
+}
+
+/* Adds one chain's draws. row[2 × columns]. Within the chain, distances from its first draw are added up: a log density
+ * near 1e13 has no digits left for the steps of a running mean. */
 static void add_draws(gess__history *h, const gess__ensemble *e, const gess__window *w, size_t chain, double *row,
                       gess__moments *chain_moments)
 {
     size_t columns = 1 + e->target.model->dim;
+    double *first = row + columns;
     memset(chain_moments, 0, columns * sizeof *chain_moments);
     for (size_t i = 0; i < w->draws; i++) {
-        set_row(e, w, i * e->chains.count + chain, row);
-        for (size_t j = 0; j < columns; j++) {
-            add(&chain_moments[j], row[j]);
-            add(&h->draws[j], row[j]);
-        }
+        set_row(e, w, i * e->chains.count + chain, i == 0 ? first : row);
+        for (size_t j = 0; j < columns; j++) add(&chain_moments[j], i == 0 ? 0.0 : row[j] - first[j]);
     }
-    for (size_t j = 0; j < columns; j++) add(&h->chains[j], chain_moments[j].mean);
+    for (size_t j = 0; j < columns && w->draws > 0; j++) {
+        chain_moments[j].mean += first[j];
+        add(&h->chains[j], chain_moments[j].mean);
+        merge(&h->draws[j], &chain_moments[j]);
+    }
 }
 
 /* Whether T is a mixture of several t: then there is no one distance δ. */
@@ -120,7 +134,7 @@ static int add_window(gess__history *h, const gess__sampler *s, gess_error *err)
     size_t dim = e->target.dim, columns = 1 + e->target.model->dim;
     double *row = NULL, *z = NULL;
     gess__moments *chain_moments = NULL;
-    int status = gess__alloc_bytes(&row, columns, sizeof *row, "row", err);
+    int status = gess__alloc_bytes(&row, 2 * columns, sizeof *row, "row", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&chain_moments, columns, sizeof *chain_moments, "moments", err);
     if (status == GESS_OK)
         status = gess__alloc_bytes(&z, dim + gess__triangular_scratch(dim) + gess__mixture_scratch(dim, 1), sizeof *z,

@@ -1,11 +1,15 @@
-/* Updates the ESS and R-hat that are shown while a run with a given number of draws goes on. It uses a stop rule
- * (stop_rule.c) with less memory, and spends at most a small share of the run's time. */
+/* Updates the ESS and R-hat that are shown while a run with a given number of draws goes on, with a stop rule
+ * (stop_rule.c) of less memory and at most a small share of the run's time; and estimates how far a run is. */
 #include "run/progress.h"
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/vmath.h"
 #include "run/run.h"
 #include "run/stats.h"
+#include "run/stop_check.h"
+
+#include <math.h>
 
 enum { MAX_DOUBLES = 1 << 22, MIN_DRAWS = 50 };
 #define MAX_SHARE 0.03 /* of the run's time */
@@ -49,4 +53,111 @@ int gess__progress_take(gess_run *run, const gess__ensemble *e, const gess__segm
     }
     gess__stop_rule_take(m->rule, e->kept_first, segment);
     return GESS_OK;
+}
+
+/* ---- how far the run is ---- */
+
+uint64_t gess__progress_expected_draws(const gess_run *run)
+{
+    const gess_stats *s = &run->stats;
+    const gess_options *o = &run->options;
+    if (run->checked_draws == 0 || !isfinite(s->worst_rhat) || !(s->least_ess > 0.0)) return 0;
+    double excess = o->target_rhat * o->target_rhat - 1.0;
+    double factor = gess__max((double)o->target_ess / s->least_ess,
+                              excess > 0.0 ? (s->worst_rhat * s->worst_rhat - 1.0) / excess : INFINITY);
+    double needed = (double)run->checked_draws * factor;
+    uint64_t at = run->next_check > 0 ? run->next_check : run->checked_draws;
+    while ((double)at < needed) {
+        uint64_t next = gess__targets_check_after(at);
+        if (next <= at || next > UINT64_C(1) << 60) break;
+        at = next;
+    }
+    return at;
+}
+
+/* The columns that a check of all of them computes one after the other: the one that failed last, then all on the
+ * team. */
+static double columns_in_turn(const gess_run *run)
+{
+    size_t workers = gess__team_size(run->team);
+    return 1.0 + (double)((run->stop_rule->columns + workers - 1) / workers);
+}
+
+/* The draws per chain that a check at `draws` has to do with: memory holds so many. */
+static double held(const gess_run *run, uint64_t draws)
+{
+    const gess__stop_rule *r = run->stop_rule;
+    return gess__min((double)draws, gess__max((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
+}
+
+void gess__progress_checked(gess_run *run, uint64_t draws, double seconds)
+{
+    run->forecast.check_seconds += seconds;
+    run->forecast.check_unit = seconds / held(run, draws) / (run->stop_rule->all_computed ? columns_in_turn(run) : 1.0);
+}
+
+/* Seconds that the checks up to the one at `total` draws will take: of one column each, of all at the end. */
+static double seconds_of_checks(const gess_run *run, uint64_t total)
+{
+    double units = 0.0;
+    uint64_t at = run->next_check > 0 ? run->next_check : total;
+    for (; at < total; at = gess__targets_check_after(at)) units += held(run, at);
+    return run->forecast.check_unit * (units + held(run, total) * columns_in_turn(run));
+}
+
+/* Evaluations that the draws from `draws` on will take. */
+static double evals_of_draws(const gess_stats *s, double draws)
+{
+    return s->draws > 0 ? (double)s->evals_sampling / (double)s->draws * draws : NAN;
+}
+
+static void estimate_sampling(gess_run *run)
+{
+    gess_stats *s = &run->stats;
+    const gess_options *o = &run->options;
+    uint64_t total = o->draws != GESS_AUTO ? o->draws : gess__progress_expected_draws(run);
+    s->phase = GESS_PHASE_SAMPLING;
+    s->phase_done = s->draws;
+    double left = total > s->draws ? (double)(total - s->draws) : 0.0;
+    if (o->draws == GESS_AUTO && total > 0) { /* --max-evals may end it sooner */
+        double evals_left = gess__max((double)o->max_evals - (double)s->evals, 0.0), evals = evals_of_draws(s, left);
+        if (evals > evals_left) left *= evals_left / evals;
+    }
+    s->phase_total = total > 0 ? s->draws + (uint64_t)left : 0;
+    if (total == 0 || s->draws == 0) return;
+    double drawing = gess__max(s->seconds_sampling - run->forecast.check_seconds, 0.0);
+    s->seconds_left = left * drawing / (double)s->draws;
+    if (o->draws == GESS_AUTO && run->stop_rule != NULL) s->seconds_left += seconds_of_checks(run, total);
+}
+
+static void estimate_learning(gess_run *run)
+{
+    gess_stats *s = &run->stats;
+    const gess_options *o = &run->options;
+    uint64_t most = 0;
+    s->phase = GESS_PHASE_LEARNING;
+    s->phase_done = s->evals;
+    for (size_t i = 0; i < run->ensembles; i++) most += run->sampler[i]->adaptation.warmup.max_evals;
+    if (o->warmup != GESS_AUTO && s->iterations > 0) { /* as many iterations as were asked for, of all ensembles */
+        double share = ((double)run->current * (double)o->warmup + (double)s->iterations) /
+                       ((double)run->ensembles * (double)o->warmup);
+        most = share > 0.0 && share <= 1.0 ? (uint64_t)((double)s->evals / share) : s->evals;
+    }
+    if (run->forecast.evals_learning > s->evals) most = run->forecast.evals_learning;
+    if (most < s->evals) most = s->evals;
+    s->phase_total = most;
+    if (s->evals == 0) return;
+    double evals = (double)(most - s->evals);
+    if (o->warmup != GESS_AUTO && o->draws != GESS_AUTO && s->updates > 0) /* and then the draws */
+        evals += (double)s->evals / (double)s->updates * (double)s->chains * (double)(o->draws * o->thin);
+    s->seconds_left = evals * s->seconds / (double)s->evals;
+}
+
+void gess__progress_estimate(gess_run *run)
+{
+    run->stats.seconds_left = NAN;
+    if (run->sampling)
+        estimate_sampling(run);
+    else
+        estimate_learning(run);
 }

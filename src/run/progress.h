@@ -27,4 +27,26 @@ int gess__progress_take(gess_run *run, const gess__ensemble *e, const gess__segm
  * update and the cost is a small share of the run's time. */
 int gess__progress_update(gess_run *run, gess_error *err);
 
+/* ---- how far the run is ---- */
+
+/* What is known about the rest of a run; 0: not known. A forecast may set evals_learning: the evaluations that learning
+ * will have taken when it ends. */
+typedef struct gess__forecast {
+    uint64_t evals_learning;
+    /* measured by gess__progress_checked() */
+    double check_seconds; /* all checks of the stop rule in this session */
+    double check_unit;    /* seconds that a check takes per draw held in memory, and column */
+} gess__forecast;
+
+/* Notes how long a check of the stop rule took, at `draws` draws per chain. */
+void gess__progress_checked(gess_run *run, uint64_t draws, double seconds);
+
+/* Sets phase, phase_done, phase_total and seconds_left of run->stats, from its other fields. */
+void gess__progress_estimate(gess_run *run);
+
+/* The draws per chain at which a run that samples until its targets are met will end: the first check of the stop rule
+ * at which ESS, taken to grow like the draws, and R-hat² − 1, taken to fall like their inverse, meet their targets; 0
+ * before the first check. */
+uint64_t gess__progress_expected_draws(const gess_run *run);
+
 #endif

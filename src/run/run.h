@@ -27,7 +27,8 @@ struct gess_run {
     char *directory;           /* NULL: the run writes no files */
     int lock;                  /* file descriptor of the directory's lock, -1: none */
     gess__writer *writer, *warmup_writer;
-    gess__stop_rule *stop_rule;     /* NULL if --draws gives the number of draws */
+    gess__stop_rule *stop_rule; /* NULL if --draws gives the number of draws */
+    gess__forecast forecast;
     gess__progress_monitor monitor; /* for a run whose number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;

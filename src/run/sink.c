@@ -30,6 +30,7 @@ static int report_progress(gess_run *run, const gess__segment *segment, int all_
     run->stats.updates += segment->updates;
     if (run->sampling) run->stats.evals_sampling += segment->evals;
     if (run->monitor.rule != NULL && run->sampling) GESS_TRY(gess__progress_update(run, err));
+    gess__progress_estimate(run);
     if (run->on_progress(run->on_progress_user, &run->stats, run->planned) != 0) gess_stop(run);
     return GESS_OK;
 }

@@ -10,6 +10,9 @@ typedef enum gess__check_columns {
     GESS__ALL_COLUMNS
 } gess__check_columns;
 
+/* Draws per chain of the check after one at `draws`, if --max-evals allows it. */
+uint64_t gess__targets_check_after(uint64_t draws);
+
 /* Draws per chain at which to check next, given that the last check was at `draws` (0: there was none). It is half as
  * many draws again, or as many as --max-evals still allows; 0 if it allows none. It depends on counts of evaluations
  * only, never on time. */

@@ -149,7 +149,8 @@ int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, 
     *least_ess = r->ess[r->failed_column];
     *worst_rhat = r->rhat[r->failed_column];
     *targets_met = !fails(r, r->failed_column, ess, rhat);
-    if (*targets_met || all) {
+    r->all_computed = *targets_met || all;
+    if (r->all_computed) {
         GESS_TRY(gess__team_run(team, r->columns, compute_column, r, err));
         for (size_t j = 0; j < r->columns; j++) {
             if (fails(r, j, ess, rhat) && (*targets_met || !(r->rhat[j] <= r->rhat[r->failed_column])))

@@ -26,6 +26,7 @@ typedef struct gess__stop_rule {
     gess__posterior_workspace **ensemble_work; /* per worker, for each ensemble as one long chain; NULL: one ensemble */
     double *rhat, *ess;                        /* of each column at the last check */
     size_t failed_column;                      /* the column that failed last; the next check begins with it */
+    bool all_computed;                         /* the last check went through all columns */
     uint64_t draws;                            /* held draws per chain at the check */
 } gess__stop_rule;
 

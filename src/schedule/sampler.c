@@ -2,9 +2,11 @@
  * iteration, and runs stages of warm-up. What differs between schedules is in their files. */
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "chains/starts.h"
 #include "schedule/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +34,38 @@ const gess__schedule *gess__schedule_find(const char *name)
     return NULL;
 }
 
+/* Adds a name to a list in words[size], after a comma if it is not the first. */
+static void add_name(char *words, size_t size, const char *name)
+{
+    size_t used = strlen(words);
+    snprintf(words + used, size - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
+static int no_such_schedule(const char *name, gess_error *err)
+{
+    gess__nearest nearest = {.word = name};
+    char hint[128], names[512] = "";
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        gess__nearest_offer(&nearest, table[i]->name);
+        add_name(names, sizeof names, table[i]->name);
+    }
+    return gess__fail(err, GESS_ERR_USAGE, "--schedule %.100s: no such schedule%s; there are %s", name,
+                      gess__did_you_mean(&nearest, hint), names);
+}
+
+static int no_such_kernel(const char *name, gess_error *err)
+{
+    gess__nearest nearest = {.word = name};
+    char hint[128], names[512] = "";
+    const gess__kernel *row;
+    for (size_t i = 0; (row = gess__kernel_row(i)) != NULL; i++) {
+        gess__nearest_offer(&nearest, row->name);
+        add_name(names, sizeof names, row->name);
+    }
+    return gess__fail(err, GESS_ERR_USAGE, "--kernel %.100s: no such kernel%s; there are %s", name,
+                      gess__did_you_mean(&nearest, hint), names);
+}
+
 /* ---- making and freeing ---- */
 
 /* `auto` means `independent` for a kernel without an approximation. */
@@ -39,9 +73,7 @@ static int choose_schedule(gess__sampler *s, const gess__kernel *kernel, const c
 {
     int no_approx = !(kernel->needs & GESS__NEEDS_APPROX);
     s->schedule = gess__schedule_find(no_approx && strcmp(name, "auto") == 0 ? "independent" : name);
-    if (s->schedule == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--schedule %s: no such schedule; `gess sample --help` lists them",
-                          name);
+    if (s->schedule == NULL) return no_such_schedule(name, err);
     if (no_approx && !s->schedule->no_approx)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--schedule %s is about an approximation, and the kernel %s has none; use --schedule auto",
@@ -58,9 +90,7 @@ static int choose_methods(gess__sampler *s, const gess_options *options, gess__e
                           gess_error *err)
 {
     settings->kernel = gess__kernel_find(options->kernel);
-    if (settings->kernel == NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--kernel %s: no such kernel; `gess sample --help` lists them",
-                          options->kernel);
+    if (settings->kernel == NULL) return no_such_kernel(options->kernel, err);
     GESS_TRY(choose_schedule(s, settings->kernel, options->schedule, err));
     if (settings->chains < s->schedule->min_chains)
         return gess__fail(err, GESS_ERR_USAGE,

@@ -129,11 +129,12 @@ grep -q 'history.json is missing' out.txt || fail "a missing history.json is tol
 # ---- summary: which R-hat, names, order, CSV ----
 "$gess" summary mixture > out.txt
 grep -q 'compares 4 independent ensembles' out.txt || fail "which R-hat was done"
-grep -q 'ess_coda.*geweke' out.txt || fail "figures of coda"
+grep -q 'r_hat drift_z$' out.txt || fail "the last figures of the table: $(head -1 out.txt)"
+grep -q geweke out.txt && fail "geweke is for --all"
 "$gess" summary credit > out.txt
 grep -q 'halves of the 64 chains of one ensemble' out.txt || fail "which R-hat was done"
 "$gess" summary mixture --all > out.txt
-for figure in tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles tail_index tail_index_se; do
+for figure in geweke ess_coda tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles tail_index tail_index_se; do
     grep -q " $figure" out.txt || fail "summary --all has no $figure"
 done
 "$gess" summary mixture --csv --vars 'x[0-9],x?,lp__' > out.txt 2> err.txt

@@ -164,7 +164,7 @@ def check_table(name, page, summary):
     names = page.run("[...document.querySelectorAll('#table tbody th')].map(e => e.textContent)")
     check(f"{name}: rows in the order of the summary", names == [p["name"] for p in summary["parameters"]], names)
     table = page.run("gessReport.data.table")
-    for key in ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "ess_coda", "r_hat", "geweke", "tau"):
+    for key in ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "ess_coda", "r_hat", "drift_z", "tau"):
         check(f"{name}: {key} as in the summary", table[key] == [p[key] for p in summary["parameters"]])
     heads = page.run("[...document.querySelectorAll('#table thead button')].map(e => e.textContent)")
     column = heads.index("r_hat")
@@ -325,6 +325,31 @@ def check_shapes(runs, browser, pictures):
         shoot(browser, path, kind, pictures)
 
 
+def check_circle(runs, browser, pictures):
+    """A periodic parameter next to its seam: axes are centred on its mode, and its figures are circular."""
+    folder = runs.made("circle")
+    with open(folder + "/config.json", "w") as out:
+        json.dump({"model": "./m.so", "title": "a circle", "dim": 3, "options": {}, "periodic": [{"parameter": 1, "lower": 0, "upper": 2 * math.pi}]}, out)
+    path = runs.report("circle")
+    page = Page(browser, path)
+    survey("circle", page)
+    clean("circle", page)
+    summary = json.loads(runs.command("summary", "circle", "--json"))
+    check_table("circle", page, summary)
+    angle = summary["parameters"][0]
+    check("circle: circular figures", angle["circular"] and abs(angle["mean"] - 0.105) < 0.02 and abs(angle["sd"] - 0.0935) < 0.01, angle)
+    density = page.run("gessReport.data.plots.find(p => p.name === 'x1').density")
+    middle = (density["lo"] + density["hi"]) / 2
+    check("circle: the axis is centred on the mode", abs(middle - 0.105) < 0.15 and density["hi"] - density["lo"] < 1.2, density)
+    for part in ("trace.values", "sample"):
+        packed = page.run(f"gessReport.data.plots.find(p => p.name === 'x1').{part}")
+        check(f"circle: {part} is not cut in two", -0.8 < packed["lo"] < 0 and 0 < packed["hi"] < 1, packed)
+    check("circle: it says so", "Periodic: x1;" in page.run("document.getElementById('table-note').textContent"))
+    check("circle: the model's own title", page.run("document.getElementById('title').textContent") == "a circle")
+    page.close()
+    shoot(browser, path, "circle", pictures)
+
+
 def shoot(browser, path, name, pictures):
     """On a phone nothing is wider than the screen, in either colours."""
     for width in (360, 1280) if pictures else (360,):
@@ -354,6 +379,7 @@ def main():
                 check_history(runs, browser, pictures)
                 check_odd(runs, browser, pictures)
                 check_shapes(runs, browser, pictures)
+                check_circle(runs, browser, pictures)
             finally:
                 browser.close()
     print(f"{len(failures)} checks failed" if failures else "every check passed")

@@ -7,6 +7,7 @@
  *   odd     hostile names; columns that are constant, NaN, infinite, huge, or far from 0
  *   wide    200 parameters
  *   most    more columns than are plotted, with the longest names
+ *   circle  x1 is an angle of 0.105 and a spread of 0.094, on [0, 2π): some draws are beyond the seam
  *   large   100 chains of 20,000 draws of 50 parameters: 816 MB */
 #include "base/mem.h"
 #include "draws/writer.h"
@@ -70,9 +71,9 @@ typedef struct kind {
     uint64_t draws;
 } kind;
 
-static const kind kinds[] = {{"one", 1, 4, 600},       {"four", 4, 6, 400},    {"short", 5, 3, 3},
-                             {"odd", 8, HOSTILE, 300}, {"wide", 20, 201, 250}, {"most", 100, 300, 520},
-                             {"large", 100, 51, 20000}};
+static const kind kinds[] = {{"one", 1, 4, 600},       {"four", 4, 6, 400},      {"short", 5, 3, 3},
+                             {"odd", 8, HOSTILE, 300}, {"wide", 20, 201, 250},   {"most", 100, 300, 520},
+                             {"circle", 8, 4, 300},    {"large", 100, 51, 20000}};
 
 static char *name_of(const kind *k, size_t column)
 {
@@ -88,13 +89,16 @@ static char *name_of(const kind *k, size_t column)
 
 static void fill(const kind *k, double *now, uint64_t first, uint64_t draws, double *rows)
 {
+    int circle = strcmp(k->name, "circle") == 0;
     int odd = strcmp(k->name, "odd") == 0, shifted = strcmp(k->name, "four") == 0;
     for (size_t c = 0; c < k->chains; c++)
         for (uint64_t i = 0; i < draws; i++)
             for (size_t j = 0; j < k->columns; j++) {
                 double *x = &now[c * k->columns + j], shift = shifted && c == 2 && j == 1 ? 3.0 : 0.0;
                 *x = 0.5 * *x + normal();
-                rows[(c * draws + i) * k->columns + j] = odd ? odd_value(j, *x, first + i) : *x + shift;
+                double value = odd ? odd_value(j, *x, first + i) : *x + shift, angle = 0.105 + 0.081 * *x;
+                if (circle && j == 1) value = angle < 0.0 ? angle + 6.283185307179586 : angle;
+                rows[(c * draws + i) * k->columns + j] = value;
             }
 }
 

@@ -32,7 +32,7 @@ static double normal(void)
 
 static char *names[COLUMNS] = {"lp__", "a", "b", "c"};
 static double values[COLUMNS * CHAINS * DRAWS];
-static gess__draws draws = {CHAINS, COLUMNS, DRAWS, 1, names, values};
+static gess__draws draws = {CHAINS, COLUMNS, DRAWS, 1, names, values, NULL};
 
 static double *chain(size_t column, size_t c)
 {

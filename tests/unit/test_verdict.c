@@ -33,7 +33,7 @@ static double normal(void)
 
 static char *names[COLUMNS] = {"lp__", "a", "b[1,2]"};
 static double values[COLUMNS * CHAINS * DRAWS];
-static gess__draws draws = {CHAINS, COLUMNS, DRAWS, 1, names, values};
+static gess__draws draws = {CHAINS, COLUMNS, DRAWS, 1, names, values, NULL};
 
 /* Columns of autoregressions with sd 1, which mix well. */
 static void fill(uint64_t seed)
@@ -242,7 +242,7 @@ static void assert_same(const gess__summary *a, const gess__summary *b)
     assert_int_equal(a->count, b->count);
     for (size_t i = 0; i < a->count; i++) {
         assert_string_equal(a->names[i], b->names[i]);
-#define FIGURE(name, format) \
+#define FIGURE(name, format, rank) \
     assert_true(a->figures[i].name == b->figures[i].name || (isnan(a->figures[i].name) && isnan(b->figures[i].name)));
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
@@ -351,7 +351,9 @@ static void moments_give_way(void **unused)
     FILE *out = open_memstream(&text, &size);
     gess__summary_print_table(&s, 0, out);
     fclose(out);
-    assert_non_null(strstr(text, "a              NA         NA         NA"));
+    char moments[3][32];
+    assert_int_equal(sscanf(strstr(text, "\na "), " a %31s %31s %31s", moments[0], moments[1], moments[2]), 3);
+    for (size_t i = 0; i < 3; i++) assert_string_equal(moments[i], "NA");
     assert_non_null(strstr(text, "a: the tails are too heavy for figures that are NA (tail index "));
     free(text);
     gess__summary_free(&s);

@@ -2,6 +2,7 @@
 #include "bench/bench.h"
 
 #include "base/csv.h"
+#include "base/suggest.h"
 #include "command.h"
 
 #include <math.h>
@@ -120,6 +121,16 @@ static const struct argp_option bench_options[] =
       "where reference and peers write; default: bench/reference of the source tree, and no plot of peers", 0},
      {0}};
 
+static int no_such_bench(const char *name, gess_error *err)
+{
+    gess__nearest nearest = {.word = name};
+    const gess__bench *bench;
+    char hint[128];
+    for (size_t i = 0; (bench = gess__bench_row_of(i)) != NULL; i++) gess__nearest_offer(&nearest, bench->name);
+    return gess__fail(err, GESS_ERR_USAGE, "no benchmark `%.100s`%s; `gess bench --help` lists them", name,
+                      gess__did_you_mean(&nearest, hint));
+}
+
 int command_bench(int argc, char **argv, gess_error *err)
 {
     static const struct argp argp =
@@ -142,8 +153,7 @@ int command_bench(int argc, char **argv, gess_error *err)
         found++;
         status = run_one(bench, &a, root, err);
     }
-    if (status == GESS_OK && found == 0)
-        status = gess__fail(err, GESS_ERR_USAGE, "no benchmark `%s`; `gess bench --help` lists them", a.name);
+    if (status == GESS_OK && found == 0) status = no_such_bench(a.name, err);
     if (status == GESS_OK && a.json) return print_json(root, err);
     json_decref(root);
     return status == GESS_OK ? finish_output(err) : status;

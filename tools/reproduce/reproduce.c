@@ -2,6 +2,7 @@
  * figures and the helpers that they share. command.c parses the arguments. */
 #include "reproduce/reproduce.h"
 
+#include "base/suggest.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -161,8 +162,12 @@ static int plan_figures(const char *name, const gess__reproduction *r, gess__cel
         found++;
     }
     if (found > 0) return GESS_OK;
-    return gess__fail(err, GESS_ERR_USAGE, "there is no `%s` to reproduce; `gess reproduce --help` lists what there is",
-                      name);
+    gess__nearest nearest = {.word = name};
+    char hint[128];
+    for (size_t i = 0; gess__figure_row(i) != NULL; i++) gess__nearest_offer(&nearest, gess__figure_row(i)->name);
+    return gess__fail(err, GESS_ERR_USAGE,
+                      "there is no `%.100s` to reproduce%s; `gess reproduce --help` lists what there is", name,
+                      gess__did_you_mean(&nearest, hint));
 }
 
 /* Blocks the signals that gess__cells_run() waits for. */

@@ -156,7 +156,7 @@ function best(key, better) {
 }
 
 function head() {
-  const model = data.model || data.directory;
+  const model = data.title || data.model || data.directory;
   $("title").textContent = model;
   document.title = model + " – gess report";
   const parts = [plural(data.chains, "chain") + " of " + plural(data.draws, "draw"),
@@ -237,14 +237,14 @@ function tiles() {
 /* ---- the table ---- */
 
 const columns = [["name", "name"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"], ["q5", "q5"], ["q50", "q50"],
-  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["ess_coda", "ess_coda"],
-  ["tau", "tau"], ["geweke", "geweke"]];
+  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["drift_z", "drift_z"],
+  ["ess_coda", "ess_coda"], ["tau", "tau"]];
 let sortKey = null, sortUp = true;
 const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "geweke" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
   const how = mood(key, x);
   return element("td", how ? { class: how, text } : { text });
 }
@@ -292,6 +292,8 @@ function headTable() {
     line.append(th);
   }
   $("table").tHead.append(line);
+  const circles = table.name.filter((_, i) => table.circular[i]);
+  if (circles.length > 0) $("table-note").textContent += ` Periodic: ${circles.slice(0, 3).map(name => clip(name)).join(", ")}${circles.length > 3 ? ", …" : ""}; mean and sd are circular, and quantiles and axes may lie beyond a bound.`;
   if (rows < data.columns) $("table-note").textContent += ` The ${whole(rows)} of ${whole(data.columns)} with the largest R-hat are listed; gess summary has all.`;
 }
 
@@ -698,7 +700,7 @@ function about() {
   add("directory", data.directory);
   if (data.model) add("model", data.model);
   for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
-  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : key.startsWith("seconds") ? seconds(value) : whole(value));
+  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : whole(value));
 }
 
 /* ---- all of it ---- */
