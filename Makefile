@@ -57,10 +57,10 @@ tests:
 
 asan:
 	@$(call CONFIGURE,asan,ON)
-	@$(call BUILD,asan) --target gess_command $(SANITIZED) $(EXAMPLES)
+	@$(call BUILD,asan) --target gess_command gess_bits $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights'
 	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests

@@ -40,11 +40,7 @@ def link_arguments(folder):
     cache = (folder / "CMakeCache.txt").read_text()
     modules = ["jansson"]
     modules += ["libdeflate"] if re.search(r"LIBDEFLATE_FOUND:INTERNAL=1", cache) else ["zlib"]
-    modules += ["openblas"] if re.search(r"OPENBLAS_FOUND:INTERNAL=1", cache) else []
     flags = subprocess.run(["pkg-config", "--libs", *modules], check=True, capture_output=True, text=True).stdout.split()
-    lapacke = re.search(r"LAPACKE_LIBRARY:FILEPATH=(\S+)", cache)
-    if lapacke:
-        flags = [lapacke[1]] + flags
     return flags + ["-lpthread", "-ldl", "-lm", "-Wl,--as-needed", "-s"] + own
 
 

@@ -2,16 +2,17 @@
 # shellcheck shell=sh disable=SC2034,SC2086
 
 build_packages='gcc libc6-dev make cmake pkgconf
-    libopenblas-dev liblapacke-dev librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js
+    librandom123-dev libjansson-dev zlib1g-dev libdeflate-dev libjs-chart.js
     libnetcdf-dev libhdf5-dev'
-test_packages='g++ gfortran libcmocka-dev strace
+test_packages='g++ gfortran libcmocka-dev libopenblas0-pthread strace
     libopenmpi-dev openmpi-bin chromium fonts-dejavu-core python3 python3-cffi
     python3-venv python3-dev gnuplot-nox'
 # The tests of the Python package get theirs from PyPI into build/venv-python (tests/python/python.sh).
 # What `make test-long` needs beside these, and installs: programs that read exports. Their Python packages
 # come from PyPI into build/venv (tests/readers/readers.sh).
 long_packages='r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
-    slurmctld slurmd slurm-client munge'
+    slurmctld slurmd slurm-client munge
+    clang musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user bzip2'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()

@@ -8,7 +8,7 @@
  * NULL gives GESS_ERR_USAGE and a message with the argument's name.
  * - A struct that the caller fills carries its size; a struct that the library fills comes with the caller's size. So a
  *   program that was built with this header works with later libraries of the same major version.
- * - There is no global state, except that OpenBLAS's thread count is one during fits. The library installs no signal
+ * - There is no global state. The library installs no signal
  *   handlers. Different runs may be used by different threads at once; one run by one thread at a time, but for
  *   gess_stop(). */
 #ifndef GESS_GESS_H
@@ -63,8 +63,8 @@ GESS_API const char *gess_version(void);
 GESS_API int gess_version_number(void);
 GESS_API const char *gess_status_text(int status);
 
-/* How and where the library was built, and what it found on this machine: draws may differ in their last bits if one of
- * these does. Texts are constant. */
+/* How and where the library was built, and what it found on this machine. Draws depend on the version only. `blas` says
+ * what makes fits. Texts are constant. */
 typedef struct gess_build_info {
     const char *version, *blas, *cpu, *compiler;
 } gess_build_info;

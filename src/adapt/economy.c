@@ -41,7 +41,7 @@ static double cost(const gess__economy *e, double rate, double per_update)
 /* What a better T can save at most: none brings more than one effective draw per evaluation, or nearly none. */
 static double saving(double forecast, double rate)
 {
-    return forecast * fmax(1.0 - rate, 0.0);
+    return forecast * gess__max(1.0 - rate, 0.0);
 }
 
 /* A T that disappointed was frozen too early: each time, the next one has to promise twice as much. */
@@ -54,7 +54,7 @@ static double worth(const gess__economy *e)
 static void note_trend(gess__economy *e, const gess__stage_cost *s)
 {
     if (!(s->spent > TREND_GROWTH * e->mark)) return;
-    int still = fabs(s->value - e->mark_value) < 2.0 * hypot(s->error, e->mark_error);
+    int still = fabs(s->value - e->mark_value) < 2.0 * gess__hypot(s->error, e->mark_error);
     e->stagnant = e->mark > 0.0 && e->rate < RISE * e->mark_rate && still;
     e->mark = s->spent;
     e->mark_rate = e->rate;
@@ -85,7 +85,7 @@ int gess__economy_disappoints(const gess__economy *e, double learning, double sa
 uint64_t gess__trial_length(const gess__economy *e, const gess__window *w, double per_update)
 {
     double time = e->rate > 0.0 ? 1.0 / (e->rate * per_update) : 0.0;
-    uint64_t length = (uint64_t)fmin(ceil(TIMES * time), MAX_ITERATIONS), rows = MIN_ROWS * w->stride;
+    uint64_t length = (uint64_t)gess__min(ceil(TIMES * time), MAX_ITERATIONS), rows = MIN_ROWS * w->stride;
     if (length < MIN_ITERATIONS) length = MIN_ITERATIONS;
     return length > rows ? length : rows;
 }
@@ -150,13 +150,13 @@ void gess__trial_judge(gess__economy *e, const gess__window *w, int moved, int l
         double centre = mean_of(w, w->points + j, w->dim);
         for (int fold = 0; fold < 2; fold++) {
             judge_column(w, w->points + j, w->dim, fold, centre, &drift, &time);
-            e->drift = fmax(e->drift, drift);
-            e->slowest = fmax(e->slowest, time);
+            e->drift = gess__max(e->drift, drift);
+            e->slowest = gess__max(e->slowest, time);
         }
     }
     e->max_drift = drift_limit(2.0 * (double)w->dim + 1.0, chains);
     /* the largest of many estimates, each with a relative error of √(2 / (chains − 1)), is too large */
-    double length = (double)w->length, t = fmax(e->slowest / (1.0 + 1.5 * sqrt(2.0 / (chains - 1.0))), 0.5);
+    double length = (double)w->length, t = gess__max(e->slowest / (1.0 + 1.5 * sqrt(2.0 / (chains - 1.0))), 0.5);
     e->measured_rate = 1.0 / (t * per_update);
     int slow = t > RESOLVED * length ||
                !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < KEEP_FACTOR * worth(e) * spent);

@@ -266,7 +266,7 @@ static void begin(gess__laplace *s)
         for (size_t i = 0; i < c->count; i++) mean += c->x[i * dim + k] / count;
         for (size_t i = 0; i < c->count; i++) square += (c->x[i * dim + k] - mean) * (c->x[i * dim + k] - mean);
         double sd = sqrt(square / count);
-        s->step[k] = sd > 0.0 ? 0.3 * sd : 1e-3 * fmax(1.0, fabs(mean));
+        s->step[k] = sd > 0.0 ? 0.3 * sd : 1e-3 * gess__max(1.0, fabs(mean));
     }
     begin_at(s, c->x + best * dim, c->value[best], s->step, NULL);
 }
@@ -281,7 +281,7 @@ static size_t scale_directions(gess__laplace *s)
         double fall = 2.0 * s->at.value - s->up[k] - s->down[k], factor = 5.0; /* if it rises, or is flat */
         if (!s->scaled[k]) s->scaled[k] = (fall > 0.25 && fall < 4.0) || (last && isfinite(fall));
         if (s->scaled[k]) continue;
-        if (fall > 0.0) factor = fall < INFINITY ? fmin(fmax(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
+        if (fall > 0.0) factor = fall < INFINITY ? gess__min(gess__max(1.0 / sqrt(fall), 0.03), 10.0) : 0.1;
         for (size_t j = 0; j < dim; j++) s->frame[j + k * dim] *= factor;
         left++;
     }
@@ -303,7 +303,7 @@ static int newton(gess__laplace *s, double *gain, double *ratio)
     for (size_t i = 0; i < dim; i++) {
         bent = bent && s->eigen[i] > 0.0;
         s->eigen[i] = fabs(s->eigen[i]);
-        max = fmax(max, s->eigen[i]);
+        max = gess__max(max, s->eigen[i]);
     }
     if (!(max > 0.0)) return 0;
     gess__product(false, dim, dim, dim, s->frame, s->curvature, s->square);
@@ -311,8 +311,8 @@ static int newton(gess__laplace *s, double *gain, double *ratio)
     *gain = 0.0;
     for (size_t i = 0; i < dim; i++) {
         const double *axis = s->curvature + i * dim;
-        double curvature = fmax(s->eigen[i], 1e-9 * max), length = 1.0 / sqrt(curvature), slope = 0.0;
-        min = fmin(min, curvature);
+        double curvature = gess__max(s->eigen[i], 1e-9 * max), length = 1.0 / sqrt(curvature), slope = 0.0;
+        min = gess__min(min, curvature);
         for (size_t k = 0; k < dim; k++) slope += 0.5 * axis[k] * (s->up[k] - s->down[k]);
         slope *= length;
         *gain += 0.5 * slope * slope;
@@ -334,7 +334,7 @@ static double quick_step(gess__laplace *s)
     memset(s->step, 0, dim * sizeof *s->step);
     for (size_t i = 0; i < dim; i++) {
         double slope = 0.5 * (s->up[i] - s->down[i]), fall = 2.0 * s->at.value - s->up[i] - s->down[i];
-        double length = slope / fmax(fabs(fall), 0.25);
+        double length = slope / gess__max(fabs(fall), 0.25);
         gain += 0.5 * slope * length;
         for (size_t k = 0; k < dim; k++) s->step[k] += s->frame[k + i * dim] * length;
     }
@@ -370,6 +370,7 @@ static int conclude(gess__laplace *s, int *found)
 {
     size_t dim = s->ensemble->target.dim;
     double gain = 0.0, ratio = INFINITY;
+    int stepped;
     switch (s->at.kind) {
     case ALONG:
         if (scale_directions(s) > 0) {
@@ -381,19 +382,17 @@ static int conclude(gess__laplace *s, int *found)
         begin_round(s, s->at.expected > 0.0 ? STEP : ACROSS);
         return 1;
     case ACROSS:
-        gess__blas_begin();
-        int stepped = newton(s, &gain, &ratio);
+        stepped = newton(s, &gain, &ratio);
         *found = stepped && gain < MAX_GAIN && ratio < MAX_RATIO;
         if (*found) set_approx(s);
-        gess__blas_end();
         begin_round(s, STEP);
         return stepped && !*found;
     default:
         gain = take_step(s);
         int quick = s->at.expected > 0.0;
-        s->at.quick = !quick                                                         ? 0
-                      : gain > fmax(MIN_QUICK_PART * s->at.expected, MIN_QUICK_GAIN) ? s->at.quick + 1
-                                                                                     : MAX_QUICK;
+        s->at.quick = !quick                                                              ? 0
+                      : gain > gess__max(MIN_QUICK_PART * s->at.expected, MIN_QUICK_GAIN) ? s->at.quick + 1
+                                                                                          : MAX_QUICK;
         s->at.expected = 0.0;
         s->at.scalings = 0;
         memset(s->scaled, 0, dim * sizeof *s->scaled);

@@ -81,7 +81,7 @@ static int hardly_moved(const gess__learning *l)
     const gess__learning_state *s = &l->state;
     double evals = (double)(gess__ensemble_done(l->ensemble) - l->adaptation->window.start) *
                    l->adaptation->warmup.evals_per_update;
-    return evals * fmax(s->ellipse, s->independence) < min_draws;
+    return evals * gess__max(s->ellipse, s->independence) < min_draws;
 }
 
 /* Starts the next fit from the ν that the data gave, not from the one that was capped for independence moves. */
@@ -91,7 +91,7 @@ static void restore_nu(gess__learning *l)
     const gess__learning_state *s = &l->state;
     gess__frozen *f = &l->ensemble->frozen;
     if (f->mixture->count == 1 && s->fitted_nu[0] > 0.0)
-        f->approx->nu = s->by_laplace ? fmin(s->fitted_nu[0], heavy) : s->fitted_nu[0];
+        f->approx->nu = s->by_laplace ? gess__min(s->fitted_nu[0], heavy) : s->fitted_nu[0];
 }
 
 int gess__learning_assess(gess__learning *l)

@@ -7,7 +7,6 @@
 #include "adapt/layer_search.h"
 #include "adapt/move_mix.h"
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -309,7 +308,6 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
 {
     gess__learning_state *s = &l->state;
     int search = s->skip == 0;
-    gess__blas_begin();
     gess__move_mix_set_single(l);
     const gess__learning_state old = *s;
     double draws_before = expected_draws(l), gain_before = old.map_gain + old.mixture_gain;
@@ -328,7 +326,6 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
         s->acceptance = old.acceptance;
     }
     if (undo(l, pool, &old, draws_before)) fit_and_mix(l, pool, old.layers + s->layers > 0, report);
-    gess__blas_end();
     if (!search) s->skip--;
 }
 

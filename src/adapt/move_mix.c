@@ -78,7 +78,7 @@ static double draws_per_eval(size_t n, double *level, double *accepted)
         above += level[i];
         double leave = (above + (double)i * level[i]) / all;
         *accepted += leave / (double)n;
-        time += (2.0 / fmax(leave, 1.0 / MAX_WAIT) - 1.0) / (double)n;
+        time += (2.0 / gess__max(leave, 1.0 / MAX_WAIT) - 1.0) / (double)n;
     }
     return 1.0 / time;
 }
@@ -126,7 +126,7 @@ double gess__move_value_expected(gess__learning *l, double *acceptance)
     set_deltas(v, t, n);
     for (size_t j = 0; j < t->count; j++) fitted[j] = l->state.fitted_nu[j];
     for (size_t k = 0; k < CAPS; k++) {
-        for (size_t j = 0; j < t->count; j++) t->component[j]->nu = fmin(fitted[j], caps[k]);
+        for (size_t j = 0; j < t->count; j++) t->component[j]->nu = gess__min(fitted[j], caps[k]);
         set_log_ts(v, t, n);
         for (size_t i = 0; i < n; i++) v->level[i] = w->values[i * points / n] - v->level[i];
         draws[k] = draws_per_eval(n, v->level, &accepted[k]);
@@ -135,7 +135,7 @@ double gess__move_value_expected(gess__learning *l, double *acceptance)
     }
     for (size_t k = 0; k < CAPS; k++)
         if (draws[k] >= enough * best) chosen = k;
-    for (size_t j = 0; j < t->count; j++) t->component[j]->nu = fmin(fitted[j], caps[chosen]);
+    for (size_t j = 0; j < t->count; j++) t->component[j]->nu = gess__min(fitted[j], caps[chosen]);
     *acceptance = accepted[chosen];
     return draws[chosen];
 }
@@ -150,7 +150,9 @@ static double measure_ellipses(const gess__tally *before, const gess__tally *aft
     for (size_t i = 0; i < GESS__BINS; i++) {
         double count = (double)(after->angles[i] - before->angles[i]);
         moved += count;
-        sum += count * cos(2.0 * M_PI * (((double)i + 0.5) / GESS__BINS - 0.5));
+        double sine, cosine;
+        gess__sincos_turns(((double)i + 0.5) / GESS__BINS - 0.5, &sine, &cosine);
+        sum += count * cosine;
     }
     double moves = (double)(after->independence - before->independence),
            evals = (double)(after->evals - before->evals) - moves;
@@ -178,9 +180,9 @@ static double ellipse_cost(const gess__tally *before, const gess__tally *after)
  * kinds of update multiply. */
 static double pattern_value(double independence, double ellipse, double cost, unsigned k)
 {
-    double one = fmin(ellipse * cost, 0.98), other = fmin(independence, 0.98), moves = (double)k;
-    double logs = log((1.0 - one) / (1.0 + one)) + moves * log((1.0 - other) / (1.0 + other));
-    double correlation = exp(logs / (moves + 1.0));
+    double one = gess__min(ellipse * cost, 0.98), other = gess__min(independence, 0.98), moves = (double)k;
+    double logs = gess__log((1.0 - one) / (1.0 + one)) + moves * gess__log((1.0 - other) / (1.0 + other));
+    double correlation = gess__exp(logs / (moves + 1.0));
     return (1.0 - correlation) / (1.0 + correlation) * (moves + 1.0) / (moves + cost);
 }
 
@@ -196,15 +198,15 @@ static unsigned choose_independence(const gess__learning *l, double cost, double
     const gess__learning_state *s = &l->state;
     const gess__frozen *f = &l->ensemble->frozen;
     double dim = (double)l->ensemble->target.dim, nu = f->approx->nu, best = 0.0;
-    double ellipse = s->ellipse * fmin(1.0, s->ellipse / 0.2);
+    double ellipse = s->ellipse * gess__min(1.0, s->ellipse / 0.2);
     unsigned max = s->independence > 0.5 ? 8 : s->independence > 0.1 ? 4 : 2;
     unsigned min = s->independence > 0.3 ? 2 : s->independence > 0.03, chosen = 0;
     if (f->mixture->count > 1) ellipse *= 0.25;
     *rate = 0.0;
     if (!(cost >= 1.0 && ellipse > 0.0 && s->independence > 0.0)) return 0;
     if (isfinite(nu)) {
-        double slow = 1.0 - fmin(2.0 / (dim + nu) / gess__trigamma(0.5 * nu), 1.0);
-        ellipse = fmin(ellipse, sqrt(ellipse * (1.0 - slow) / (1.0 + slow) / cost));
+        double slow = 1.0 - gess__min(2.0 / (dim + nu) / gess__trigamma(0.5 * nu), 1.0);
+        ellipse = gess__min(ellipse, sqrt(ellipse * (1.0 - slow) / (1.0 + slow) / cost));
     }
     for (size_t i = 0; i < sizeof choices / sizeof *choices; i++) {
         double value = pattern_value(s->independence, ellipse, cost, choices[i]);
@@ -247,7 +249,7 @@ void gess__move_mix_choose(gess__learning *l)
     const gess__tally *before = &u->before, *now = &l->ensemble->tally;
     /* the acceptance of the last stage's moves, against what was expected */
     double trust = 1.0, expected = s->acceptance;
-    if (now->independence > before->independence && expected > 0.0) trust = fmin(1.0, u->accepted / expected);
+    if (now->independence > before->independence && expected > 0.0) trust = gess__min(1.0, u->accepted / expected);
     double ellipse = measure_ellipses(before, now), cost = ellipse_cost(before, now);
     if (!isnan(ellipse)) s->ellipse = ellipse; /* a short stage may have had no such update */
     if (isfinite(cost)) s->evals_per_ellipse = cost;

@@ -103,7 +103,7 @@ static int check_not_flat(gess__adaptation *a, gess_error *err)
     const gess__chains *c = &a->ensemble->chains;
     size_t from = gess__window_older(w) * w->chains, to = gess__window_points(w);
     double furthest = 0.0;
-    for (size_t i = 0; i < c->count * c->dim; i++) furthest = fmax(furthest, fabs(c->x[i]));
+    for (size_t i = 0; i < c->count * c->dim; i++) furthest = gess__max(furthest, fabs(c->x[i]));
     if (a->warmup.stages == 0) a->warmup.reach = furthest;
     if (!(furthest > 1e6 * a->warmup.reach)) return GESS_OK;
     for (size_t i = from + 1; i < to; i++)
@@ -152,7 +152,7 @@ static int still_moving(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;
     if (u->stages == 0) return 1;
-    if (!(fabs(u->mean_value - u->value_before) < 3.0 * hypot(u->mean_error, u->error_before))) return 1;
+    if (!(fabs(u->mean_value - u->value_before) < 3.0 * gess__hypot(u->mean_error, u->error_before))) return 1;
     return most_drift(&a->window);
 }
 

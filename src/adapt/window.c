@@ -97,7 +97,7 @@ void gess__window_mean_values(gess__window *w, double *mean, double *error)
     }
     *mean = sum / (double)chains;
     double variance = squares / (double)chains - *mean * *mean;
-    *error = sqrt(fmax(variance, 0.0) / (double)chains);
+    *error = sqrt(gess__max(variance, 0.0) / (double)chains);
 }
 
 gess__pool gess__window_pack(gess__window *w)

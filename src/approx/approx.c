@@ -81,8 +81,8 @@ void gess__approx_log_ts(const gess__approx *approx, int gaussian, size_t n, con
 double gess__approx_log_norm(const gess__approx *approx)
 {
     double dim = (double)approx->dim, nu = approx->nu;
-    if (isinf(nu)) return -0.5 * (dim * log(2.0 * M_PI) + approx->log_det);
-    return gess__log_gamma(0.5 * (nu + dim)) - gess__log_gamma(0.5 * nu) - 0.5 * dim * log(nu * M_PI) -
+    if (isinf(nu)) return -0.5 * (dim * gess__log(2.0 * M_PI) + approx->log_det);
+    return gess__log_gamma(0.5 * (nu + dim)) - gess__log_gamma(0.5 * nu) - 0.5 * dim * gess__log(nu * M_PI) -
            0.5 * approx->log_det;
 }
 
@@ -130,9 +130,7 @@ static int read_fields(gess__approx *approx, const json_t *root, const char *pat
             if (fabs(approx->chol[i + k * dim] - approx->chol[k + i * dim]) > 1e-8 * fabs(approx->chol[i + k * dim]))
                 return gess__fail(err, GESS_ERR_USAGE, "%s: \"sigma\" is not symmetric at row %zu, column %zu", path,
                                   i + 1, k + 1);
-    gess__blas_begin();
     bool good = gess__cholesky(dim, approx->chol);
-    gess__blas_end();
     if (!good) return gess__fail(err, GESS_ERR_USAGE, "%s: \"sigma\" is not positive definite", path);
     gess__approx_ready(approx);
     return GESS_OK;

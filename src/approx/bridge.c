@@ -18,7 +18,7 @@ static double error_of_draws(const gess__bridge *b, double max, double r)
         mean += x / n2;
         square += x * x / n2;
     }
-    return mean > 0.0 ? sqrt(fmax(square / (mean * mean) - 1.0, 0.0) / n2) : INFINITY;
+    return mean > 0.0 ? sqrt(gess__max(square / (mean * mean) - 1.0, 0.0) / n2) : INFINITY;
 }
 
 double gess__bridge_solve(const gess__bridge *b, double *error)
@@ -27,7 +27,7 @@ double gess__bridge_solve(const gess__bridge *b, double *error)
     const double *level = b->level;
     double max = -INFINITY, r = 0.0, s1 = b->share, s2 = 1.0 - s1;
     GESS_ASSERT(n2 > 0 && s1 >= 0.0 && s1 < 1.0);
-    for (size_t i = 0; i < n1 + n2; i++) max = fmax(max, level[i]);
+    for (size_t i = 0; i < n1 + n2; i++) max = gess__max(max, level[i]);
     *error = INFINITY;
     if (!(max > -INFINITY)) return -INFINITY;
     for (size_t i = n1; i < n1 + n2; i++) r += gess__exp(level[i] - max) / (double)n2;

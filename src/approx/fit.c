@@ -98,12 +98,10 @@ void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__f
 {
     GESS_ASSERT(points_are_valid(fitter, count, points) && approx->dim == fitter->dim);
     GESS_ASSERT(count >= 2 * fitter->dim || fitter->inner != NULL);
-    gess__blas_begin();
     if (count < 2 * fitter->dim)
         gess__fit_projected(fitter, count, points, settings, approx, report);
     else
         gess__fit_student_t(fitter, fitter->dim, count, points, settings, approx, report);
-    gess__blas_end();
 }
 
 /* The matrix is first scaled to unit diagonal, so that the ridge means the same for parameters of
@@ -124,9 +122,11 @@ int gess__ridged_cholesky(size_t dim, double *square, double *scales, const doub
         if (variance > DBL_MAX) variance = DBL_MAX;
         scales[i] = sqrt(variance);
     }
+    static const double ridges[] = {0.0,  1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7,
+                                    1e-6, 1e-5,  1e-4,  1e-3,  1e-2, 1e-1, 1.0};
     bool good = false;
-    for (int power = -13; power <= 0 && !good; power++) {
-        double ridge = power == -13 ? 0.0 : pow(10.0, power);
+    for (size_t r = 0; r < sizeof ridges / sizeof *ridges && !good; r++) {
+        double ridge = ridges[r];
         for (size_t k = 0; k < dim; k++) {
             approx->chol[k + k * dim] = 1.0 + ridge;
             for (size_t i = k + 1; i < dim; i++) {

@@ -43,8 +43,7 @@ typedef struct gess__fit_report {
 void gess__fit(gess__fitter *fitter, size_t count, const double *points, gess__fit_settings settings,
                gess__approx *approx, gess__fit_report *report);
 
-/* ECME for any count >= 1 (fit_ecme.c). `dim` may be less than the fitter's.
- * This function and the next must be called between gess__blas_begin() and gess__blas_end(). */
+/* ECME for any count >= 1 (fit_ecme.c). `dim` may be less than the fitter's. */
 void gess__fit_student_t(gess__fitter *fitter, size_t dim, size_t count, const double *points,
                          gess__fit_settings settings, gess__approx *approx, gess__fit_report *report);
 

@@ -14,7 +14,7 @@ typedef struct gess__fit_blocks {
 } gess__fit_blocks;
 
 /* Allocates memory for products of up to `points` points in blocks. If `points` is 0, products of any size are made in
- * one piece. Use only between rounds of the team, and between gess__blas_begin() and gess__blas_end(). */
+ * one piece. Use only between rounds of the team. */
 int gess__fit_blocks_open(gess__fit_blocks *fb, gess__team *team, size_t dim, size_t points, gess_error *err);
 void gess__fit_blocks_close(gess__fit_blocks *fb);
 

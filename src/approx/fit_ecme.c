@@ -9,14 +9,13 @@
  *   - Σ is divided by the sum of the weights, not by the number of points (Kent, Tyler & Vardi
  *     1994; Meng & van Dyk 1997): the same maximum in far fewer iterations.
  * One iteration costs O(K D² + D³): one product, one Cholesky factorisation and one triangular solve for all points,
- * in tiles (base/tiles.h), which are faster than the BLAS at these sizes.
+ * in tiles (base/tiles.h).
  *
  * Contract: the log-likelihood never falls from one iteration to the next unless a ridge was needed
  * (fit.c). Nothing is allocated; any finite points are accepted. */
 #include "approx/fit.h"
 
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/special.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
@@ -135,8 +134,8 @@ static double nu_score(double log_nu, void *data)
 static double best_nu(const gess__fitter *f, size_t dim, size_t count, double nu, double accuracy)
 {
     struct score s = {dim, count, f->deltas};
-    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP), near = 0.3;
-    double a = low, b = high, here = log(nu);
+    const double low = gess__log(GESS__NU_FLOOR), high = gess__log(GESS__NU_CAP), near = 0.3;
+    double a = low, b = high, here = gess__log(nu);
     if (here > low + near && here < high - near) {
         if (nu_score(here - near, &s) > 0.0)
             a = here - near;
@@ -163,9 +162,9 @@ static double movement(size_t dim, const double *old_chol, const double *old_mu,
         double spread = 0.0;
         for (size_t k = 0; k <= i; k++) spread += t->chol[i + k * dim] * t->chol[i + k * dim];
         spread = sqrt(spread);
-        largest = fmax(largest, fabs(t->mu[i] - old_mu[i]) / spread);
+        largest = gess__max(largest, fabs(t->mu[i] - old_mu[i]) / spread);
         for (size_t k = 0; k <= i; k++)
-            largest = fmax(largest, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
+            largest = gess__max(largest, fabs(t->chol[i + k * dim] - old_chol[i + k * dim]) / spread);
     }
     return largest;
 }

@@ -110,7 +110,7 @@ static trial choose(gess__fitter *f, const gess__pool *pool, gess__approx *const
     double enough = trials[top].test - allowed;
     while (top > 0 && trials[top - 1].test > enough) top--;
     best = trials[top];
-    *gap = fmax(score(f, pool, fits, &best, 0) - best.test, unshrunk + trials[0].test - 2.0 * best.test);
+    *gap = gess__max(score(f, pool, fits, &best, 0) - best.test, unshrunk + trials[0].test - 2.0 * best.test);
     return best;
 }
 
@@ -137,7 +137,6 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__appro
     const size_t counts[2] = {pool->half, pool->rest}, new[2] = {pool->half_new, pool->rest_new};
     double all = (double)(counts[0] + counts[1]), before = 0.0, after = 0.0, gap;
     gess__approx *fits[2] = {spare, f->other};
-    gess__blas_begin();
     for (int side = 0; side < 2; side++) {
         before += newest(f, sides[side], counts[side], new[side], approx);
         gess__approx_copy(fits[side], approx);
@@ -158,5 +157,4 @@ void gess__fit_pooled(gess__fitter *f, const gess__pool *pool, const gess__appro
         gess__approx_copy(spare, approx);
         shrink(f, spare, &best, approx);
     }
-    gess__blas_end();
 }

@@ -341,12 +341,12 @@ static double bracketed(const struct score *s, double a, double at_a, double b, 
 /* The best ν: brackets the root from the present ν on, in steps of doubling length. */
 static double search_nu(const struct score *s, double nu)
 {
-    const double low = log(GESS__NU_FLOOR), high = log(GESS__NU_CAP);
-    double a = nu > GESS__NU_CAP ? high : fmax(low, log(nu)), at_a = nu_score(a, s);
+    const double low = gess__log(GESS__NU_FLOOR), high = gess__log(GESS__NU_CAP);
+    double a = nu > GESS__NU_CAP ? high : gess__max(low, gess__log(nu)), at_a = nu_score(a, s);
     double end = at_a > 0.0 ? high : low;
     for (double step = 0.2;; step *= 2.0) {
         if (a == end) return end == high ? INFINITY : GESS__NU_FLOOR;
-        double b = end == high ? fmin(high, a + step) : fmax(low, a - step), at_b = nu_score(b, s);
+        double b = end == high ? gess__min(high, a + step) : gess__max(low, a - step), at_b = nu_score(b, s);
         if ((at_b > 0.0) != (at_a > 0.0)) return gess__exp(bracketed(s, a, at_a, b, at_b));
         a = b;
         at_a = at_b;
@@ -375,7 +375,7 @@ static bool maximise_one(gess__mixture_fitter *f, size_t j, size_t n, const doub
 {
     size_t dim = f->dim;
     gess__approx *t = f->trial->component[j];
-    double share, min_share = fmax(2.0 * ((double)dim + 2.0), 0.005 * (double)n);
+    double share, min_share = gess__max(2.0 * ((double)dim + 2.0), 0.005 * (double)n);
     double total = gess__mixture_scatter(f, j, n, white, &share);
     double pseudo = f->trial->count > 1 ? f->pseudo : 0.0, divisor = pseudo > 0.0 ? share + pseudo : total;
     if (f->trial->count > 1 && share < min_share) return false;

@@ -49,8 +49,7 @@ double gess__mixture_expect(gess__mixture_fitter *f, size_t n, double *logs);
 
 /* Fits f->trial, the start, to n whitened points by EM. The objective is the sum of log T plus, if f->pseudo is not 0,
  * the log prior of every Σ_j; iteration ends when it changes by less than the tolerance. Components that collapse are
- * dropped; if none is left, f->trial->count is 0. Returns the number of iterations. Call it between gess__blas_begin()
- * and gess__blas_end(). */
+ * dropped; if none is left, f->trial->count is 0. Returns the number of iterations. */
 unsigned gess__mixture_em(gess__mixture_fitter *f, size_t n, const double *white, gess__mixture_settings settings);
 
 /* Sets f->trial to a start for EM with up to `count` components, and sets the prior. The start is a k-means clustering

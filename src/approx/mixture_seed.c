@@ -29,7 +29,7 @@ static void pull_inwards(gess__mixture_fitter *f, size_t n, size_t take, const d
     size_t dim = f->dim;
     for (size_t k = 0; k < take; k++) {
         const double *z = white + (take == n ? k : k * n / take) * dim;
-        double *row = f->rows + k * dim, factor = sqrt(fmin(1.0, weight(nu, (double)dim, gess__dot(dim, z, z))));
+        double *row = f->rows + k * dim, factor = sqrt(gess__min(1.0, weight(nu, (double)dim, gess__dot(dim, z, z))));
         for (size_t i = 0; i < dim; i++) row[i] = factor * z[i];
     }
     gess__solve_lower(dim, f->metric->chol, take, f->rows);
@@ -91,7 +91,7 @@ static void choose_centres(gess__mixture_fitter *f, size_t count, size_t n, gess
             take_smaller(n, f->distance, f->packed, f->shares);
             for (size_t k = 0; k < n; k++) sum += f->shares[k];
             if (sum < smallest) best = at;
-            smallest = fmin(smallest, sum);
+            smallest = gess__min(smallest, sum);
         }
         memcpy(f->centres + j * dim, f->rows + best * dim, dim * sizeof *f->centres);
         distances(f, n, f->centres + j * dim, f->packed);
@@ -210,6 +210,6 @@ bool gess__mixture_seed(gess__mixture_fitter *f, size_t count, size_t n, const d
     for (size_t j = 0; j < count; j++) f->trial->component[j]->nu = nu;
     if (!within_clusters(f, count, n, white)) return false;
     gess__mixture_maximise(f, n, white, true);
-    for (size_t j = 0; j < f->trial->count; j++) f->trial->component[j]->nu = fmin(nu, heavy);
+    for (size_t j = 0; j < f->trial->count; j++) f->trial->component[j]->nu = gess__min(nu, heavy);
     return f->trial->count > 0;
 }

@@ -43,8 +43,8 @@ static bool all_moderate(size_t n, const double *values)
  * little, so more are used. */
 static size_t sample_size(size_t dim, size_t half, size_t n)
 {
-    double d = (double)dim, max = fmax(4000.0 + 100.0 * d, 80000.0 / d), d2 = d * d;
-    size_t take = (size_t)ceil(fmin(1.0, max / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
+    double d = (double)dim, max = gess__max(4000.0 + 100.0 * d, 80000.0 / d), d2 = d * d;
+    size_t take = (size_t)ceil(gess__min(1.0, max / (double)n) * (double)half), affordable = (size_t)(1.28e8 / d2) + 1;
     return take < affordable ? take : affordable;
 }
 
@@ -198,7 +198,7 @@ static bool try_size(gess__mixture_fitter *f, choice *c, size_t count)
         if (!isfinite(mean) || (count > 1 && up < 0.0)) return false;
         c->rise += up * (double)others / all;
         if (mean > best) gess__mixture_copy(f->better, f->trial);
-        best = fmax(best, mean);
+        best = gess__max(best, mean);
     }
     return true;
 }
@@ -291,7 +291,7 @@ static bool is_sound(const gess__approx *t)
 static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *report)
 {
     double operations = (double)f->best->count * (double)n * (double)f->dim * (double)f->dim; /* per iteration */
-    gess__mixture_settings settings = {(unsigned)fmax(10.0, fmin(40.0, 4e9 / operations)), 1e-4};
+    gess__mixture_settings settings = {(unsigned)gess__max(10.0, gess__min(40.0, 4e9 / operations)), 1e-4};
     gess__mixture_copy(f->trial, f->best);
     set_within(f, f->trial);
     if (!gess__mixture_set_prior(f)) return false;
@@ -299,7 +299,7 @@ static bool fit_all(gess__mixture_fitter *f, size_t n, gess__mixture_report *rep
     return f->trial->count > 1;
 }
 
-/* The fit, called between gess__blas_begin() and gess__blas_end(). Returns false if the single t stays. */
+/* The fit. Returns false if the single t stays. */
 static bool fit(gess__mixture_fitter *f, const gess__pool *pool, size_t size, gess__mixture *mixture,
                 gess__mixture_report *report)
 {
@@ -336,10 +336,8 @@ void gess__fit_mixture(gess__mixture_fitter *f, const gess__pool *pool, size_t s
     *report = (gess__mixture_report){0};
     mixture->count = 1;
     mixture->log_weight[0] = 0.0;
-    gess__blas_begin();
     if (!fit(f, pool, size, mixture, report)) {
         report->score -= report->gain;
         report->gain = 0.0;
     }
-    gess__blas_end();
 }

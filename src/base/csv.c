@@ -75,6 +75,20 @@ bool gess__parse_real(const char *text, double *out)
     return good;
 }
 
+size_t gess__show_real(char *text, size_t size, double number)
+{
+    int length = snprintf(text, size, "%.17g", number);
+    const char *point = localeconv()->decimal_point;
+    char *at = strcmp(point, ".") != 0 ? strstr(text, point) : NULL;
+    if (at != NULL) {
+        size_t width = strlen(point);
+        *at = '.';
+        memmove(at + 1, at + width, strlen(at + width) + 1);
+        length -= (int)(width - 1);
+    }
+    return length > 0 ? (size_t)length : 0;
+}
+
 /* ---- text ---- */
 
 /* Reads the whole file and adds a NUL. The caller frees *text, also after a failure. */

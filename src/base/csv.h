@@ -20,6 +20,11 @@ void gess__table_free(gess__table *table);
 /* Writes a column name, in quotes if it needs them. */
 void gess__csv_put_name(FILE *out, const char *name);
 
+/* Writes a number with 17 digits, which give it back exactly, and a decimal point whatever the locale; `text` has
+ * GESS__REAL_SIZE bytes or more. Returns its length. */
+enum { GESS__REAL_SIZE = 40 };
+size_t gess__show_real(char *text, size_t size, double number);
+
 /* Parses the whole text as a number, in the C locale. Returns false if it is not one. */
 bool gess__parse_real(const char *text, double *out);
 

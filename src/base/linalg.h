@@ -1,27 +1,21 @@
-/* Linear algebra for fits, over OpenBLAS and LAPACKE; linalg.c is the only file that calls BLAS and LAPACK.
+/* Linear algebra for fits, in a fixed order: the bits are the same for any vector width, compiler and machine.
  *
  * Matrices are column-major. A set of points stored row after row (count × dim, row-major) is a
- * dim × count matrix in that convention. None of these functions allocates.
- * Call them between gess__blas_begin() and gess__blas_end(), which keep OpenBLAS at one thread, because its sums
- * change with its thread count. */
+ * dim × count matrix in that convention. None of these functions allocates; each runs on the calling thread. */
 #ifndef GESS_BASE_LINALG_H
 #define GESS_BASE_LINALG_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Sets OpenBLAS to one thread. Calls may overlap: the last end restores the thread count. */
-void gess__blas_begin(void);
-void gess__blas_end(void);
-
-/* Name and configuration of the BLAS, for --version and config.json. */
-const char *gess__blas_name(void);
+/* What makes fits, for --version and config.json. */
+const char *gess__linalg_name(void);
 
 /* Lower Cholesky factor of the n × n symmetric matrix whose lower triangle is in a, in place; the
  * upper triangle is set to zero. False if a is not positive definite; a is then overwritten all the same. */
 bool gess__cholesky(size_t n, double *a);
 
-/* b = L⁻¹ b for the `columns` columns of b, each n long. */
+/* b = L⁻¹ b for the `columns` columns of b, each n long. A column's bits do not depend on the others. */
 void gess__solve_lower(size_t n, const double *chol, size_t columns, double *b);
 
 /* Lower triangle of c = factor · B Bᵀ, B being n × columns; c is n × n. */
@@ -30,13 +24,12 @@ void gess__self_product(size_t n, size_t columns, double factor, const double *b
 /* Lower triangle of c = factor · Bᵀ B, B being rows × n; c is n × n. */
 void gess__gram(size_t n, size_t rows, double factor, const double *b, double *c);
 
-/* c = A B, or Aᵀ B, with A rows × inner, or inner × rows, and B inner × columns. Small products go column by column,
- * because OpenBLAS allocates memory for products of small matrices. */
+/* c = A B, or Aᵀ B, with A rows × inner, or inner × rows, and B inner × columns. */
 void gess__product(bool transpose_a, size_t rows, size_t columns, size_t inner, const double *a, const double *b,
                    double *c);
 
 /* Eigenvalues (ascending) and orthonormal eigenvectors (columns of a) of the symmetric matrix whose
- * lower triangle is in a. work holds gess__eigen_work(n) doubles. False if it did not converge. */
+ * lower triangle is in a. work holds gess__eigen_work(n) doubles. False if it did not converge or a is not finite. */
 size_t gess__eigen_work(size_t n);
 bool gess__symmetric_eigen(size_t n, double *a, double *values, double *work);
 

@@ -336,7 +336,7 @@ void gess__option_show(const gess_options *options, const gess__option *option, 
         /* fall through */
     case GESS__OPTION_COUNT: snprintf(text, size, "%llu", (unsigned long long)*(const uint64_t *)field); return;
     case GESS__OPTION_REAL:
-    case GESS__OPTION_TIME: snprintf(text, size, "%.17g", *(const double *)field); return;
+    case GESS__OPTION_TIME: gess__show_real(text, size, *(const double *)field); return;
     case GESS__OPTION_TEXT:
         if (*(const char *const *)field != NULL) word = *(const char *const *)field;
         break;

@@ -1,7 +1,9 @@
-/* Computes digamma and trigamma by recurrence and asymptotic series, and finds roots by Brent's method. */
+/* Computes gamma functions by recurrence and asymptotic series, erfc, atan2 and log10, and finds roots by Brent's
+ * method. */
 #include "base/special.h"
 
 #include "base/assert.h"
+#include "base/vmath.h"
 
 #include <float.h>
 #include <math.h>
@@ -15,7 +17,7 @@ double gess__digamma(double x)
     static const double c[] = {1.0 / 12, -1.0 / 120, 1.0 / 252, -1.0 / 240, 1.0 / 132, -691.0 / 32760.0, 1.0 / 12};
     double z = 1.0 / (x * x), tail = 0.0;
     for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--) tail = (tail + c[i]) * z;
-    return log(x) - 0.5 / x - tail - shift;
+    return gess__log(x) - 0.5 / x - tail - shift;
 }
 
 double gess__trigamma(double x)
@@ -28,10 +30,105 @@ double gess__trigamma(double x)
            y / x * (1.0 / 6.0 - y * (1.0 / 30.0 - y * (1.0 / 42.0 - y * (1.0 / 30.0 - y * (5.0 / 66.0)))));
 }
 
+/* log √2π, in two parts. */
+static const double log_root_2pi = 9.18938533204672669541e-01, log_root_2pi_low = 7.3471580960434e-17;
+
+/* The series of Stirling's formula, x >= 10: B₂ₙ / (2n (2n − 1) x^(2n−1)). */
+static double stirling_series(double x)
+{
+    static const double c[] = {1.0 / 12,   -1.0 / 360,        1.0 / 1260,  -1.0 / 1680,
+                               1.0 / 1188, -691.0 / 360360.0, 1.0 / 156.0, -3617.0 / 122400.0};
+    double z = 1.0 / (x * x), sum = 0.0;
+    for (int i = (int)(sizeof c / sizeof *c) - 1; i >= 0; i--) sum = sum * z + c[i];
+    return sum / x;
+}
+
+double gess__stirling_remainder(double x)
+{
+    if (x >= 10.0) return stirling_series(x);
+    return gess__log_gamma(x) - (((x - 0.5) * gess__log(x) - x) + log_root_2pi);
+}
+
 double gess__log_gamma(double x)
 {
-    int sign;
-    return lgamma_r(x, &sign);
+    GESS_ASSERT(!(x <= 0.0));
+    double product = 1.0;
+    for (; x < 10.0; x += 1.0) product *= x;
+    double large = (x - 0.5) * (gess__log(x) - 1.0) - 0.5; /* (x − 1/2) log x − x */
+    return large + log_root_2pi + (log_root_2pi_low + stirling_series(x)) - gess__log(product);
+}
+
+double gess__log10(double x)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                                    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    for (size_t i = 0; i < sizeof powers / sizeof *powers; i++)
+        if (x == powers[i]) return (double)i;
+    return gess__log(x) * 4.34294481903251816668e-01;
+}
+
+/* M. Abramowitz & I. A. Stegun, "Handbook of Mathematical Functions" (1964): the series 7.1.6, whose terms have one
+ * sign, for small x, and for large x the continued fraction 7.1.14, from its end. */
+double gess__erfc(double x)
+{
+    const double root_pi = 1.77245385090551602730;
+    double size = fabs(x);
+    if (x != x) return x;
+    if (size > 28.0) return x > 0.0 ? 0.0 : 2.0;
+    if (size < 1.3) {
+        double term = x, sum = x;
+        for (int n = 1; fabs(term) > 1e-18 * fabs(sum) && n < 200; n++) {
+            term *= 2.0 * x * x / (2.0 * n + 1.0);
+            sum += term;
+        }
+        return 1.0 - 2.0 / root_pi * gess__exp(-x * x) * sum;
+    }
+    double fraction = size;
+    for (int n = 200; n > 0; n--) fraction = size + 0.5 * n / fraction;
+    /* e^(−x²) with x² in two parts */
+    double square = size * size, tail = gess__exp(-square) / (root_pi * fraction);
+    tail = gess__fma(-tail, gess__fma(size, size, -square), tail);
+    return x > 0.0 ? tail : 2.0 - tail;
+}
+
+/* atan t for 0 <= t <= 1, with the polynomials of fdlibm (Sun Microsystems, 1993; notice in THIRD_PARTY.md). */
+static double arc_tangent(double t)
+{
+    static const double odd[] = {3.33333333333329318027e-01, 1.42857142725034663711e-01, 9.09088713343650656196e-02,
+                                 6.66107313738753120669e-02, 4.97687799461593236017e-02, 1.62858201153657823623e-02};
+    static const double even[] = {-1.99999999998764832476e-01, -1.11111104054623557880e-01, -7.69187620504482999495e-02,
+                                  -5.83357013379057348645e-02, -3.65315727442169155270e-02};
+    double high = 0.0, low = 0.0, x = t;
+    if (t > 0.6875) { /* atan t = π/4 + atan((t − 1) / (t + 1)) */
+        high = 7.85398163397448278999e-01, low = 3.06161699786838301793e-17;
+        x = (t - 1.0) / (t + 1.0);
+    } else if (t > 0.4375) { /* atan 1/2 + atan((2t − 1) / (2 + t)) */
+        high = 4.63647609000806093515e-01, low = 2.26987774529616870924e-17;
+        x = (2.0 * t - 1.0) / (2.0 + t);
+    }
+    double z = x * x, w = z * z, s1 = odd[5], s2 = even[4];
+    for (int i = 4; i >= 0; i--) s1 = gess__fma(s1, w, odd[i]);
+    for (int i = 3; i >= 0; i--) s2 = gess__fma(s2, w, even[i]);
+    double s = x * gess__fma(s2, w, s1 * z);
+    return high - ((s - low) - x);
+}
+
+double gess__atan2_turns(double y, double x)
+{
+    const double per_radian = 1.59154943091895345609e-01;
+    double across = fabs(x), up = fabs(y);
+    if (!(across <= HUGE_VAL && up <= HUGE_VAL)) return NAN;
+    double turns; /* in the first quadrant */
+    if (across == 0.0 && up == 0.0)
+        turns = 0.0;
+    else if (across == up)
+        turns = 0.125;
+    else if (up < across)
+        turns = arc_tangent(up / across) * per_radian;
+    else
+        turns = 0.25 - arc_tangent(across / up) * per_radian;
+    if (signbit(x)) turns = 0.5 - turns;
+    return signbit(y) ? -turns : turns;
 }
 
 double gess__root(double (*f)(double x, void *data), void *data, double low, double high, double tolerance)
@@ -62,7 +159,7 @@ double gess__root(double (*f)(double x, void *data), void *data, double low, dou
             }
             if (p > 0.0) q = -q;
             p = fabs(p);
-            if (2.0 * p < fmin(3.0 * middle * q - fabs(accuracy * q), fabs(e * q))) {
+            if (2.0 * p < gess__min(3.0 * middle * q - fabs(accuracy * q), fabs(e * q))) {
                 e = d;
                 d = p / q;
             } else {

@@ -99,11 +99,16 @@ static void add_vectors(gess__vectors with, gess__matrix_rows rows, size_t count
 }
 #endif
 
+/* Tests build with a smaller limit, to have the code for AVX2 run on processors with AVX-512. */
+#ifndef GESS_MAX_VECTORS
+#define GESS_MAX_VECTORS GESS__WIDEST_VECTORS
+#endif
+
 gess__vectors gess__best_vectors(void)
 {
 #ifdef GESS__WIDEST
-    if (gess__has_widest()) return GESS__WIDEST_VECTORS;
-    if (__builtin_cpu_supports("x86-64-v3")) return GESS__NARROW_VECTORS;
+    if (gess__has_widest() && GESS_MAX_VECTORS >= GESS__WIDEST_VECTORS) return GESS__WIDEST_VECTORS;
+    if (__builtin_cpu_supports("x86-64-v3") && GESS_MAX_VECTORS >= GESS__NARROW_VECTORS) return GESS__NARROW_VECTORS;
 #endif
     return GESS__NO_VECTORS;
 }

@@ -2,8 +2,7 @@
  *
  * A tile is LANES points side by side, tile[d * LANES + lane]. The result for a point has the same bits whatever batch
  * the point comes in, whatever its place in it and whatever the vector width: sums run over k ascending with explicit
- * fused multiply-adds, dots in LANES interleaved partial sums. (OpenBLAS's level-3 results change with the batch; only
- * fits use it.)
+ * fused multiply-adds, dots in LANES interleaved partial sums.
  *
  * Matrices are dense and column-major; L is lower triangular: L[i + k * dim], k <= i. None of these functions
  * allocates. */

@@ -13,9 +13,13 @@
 #include <string.h>
 
 /* For functions whose loops should use the widest vectors of the machine. The bits are the same in every clone.
- * Sanitizer builds, which cannot resolve clones, have none. */
+ * Sanitizer builds and musl, which cannot resolve clones, have none. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(GESS_NO_CLONES)
+#ifdef __GLIBC__
 #define GESS__VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define GESS__VECTOR
+#endif
 /* For functions that need the widest vectors; check gess__has_widest() before a call. */
 #define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
 #else
@@ -57,6 +61,25 @@ GESS__INLINE double gess__select(int condition, double a, double b)
     return gess__from_bits((gess__bits(a) & mask) | (gess__bits(b) & ~mask));
 }
 
+/* The smaller and the larger number; of a number and NaN, the number. Unlike fmin() and fmax(), they say which zero of
+ * two they return: the second. */
+GESS__INLINE double gess__min(double a, double b)
+{
+    return a < b || b != b ? a : b;
+}
+
+GESS__INLINE double gess__max(double a, double b)
+{
+    return a > b || b != b ? a : b;
+}
+
+/* √(a² + b²), without overflow. */
+GESS__INLINE double gess__hypot(double a, double b)
+{
+    double x = fabs(a), y = fabs(b), high = x > y ? x : y, low = x > y ? y : x, ratio = low / high;
+    return high > 0.0 && high < HUGE_VAL ? high * sqrt(gess__fma(ratio, ratio, 1.0)) : x + y;
+}
+
 /* log x for x > 0 and normal. log 0 = -inf, log of a negative or NaN = NaN, log inf = inf;
  * subnormal x is scaled first. */
 GESS__INLINE double gess__log(double x)
@@ -86,7 +109,7 @@ GESS__INLINE double gess__log(double x)
     return gess__select(x >= 0.0, y, gess__from_bits(UINT64_C(0xfff8000000000000))); /* NaN, without a division */
 }
 
-/* log(1 + x) for x >= 0; exact to first order for small x. */
+/* log(1 + x) for x > -1; exact to first order for small x. */
 GESS__INLINE double gess__log1p(double x)
 {
     double w = 1.0 + x;

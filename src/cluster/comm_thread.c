@@ -3,6 +3,7 @@
  * too long. */
 #include "base/clock.h"
 #include "cluster/coordinator_state.h"
+#include "parallel/thread.h"
 
 #include <string.h>
 
@@ -141,7 +142,7 @@ int gess__with_comm_thread(gess__coordinator *c, int (*body)(void *data, gess_er
     c->data = data;
     c->finished = 0;
     c->body_error = (gess_error){0};
-    int code = pthread_create(&thread, NULL, run_body, c);
+    int code = gess__thread_start(&thread, run_body, c);
     if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
     pthread_mutex_lock(&c->lock);
     double now = gess__awake_clock_seconds(&c->awake);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "cluster/helper_state.h"
 #include "parallel/condition.h"
+#include "parallel/thread.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +275,7 @@ static int set_up(gess__helper_rank *r, pthread_t *thread, gess_error *err)
     GESS_ALLOC(&r->ensemble, r->ensembles, err);
     GESS_ALLOC(&r->generation, r->ensembles, err);
     GESS_TRY(gess__team_new(&r->team, (unsigned)r->options->threads, err));
-    int code = pthread_create(thread, NULL, gess__helper_run_team, r);
+    int code = gess__thread_start(thread, gess__helper_run_team, r);
     if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
     return GESS_OK;
 }

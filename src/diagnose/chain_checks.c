@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/sort.h"
+#include "base/vmath.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -94,11 +95,11 @@ static void find_own_place(size_t count, const gess__posterior_chain *chain, dou
     out->own_score = find_furthest(count, figure, scratch, &out->own_chain, &out->own_shift);
     for (size_t c = 0; c < count; c++) {
         if (!(chain[c].sd > 0.0)) return; /* a constant chain: find_stuck() has it */
-        figure[c] = log(chain[c].sd);
+        figure[c] = gess__log(chain[c].sd);
     }
     double distance;
     out->own_spread_score = find_furthest(count, figure, scratch, &out->own_narrow, &distance);
-    out->own_spread = exp(distance);
+    out->own_spread = gess__exp(distance);
 }
 
 void gess__compare_chains(size_t count, size_t draws, const gess__posterior_chain *chain, double *scratch,

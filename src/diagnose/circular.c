@@ -3,6 +3,8 @@
 #include "diagnose/circular.h"
 
 #include "base/assert.h"
+#include "base/special.h"
+#include "base/vmath.h"
 
 #include <math.h>
 
@@ -10,9 +12,17 @@
 
 enum { BINS = 720, WINDOW = BINS / 8 };
 
+/* In turns. */
 static double angle_of(const gess__circle *c, double x)
 {
-    return 2.0 * PI * ((x - c->lower) / (c->upper - c->lower));
+    return (x - c->lower) / (c->upper - c->lower);
+}
+
+static double sine_of(double turns)
+{
+    double sine, cosine;
+    gess__sincos_turns(turns, &sine, &cosine);
+    return sine;
 }
 
 /* x, moved by whole periods to at least `low` and below low + period. */
@@ -59,23 +69,24 @@ void gess__circular_of(const gess__circle *c, size_t count, const double *x, ges
 {
     GESS_ASSERT(gess__is_circle(c) && count > 0);
     *f = (gess__circular_figures){NAN, NAN, NAN, NAN, NAN, NAN};
-    long double sine = 0.0L, cosine = 0.0L, versed = 0.0L;
+    double sine = 0.0, cosine = 0.0, versed = 0.0;
     double first = angle_of(c, x[0]), period = c->upper - c->lower;
     for (size_t i = 0; i < count; i++) { /* angles from the first draw: exact if all are equal */
         if (!isfinite(x[i])) return;
-        double angle = angle_of(c, x[i]) - first;
-        sine += (long double)sin(angle);
-        cosine += (long double)cos(angle);
+        double up, across;
+        gess__sincos_turns(angle_of(c, x[i]) - first, &up, &across);
+        sine += up;
+        cosine += across;
     }
-    double turn = (double)atan2l(sine, cosine);
+    double turn = gess__atan2_turns(sine, cosine);
     for (size_t i = 0; i < count; i++) { /* 1 − R without cancellation */
-        double half = sin(0.5 * (angle_of(c, x[i]) - first - turn));
-        versed += 2.0L * (long double)half * (long double)half;
+        double half = sine_of(0.5 * (angle_of(c, x[i]) - first - turn));
+        versed += 2.0 * half * half;
     }
-    double apart = fmin((double)(versed / (long double)count), 1.0);
-    f->mean = onto_branch(x[0] + turn / (2.0 * PI) * period, c->lower, period);
+    double apart = gess__min(versed / (double)count, 1.0);
+    f->mean = onto_branch(x[0] + turn * period, c->lower, period);
     f->length = 1.0 - apart;
-    f->sd = sqrt(-2.0 * log1p(-apart)) * period / (2.0 * PI);
+    f->sd = sqrt(-2.0 * gess__log1p(-apart)) * period / (2.0 * PI);
     f->cut = find_cut(c, count, x, f->mean);
 }
 
@@ -89,11 +100,11 @@ void gess__circular_errors(const gess__circle *c, size_t count, const double *x,
 {
     double unit = (c->upper - c->lower) / (2.0 * PI), mean = angle_of(c, f->mean);
     if (!isfinite(f->mean)) return;
-    for (size_t i = 0; i < count; i++) scratch[i] = sin(angle_of(c, x[i]) - mean);
+    for (size_t i = 0; i < count; i++) scratch[i] = sine_of(angle_of(c, x[i]) - mean);
     gess__posterior_load(work, scratch);
     f->mcse_mean = gess__posterior_mcse_mean(work) / f->length * unit;
     for (size_t i = 0; i < count; i++) {
-        double half = sin(0.5 * (angle_of(c, x[i]) - mean));
+        double half = sine_of(0.5 * (angle_of(c, x[i]) - mean));
         scratch[i] = 2.0 * half * half;
     }
     gess__posterior_load(work, scratch);

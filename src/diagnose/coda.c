@@ -3,6 +3,8 @@
 #include "diagnose/coda.h"
 
 #include "base/assert.h"
+#include "base/special.h"
+#include "base/sums.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
 
@@ -11,51 +13,40 @@
 /* Orders up to 10 log10 n are tried: fewer than 193 for any size_t n. */
 enum { ORDER_LIMIT = 200 };
 
-/* Long double sums, as in R, which keep the digits of locations far from zero. */
-static long double long_mean_of(size_t n, const double *x)
-{
-    long double sum = 0.0L, left = 0.0L;
-    for (size_t i = 0; i < n; i++) sum += (long double)x[i];
-    long double mean = sum / (long double)n;
-    for (size_t i = 0; i < n; i++) left += (long double)x[i] - mean;
-    return mean + left / (long double)n;
-}
-
+/* Means have more than the digits of a double (base/sums.h), for locations far from zero. */
 static double mean_of(size_t n, const double *x)
 {
-    return (double)long_mean_of(n, x);
+    gess__pair mean = gess__mean(n, x, 1);
+    return mean.high + mean.low;
 }
 
 static double variance_of(size_t n, const double *x)
 {
-    long double mean = (long double)mean_of(n, x), sum = 0.0L;
-    for (size_t i = 0; i < n; i++) sum += ((long double)x[i] - mean) * ((long double)x[i] - mean);
-    return (double)(sum / (long double)(n - 1));
+    return gess__sum_of_squares(n, x, 1, (gess__pair){mean_of(n, x), 0.0}) / (double)(n - 1);
 }
 
 /* sd of the residuals about the least-squares line in time. */
 static double residual_sd(size_t n, const double *x)
 {
-    long double centre = ((long double)n - 1.0L) / 2.0L, mean = long_mean_of(n, x);
-    long double cross = 0.0L, square = 0.0L, sum = 0.0L;
+    gess__pair mean = gess__mean(n, x, 1);
+    double centre = ((double)n - 1.0) / 2.0, cross = 0.0, square = 0.0, sum = 0.0;
     for (size_t i = 0; i < n; i++) {
-        long double time = (long double)i - centre;
-        cross += time * ((long double)x[i] - mean);
+        double time = (double)i - centre;
+        cross += time * (x[i] - mean.high - mean.low);
         square += time * time;
     }
+    double slope = cross / square;
     for (size_t i = 0; i < n; i++) {
-        long double residual = (long double)x[i] - mean - ((long double)i - centre) * (cross / square);
+        double residual = x[i] - mean.high - mean.low - ((double)i - centre) * slope;
         sum += residual * residual;
     }
-    return (double)sqrtl(sum / (long double)(n - 1));
+    return sqrt(sum / (double)(n - 1));
 }
 
 /* out = x minus its mean. A second call removes the rounding error of the first. */
 static void centre_series(size_t n, const double *x, double *out)
 {
-    long double sum = 0.0L;
-    for (size_t i = 0; i < n; i++) sum += (long double)x[i];
-    double mean = (double)(sum / (long double)n);
+    double mean = mean_of(n, x);
     for (size_t i = 0; i < n; i++) out[i] = x[i] - mean;
 }
 
@@ -95,7 +86,7 @@ double gess__coda_spectrum0(size_t n, const double *x, double *scratch)
     if (nothing != 0.0) return NAN;
     if (residual_sd(n, x) <= sqrt(DBL_EPSILON)) return 0.0;
 
-    size_t orders = (size_t)fmin((double)(n - 1), floor(10.0 * log10((double)n)));
+    size_t orders = (size_t)gess__min((double)(n - 1), floor(10.0 * gess__log10((double)n)));
     double r[ORDER_LIMIT];
     centre_series(n, x, scratch);
     centre_series(n, scratch, scratch);

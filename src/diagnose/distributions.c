@@ -2,6 +2,7 @@
  * fraction of the incomplete beta function. */
 #include "diagnose/distributions.h"
 
+#include "base/special.h"
 #include "base/vmath.h"
 
 #include <float.h>
@@ -47,85 +48,95 @@ double gess__normal_quantile(double p)
     return q < 0.0 ? -z : z;
 }
 
-static const long double tiny = 1e-300L;
+static const double tiny = 1e-300;
 
 /* One term of a continued fraction, by Lentz's method. */
-static void lentz_step(long double term, long double *c, long double *d, long double *value)
+static void lentz_step(double term, double *c, double *d, double *value)
 {
-    *d = 1.0L + term * *d;
-    if (fabsl(*d) < tiny) *d = tiny;
-    *c = 1.0L + term / *c;
-    if (fabsl(*c) < tiny) *c = tiny;
-    *d = 1.0L / *d;
+    *d = 1.0 + term * *d;
+    if (fabs(*d) < tiny) *d = tiny;
+    *c = 1.0 + term / *c;
+    if (fabs(*c) < tiny) *c = tiny;
+    *d = 1.0 / *d;
     *value *= *d * *c;
 }
 
 /* The continued fraction of the incomplete beta function, by Lentz's method; x <= (a+1)/(a+b+2). */
-static long double beta_fraction(long double x, long double a, long double b)
+static double beta_fraction(double x, double a, double b)
 {
-    long double c = 1.0L, d = 1.0L - (a + b) * x / (a + 1.0L);
-    if (fabsl(d) < tiny) d = tiny;
-    d = 1.0L / d;
-    long double value = d;
+    double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0);
+    if (fabs(d) < tiny) d = tiny;
+    d = 1.0 / d;
+    double value = d;
     for (int i = 1; i < 1000000; i++) { /* it takes about sqrt(max(a, b)) iterations */
-        long double m = (long double)i, m2 = 2.0L * m;
-        long double term = m * (b - m) * x / ((a + m2 - 1.0L) * (a + m2));
+        double m = (double)i, m2 = 2.0 * m;
+        double term = m * (b - m) * x / ((a + m2 - 1.0) * (a + m2));
         lentz_step(term, &c, &d, &value);
-        term = -(a + m) * (a + b + m) * x / ((a + m2) * (a + m2 + 1.0L));
+        term = -(a + m) * (a + b + m) * x / ((a + m2) * (a + m2 + 1.0));
         lentz_step(term, &c, &d, &value);
-        if (fabsl(d * c - 1.0L) <= 2.0L * LDBL_EPSILON) break;
+        if (fabs(d * c - 1.0) <= 2.0 * DBL_EPSILON) break;
     }
     return value;
 }
 
-double gess__beta_quantile(double p, double shape_a, double shape_b)
+/* x^a (1-x)^b / B(a, b), as its value at the mean x = a / (a + b), by Stirling's formula, times what it is relative to
+ * that: large logarithms do not cancel. */
+static double beta_kernel(double x, double a, double b)
 {
-    if (!(p > 0.0 && p < 1.0 && shape_a >= 1.0 && shape_b >= 1.0) || isinf(shape_a) || isinf(shape_b)) return NAN;
-    long double a = shape_a, b = shape_b;
-    int sign;
-    long double log_beta = lgammal_r(a, &sign) + lgammal_r(b, &sign) - lgammal_r(a + b, &sign);
-    long double low = 0.0L, high = 1.0L, x = a / (a + b);
+    double mean = a / (a + b), rest = b / (a + b);
+    double remainder = gess__stirling_remainder(a) + gess__stirling_remainder(b) - gess__stirling_remainder(a + b);
+    double relative = a * gess__log1p((x - mean) / mean) + b * gess__log1p((mean - x) / rest);
+    return sqrt(a * rest / 6.28318530717958647693) * gess__exp(relative - remainder);
+}
+
+double gess__beta_quantile(double p, double a, double b)
+{
+    if (!(p > 0.0 && p < 1.0 && a >= 1.0 && b >= 1.0) || isinf(a) || isinf(b)) return NAN;
+    double low = 0.0, high = 1.0, x = a / (a + b);
     /* Newton steps; a step that would leave the bracket is replaced by halving it. */
     for (int i = 0; i < 200; i++) {
-        long double kernel = expl(a * logl(x) + b * log1pl(-x) - log_beta); /* x^a (1-x)^b / B(a, b) */
-        long double lower = x <= (a + 1.0L) / (a + b + 2.0L) ? kernel * beta_fraction(x, a, b) / a
-                                                             : 1.0L - kernel * beta_fraction(1.0L - x, b, a) / b;
-        long double excess = lower - (long double)p;
-        if (excess > 0.0L)
+        double kernel = beta_kernel(x, a, b);
+        double lower = x <= (a + 1.0) / (a + b + 2.0) ? kernel * beta_fraction(x, a, b) / a
+                                                      : 1.0 - kernel * beta_fraction(1.0 - x, b, a) / b;
+        double excess = lower - p;
+        if (excess > 0.0)
             high = x;
         else
             low = x;
-        long double next = x - excess * x * (1.0L - x) / kernel;
-        if (!(next > low && next < high)) next = 0.5L * (low + high);
-        long double moved = fabsl(next - x);
+        double next = x - excess * x * (1.0 - x) / kernel;
+        if (!(next > low && next < high)) next = 0.5 * (low + high);
+        double moved = fabs(next - x);
         x = next;
-        if (moved <= 4.0L * LDBL_EPSILON * x) break;
+        if (moved <= 4.0 * DBL_EPSILON * x) break;
     }
-    return (double)x;
+    return x;
 }
 
-/* ln P(T > t), t >= 0: half the incomplete beta function of x = ν / (ν + t²) with shapes ν/2 and 1/2. */
-static long double log_tail_of_t(long double t, long double freedom)
+/* ln P(T > t), t >= 0: half the incomplete beta function of x = ν / (ν + t²) with shapes ν/2 and 1/2. The kernel is
+ * written as in beta_kernel(). */
+static double log_tail_of_t(double t, double freedom)
 {
-    long double a = 0.5L * freedom, b = 0.5L;
-    if (t == 0.0L) return -logl(2.0L);
-    long double square = t * t / freedom, log_x = -log1pl(square), log_rest = logl(square) + log_x, x = expl(log_x);
-    int sign;
-    long double log_beta = lgammal_r(a, &sign) + lgammal_r(b, &sign) - lgammal_r(a + b, &sign);
-    long double log_kernel = a * log_x + b * log_rest - log_beta;
-    if (x <= (a + 1.0L) / (a + b + 2.0L)) return log_kernel + logl(beta_fraction(x, a, b) / a) - logl(2.0L);
-    return log1pl(-expl(log_kernel) * beta_fraction(expl(log_rest), b, a) / b) - logl(2.0L);
+    const double log_2 = 6.93147180559945309417e-01, two_pi = 6.28318530717958647693;
+    double a = 0.5 * freedom, b = 0.5;
+    if (t == 0.0) return -log_2;
+    double square = t * t / freedom, log_x = -gess__log1p(square), log_rest = gess__log(square) + log_x;
+    double remainder = gess__stirling_remainder(a) + gess__stirling_remainder(b) - gess__stirling_remainder(a + b);
+    double log_kernel = a * (log_x + gess__log1p(b / a)) + b * (log_rest + gess__log((a + b) / b)) - remainder +
+                        0.5 * gess__log(a * b / (a + b) / two_pi);
+    double x = gess__exp(log_x);
+    if (x <= (a + 1.0) / (a + b + 2.0)) return log_kernel + gess__log(beta_fraction(x, a, b) / a) - log_2;
+    return gess__log1p(-gess__exp(log_kernel) * beta_fraction(gess__exp(log_rest), b, a) / b) - log_2;
 }
 
 /* The z > 0 with ln P(Z > z) = log_tail, far out, by Newton's method on the asymptotic series of the tail. */
-static long double far_normal_score(long double log_tail)
+static double far_normal_score(double log_tail)
 {
-    long double z = sqrtl(-2.0L * log_tail);
+    double z = sqrt(-2.0 * log_tail);
     for (int i = 0; i < 30; i++) {
-        long double u = 1.0L / (z * z);
-        long double series = 1.0L - u * (1.0L - 3.0L * u * (1.0L - 5.0L * u * (1.0L - 7.0L * u)));
-        long double log_here = -0.5L * z * z - 0.91893853320467274178L - logl(z) + logl(series);
-        z += (log_here - log_tail) / (z + 1.0L / z);
+        double u = 1.0 / (z * z);
+        double series = 1.0 - u * (1.0 - 3.0 * u * (1.0 - 5.0 * u * (1.0 - 7.0 * u)));
+        double log_here = -0.5 * z * z - 0.91893853320467274178 - gess__log(z) + gess__log(series);
+        z += (log_here - log_tail) / (z + 1.0 / z);
     }
     return z;
 }
@@ -134,8 +145,7 @@ double gess__normal_score_of_t(double t, double freedom)
 {
     if (isnan(t) || !(freedom > 0.0)) return NAN;
     if (isinf(t)) return t;
-    long double log_tail = log_tail_of_t(fabsl((long double)t), freedom);
-    long double z =
-        log_tail < -200.0L ? far_normal_score(log_tail) : -(long double)gess__normal_quantile((double)expl(log_tail));
-    return (double)(t < 0.0 ? -z : z);
+    double log_tail = log_tail_of_t(fabs(t), freedom);
+    double z = log_tail < -200.0 ? far_normal_score(log_tail) : -gess__normal_quantile(gess__exp(log_tail));
+    return t < 0.0 ? -z : z;
 }

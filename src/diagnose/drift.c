@@ -2,19 +2,22 @@
 #include "diagnose/drift.h"
 
 #include "base/assert.h"
+#include "base/vmath.h"
 #include "diagnose/distributions.h"
 
 #include <math.h>
-
-#define PI 3.14159265358979323846
 
 enum { MANY = 8, ORDERS = 12, MIN_LENGTH = 8 };
 
 /* a_j. The mean, m, only reduces rounding: the weights sum to 0. */
 static double contrast(size_t n, const double *s, double m, size_t j)
 {
-    double sum = 0.0, step = PI * (double)j / (double)n;
-    for (size_t i = 0; i < n; i++) sum -= (s[i] - m) * cos(step * ((double)i + 0.5));
+    double sum = 0.0, step = 0.5 * (double)j / (double)n; /* in turns */
+    for (size_t i = 0; i < n; i++) {
+        double sine, cosine;
+        gess__sincos_turns(step * ((double)i + 0.5), &sine, &cosine);
+        sum -= (s[i] - m) * cosine;
+    }
     return sum * sqrt(2.0 / (double)n);
 }
 

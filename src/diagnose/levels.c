@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/sort.h"
+#include "base/vmath.h"
 
 #include <math.h>
 
@@ -43,11 +44,11 @@ bool gess__levels_compare(size_t count, const gess__level *level, double *scratc
     gess__sort(count, spreads);
     double lowest = medians[count - (count + 7) / 8]; /* of the highest eighth */
     for (size_t c = 0; c < count; c++)
-        if (level[c].median >= lowest) largest = fmax(largest, level[c].spread);
-    double spread = fmin(largest, quantile(count, spreads, 0.5));
+        if (level[c].median >= lowest) largest = gess__max(largest, level[c].spread);
+    double spread = gess__min(largest, quantile(count, spreads, 0.5));
     *levels = (gess__levels){.highest = medians[count - 1],
-                             .near = fmax(NEAR_NATS, NEAR_SPREADS * spread),
-                             .far = fmax(FAR_NATS, FAR_SPREADS * spread)};
+                             .near = gess__max(NEAR_NATS, NEAR_SPREADS * spread),
+                             .far = gess__max(FAR_NATS, FAR_SPREADS * spread)};
     return true;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/sort.h"
+#include "base/special.h"
 #include "base/vmath.h"
 
 enum {
@@ -13,7 +14,7 @@ enum {
 
 #define SAME 1e-12 /* relative difference of weights that are equal but for rounding */
 
-/* Mean of log(1 - θ x). */
+/* Mean of gess__log(1 - θ x). */
 GESS__VECTOR
 static double mean_log(size_t n, const double *x, double theta)
 {
@@ -34,7 +35,7 @@ gess__pareto gess__pareto_fit(size_t n, const double *x)
     }
     for (size_t j = 0; j < grid; j++) {
         double inverse = 0.0;
-        for (size_t i = 0; i < grid; i++) inverse += exp(profile[i] - profile[j]);
+        for (size_t i = 0; i < grid; i++) inverse += gess__exp(profile[i] - profile[j]);
         mean += theta[j] / inverse;
     }
     double shape = mean_log(n, x, mean);
@@ -46,7 +47,7 @@ gess__pareto gess__pareto_fit(size_t n, const double *x)
 /* Weights in the tail: min(n/5, 3√n). */
 static size_t tail_size(size_t n)
 {
-    size_t tail = (size_t)fmin((double)n / 5.0, 3.0 * sqrt((double)n));
+    size_t tail = (size_t)gess__min((double)n / 5.0, 3.0 * sqrt((double)n));
     return tail < GESS__PARETO_MAX_POINTS ? tail : GESS__PARETO_MAX_POINTS;
 }
 
@@ -65,8 +66,8 @@ static double smooth_tail(size_t n, size_t tail, double *weights)
     if (!isfinite(k) || !(fit.scale > 0.0)) return NAN;
     for (size_t i = 0; i < tail; i++) {
         double rest = 1.0 - ((double)i + 0.5) / (double)tail;
-        double y = fabs(k) < 1e-8 ? -log(rest) : (pow(rest, -k) - 1.0) / k;
-        first[i] = fmin(threshold + fit.scale * y, max);
+        double y = fabs(k) < 1e-8 ? -gess__log(rest) : (gess__exp(-k * gess__log(rest)) - 1.0) / k;
+        first[i] = gess__min(threshold + fit.scale * y, max);
     }
     return k;
 }
@@ -87,11 +88,11 @@ gess__smoothed gess__pareto_smooth(size_t n, double *logs)
         square += logs[i] * logs[i] / (double)n;
     }
     s.log_mean = max + gess__log(mean);
-    s.error = sqrt(fmax(square / (mean * mean) - 1.0, 0.0) / (double)n);
+    s.error = sqrt(gess__max(square / (mean * mean) - 1.0, 0.0) / (double)n);
     return s;
 }
 
 double gess__pareto_max_k(size_t n)
 {
-    return n > 10 ? fmin(1.0 - 1.0 / log10((double)n), 0.7) : 0.0;
+    return n > 10 ? gess__min(1.0 - 1.0 / gess__log10((double)n), 0.7) : 0.0;
 }

@@ -43,7 +43,7 @@ double gess__posterior_rhat(gess__posterior_workspace *work)
 {
     double bulk = gess__bulk_scores(work) ? gess__series_rhat(work, work->series) : NAN;
     double folded = gess__folded_scores(work) ? gess__series_rhat(work, work->series) : NAN;
-    return either_nan_or(bulk, folded, fmax(bulk, folded));
+    return either_nan_or(bulk, folded, gess__max(bulk, folded));
 }
 
 double gess__posterior_ess_bulk(gess__posterior_workspace *work)
@@ -70,7 +70,7 @@ double gess__posterior_ess_quantile(gess__posterior_workspace *work, double p)
 double gess__posterior_ess_tail(gess__posterior_workspace *work)
 {
     double lower = gess__posterior_ess_quantile(work, 0.05), upper = gess__posterior_ess_quantile(work, 0.95);
-    return either_nan_or(lower, upper, fmin(lower, upper));
+    return either_nan_or(lower, upper, gess__min(lower, upper));
 }
 
 double gess__posterior_mcse_mean(gess__posterior_workspace *work)
@@ -96,7 +96,7 @@ static double mcse_quantile(const gess__posterior_workspace *work, double p, dou
     double low = gess__beta_quantile(0.1586553, ess * p + 1.0, ess * (1.0 - p) + 1.0);
     double high = gess__beta_quantile(0.8413447, ess * p + 1.0, ess * (1.0 - p) + 1.0);
     if (isnan(low) || isnan(high)) return NAN;
-    size_t first = (size_t)fmax(floor(low * size), 1.0), last = (size_t)fmin(ceil(high * size), size);
+    size_t first = (size_t)gess__max(floor(low * size), 1.0), last = (size_t)gess__min(ceil(high * size), size);
     return (gess__draw_of_key(work->keys[last - 1]) - gess__draw_of_key(work->keys[first - 1])) / 2.0;
 }
 
@@ -143,7 +143,7 @@ static void chain_scores(const gess__posterior_workspace *work, gess__posterior_
         chains[c].first = sum[0] / (double)rows;
         chains[c].last = sum[1] / (double)rows;
         chains[c].mean = mean;
-        chains[c].sd = sqrt(fmax(squares / count - mean * mean, 0.0));
+        chains[c].sd = sqrt(gess__max(squares / count - mean * mean, 0.0));
     }
 }
 
@@ -180,10 +180,10 @@ void gess__posterior_all_chains(gess__posterior_workspace *work, const double *x
         figures->ess_bulk = gess__series_ess(work, work->series);
     }
     double folded = gess__folded_scores(work) ? gess__series_rhat(work, work->series) : NAN;
-    figures->rhat = either_nan_or(bulk, folded, fmax(bulk, folded));
+    figures->rhat = either_nan_or(bulk, folded, gess__max(bulk, folded));
 
     double ess5 = gess__posterior_ess_quantile(work, 0.05), ess95 = gess__posterior_ess_quantile(work, 0.95);
-    figures->ess_tail = either_nan_or(ess5, ess95, fmin(ess5, ess95));
+    figures->ess_tail = either_nan_or(ess5, ess95, gess__min(ess5, ess95));
     figures->q5 = gess__posterior_quantile(work, 0.05);
     figures->median = gess__posterior_quantile(work, 0.5);
     figures->q95 = gess__posterior_quantile(work, 0.95);

@@ -1,5 +1,7 @@
 /* Computes the plain split R-hat and ESS of one series of numbers, and turns draws into the normal scores that
  * posterior.c asks for. Sums have the precision and order of R's package posterior. */
+#include "base/special.h"
+#include "base/sums.h"
 #include "base/vmath.h"
 #include "diagnose/distributions.h"
 #include "diagnose/posterior_workspace.h"
@@ -9,26 +11,17 @@
 
 /* ---- sums ---- */
 
-/* Sums are long double, as in R: some figures depend on whether a variance is exactly zero. */
+/* As exact as R's: some figures depend on whether a variance is exactly zero. */
 double gess__strided_mean(size_t n, const double *x, size_t stride)
 {
-    long double sum = 0.0L, left = 0.0L;
-    for (size_t i = 0; i < n; i++) sum += (long double)x[i * stride];
-    long double mean = sum / (long double)n;
-    if (!isfinite((double)mean)) return (double)mean;
-    for (size_t i = 0; i < n; i++) left += (long double)x[i * stride] - mean;
-    return (double)(mean + left / (long double)n);
+    gess__pair mean = gess__mean(n, x, stride);
+    return isfinite(mean.high) ? mean.high + mean.low : mean.high;
 }
 
 double gess__strided_variance(size_t n, const double *x, size_t stride, double mean)
 {
     if (n < 2) return NAN;
-    long double sum = 0.0L;
-    for (size_t i = 0; i < n; i++) {
-        long double distance = (long double)x[i * stride] - (long double)mean;
-        sum += distance * distance;
-    }
-    return (double)(sum / (long double)(n - 1));
+    return gess__sum_of_squares(n, x, stride, (gess__pair){mean, 0.0}) / (double)(n - 1);
 }
 
 /* ---- normal scores ---- */
@@ -134,12 +127,12 @@ double gess__series_rhat(gess__posterior_workspace *work, const double *series)
     size_t rows = work->split.rows, columns = work->split.columns;
     if (rows < 2 || degenerate(work, series)) return NAN;
     column_means(work, series);
-    long double within = 0.0L;
+    double within = 0.0;
     for (size_t c = 0; c < columns; c++)
-        within += (long double)gess__strided_variance(rows, series + gess__posterior_begin(work, c), work->split.stride,
-                                                      work->means[c]);
+        within +=
+            gess__strided_variance(rows, series + gess__posterior_begin(work, c), work->split.stride, work->means[c]);
     double between = (double)rows * variance_of_means(work);
-    return sqrt((between / (double)(within / (long double)columns) + (double)rows - 1.0) / (double)rows);
+    return sqrt((between / (within / (double)columns) + (double)rows - 1.0) / (double)rows);
 }
 
 /* Leaves in fft.re the autocovariances with denominator `rows`, averaged over the columns. */
@@ -191,9 +184,9 @@ double gess__series_ess(gess__posterior_workspace *work, const double *series)
         if (rho[t] + rho[t + 1] > rho[t - 2] + rho[t - 1]) rho[t] = rho[t + 1] = (rho[t - 2] + rho[t - 1]) / 2.0;
 
     /* posterior sums rho[1:end], which in R has the first element even if end = 0. */
-    long double sum = 0.0L;
-    for (size_t t = 0; t < (end > 0 ? end : 1); t++) sum += (long double)rho[t];
-    double tau = -1.0 + 2.0 * (double)sum + rho[end];
-    double draws = (double)work->split.columns * (double)rows, bound = 1.0 / log10(draws);
+    double sum = 0.0;
+    for (size_t t = 0; t < (end > 0 ? end : 1); t++) sum += rho[t];
+    double tau = -1.0 + 2.0 * sum + rho[end];
+    double draws = (double)work->split.columns * (double)rows, bound = 1.0 / gess__log10(draws);
     return draws / (tau < bound ? bound : tau);
 }

@@ -24,9 +24,9 @@ enum {
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
 static double influence(const gess__pareto *p, double y)
 {
-    double k = fmax(p->shape, -0.5); /* the information exists above -1/2 */
-    if (fabs(k) < 1e-4) k = 1e-4;    /* the limit at 0, without its cancellation */
-    double w = y / p->scale, rest = fmax(1.0 + k * w, 1e-3);
+    double k = gess__max(p->shape, -0.5); /* the information exists above -1/2 */
+    if (fabs(k) < 1e-4) k = 1e-4;         /* the limit at 0, without its cancellation */
+    double w = y / p->scale, rest = gess__max(1.0 + k * w, 1e-3);
     double score_shape = gess__log(rest) / (k * k) - (1.0 + 1.0 / k) * w / rest;
     double score_scale = (1.0 + k) * w / rest - 1.0;
     return (1.0 + k) * ((1.0 + k) * score_shape - score_scale);
@@ -94,7 +94,7 @@ static size_t choose_sides(side *low, side *high, const side *chosen[2])
     size_t n = 0;
     bool both = low->known && high->known;
     double apart = both ? low->excess.shape - high->excess.shape : 0.0;
-    if (both && fabs(apart) <= 2.0 * hypot(error_of(low->block), error_of(high->block))) apart = 0.0;
+    if (both && fabs(apart) <= 2.0 * gess__hypot(error_of(low->block), error_of(high->block))) apart = 0.0;
     if (low->known && apart >= 0.0) chosen[n++] = low;
     if (high->known && apart <= 0.0) chosen[n++] = high;
     return n;
@@ -109,15 +109,15 @@ static void combine(size_t sides, const side *const chosen[2], double draws, ges
         steepening += chosen[i]->logs.shape / n;
         for (size_t b = 0; b < BLOCKS; b++) block[b] += chosen[i]->block[b] / n;
         double spread = error_of(chosen[i]->draws); /* a variance above the mean, as of no Poisson count: clumps */
-        clumping = fmax(clumping, spread * spread * n / draws);
+        clumping = gess__max(clumping, spread * spread * n / draws);
     }
     out->index = shape;
     out->se = error_of(block);
-    double independent = (1.0 + fmax(shape, -0.5)) / sqrt(draws), ratio = out->se / independent;
-    out->inefficiency = fmax(ratio * ratio, clumping);
+    double independent = (1.0 + gess__max(shape, -0.5)) / sqrt(draws), ratio = out->se / independent;
+    out->inefficiency = gess__max(ratio * ratio, clumping);
     double effective = draws / out->inefficiency;
-    double depth = fmin(fmax(gess__log(effective / FAR_DRAWS), MIN_DEPTH), MAX_DEPTH);
-    out->far_index = exp(log_scale + depth * steepening);
+    double depth = gess__min(gess__max(gess__log(effective / FAR_DRAWS), MIN_DEPTH), MAX_DEPTH);
+    out->far_index = gess__exp(log_scale + depth * steepening);
     out->far_se = out->far_index * sqrt((2.0 - 2.0 * depth + depth * depth) / effective);
 }
 

@@ -2,6 +2,7 @@
 #include "draws/circles.h"
 
 #include "base/assert.h"
+#include "base/csv.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -43,6 +44,18 @@ int gess__circles_of_config(const json_t *config, gess__circle **circle, size_t 
     return GESS_OK;
 }
 
+/* The number up to a comma or the end of the line, whatever the locale. */
+static bool read_number(const char *text, double *number)
+{
+    char alone[GESS__REAL_SIZE];
+    text += strspn(text, " \t");
+    size_t length = strcspn(text, ", \t\r\n");
+    if (length >= sizeof alone) return false;
+    memcpy(alone, text, length);
+    alone[length] = '\0';
+    return gess__parse_real(alone, number);
+}
+
 size_t gess__circle_of_comment(const char *line, gess__circle *circle)
 {
     static const char key[] = "periodic_";
@@ -52,8 +65,8 @@ size_t gess__circle_of_comment(const char *line, gess__circle *circle)
     unsigned long column = strtoul(line + strlen(key), &end, 10);
     end += strspn(end, " \t");
     if (*end != '=' || column == 0 || column >= MAX_COLUMNS) return 0;
-    circle->lower = strtod(end + 1, &end);
-    if (*end != ',') return 0;
-    circle->upper = strtod(end + 1, NULL);
+    if (!read_number(end + 1, &circle->lower)) return 0;
+    end = strchr(end, ',');
+    if (end == NULL || !read_number(end + 1, &circle->upper)) return 0;
     return isfinite(circle->lower) && isfinite(circle->upper) && gess__is_circle(circle) ? (size_t)column : 0;
 }

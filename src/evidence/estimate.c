@@ -34,7 +34,7 @@ static double variance_of(size_t series, size_t n, const double *terms, double *
     within /= (double)series * (double)series;
     between = series > 1 ? between / ((double)series - 1.0) / (double)series : 0.0;
     /* below `plain` if draws are negatively correlated, as those of ellipses through T's centre are */
-    double variance = n >= MIN_SPECTRUM || series > 1 ? fmax(within, between) : plain;
+    double variance = n >= MIN_SPECTRUM || series > 1 ? gess__max(within, between) : plain;
     *effective = variance > 0.0 ? all * plain / variance : all;
     return mean > 0.0 ? variance / (mean * mean) : INFINITY;
 }
@@ -90,7 +90,7 @@ int gess__part_estimate_of(const gess__part *p, gess__part_estimate *out, gess_e
     double *terms = level + all, *scratch = terms + all;
     memcpy(level, p->level1, p->n1 * sizeof *level);
     for (size_t i = 0; i < p->n2; i++) {
-        max = fmax(max, p->level2[i]);
+        max = gess__max(max, p->level2[i]);
         if (i % GESS__SECOND != GESS__SECOND - 1) level[p->n1 + n2++] = p->level2[i];
     }
     for (size_t i = 0; i < p->n1; i++) above += p->level1[i] > max;

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "evidence/part.h"
 
 #include <math.h>
@@ -113,8 +114,8 @@ static int combine(work *w, gess_error *err)
         r->log_z += e.log_z / count;
         draws += e.var_draws;
         fresh += e.var_fresh;
-        r->uncovered = fmax(r->uncovered, e.uncovered);
-        r->effective = fmin(r->effective, e.effective);
+        r->uncovered = gess__max(r->uncovered, e.uncovered);
+        r->effective = gess__min(r->effective, e.effective);
         r->outside |= e.outside;
         if (w->part[m].t->count > r->components) r->components = w->part[m].t->count;
     }
@@ -122,7 +123,7 @@ static int combine(work *w, gess_error *err)
     r->se_draws = sqrt(draws) / count;
     r->se_fresh = sqrt(fresh) / count;
     /* if T is the density itself, rounding is all that is left */
-    r->se = hypot(hypot(r->se_draws, r->se_fresh), ROUNDING * fmax(1.0, fabs(r->log_z)));
+    r->se = gess__hypot(gess__hypot(r->se_draws, r->se_fresh), ROUNDING * gess__max(1.0, fabs(r->log_z)));
     GESS_TRY(gess__parts_second(w->parts, w->part, &second, &r->k, &r->max_k, err));
     r->second = second.log_mean;
     r->second_se = second.error;
@@ -200,5 +201,5 @@ int gess__evidence(const gess__evidence_input *input, gess__evidence_result *res
 
 double gess__evidence_apart(const gess__evidence_result *r)
 {
-    return fabs(r->log_z - r->second) / hypot(r->se, r->second_se);
+    return fabs(r->log_z - r->second) / gess__hypot(r->se, r->second_se);
 }

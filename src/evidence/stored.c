@@ -93,7 +93,7 @@ static int check_density(const reading *r, uint64_t *evals, gess_error *err)
         GESS_TRY(gess__reader_rows(r->reader, chain, 1, r->reader->draws - 1, 1, r->rows, err));
         if (gess__model_logp(model, 0, 1, r->rows + 1, &now) != 0) now = NAN;
         *evals += 1;
-        if (fabs(now - r->rows[0]) <= SAME * fmax(1.0, fabs(now))) continue;
+        if (fabs(now - r->rows[0]) <= SAME * gess__max(1.0, fabs(now))) continue;
         return gess__fail(err, GESS_ERR_MODEL,
                           "the model gives the last draw of chain %zu the log density %.17g, and the run has stored "
                           "%.17g: the model or its data have changed since",

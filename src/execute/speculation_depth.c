@@ -44,7 +44,7 @@ size_t gess__predict_depth(const gess__scheduler *s)
         updates = (double)s->updates;
     }
     if (!(evals > updates)) return 0;
-    double depth = ceil(log(0.05) / log1p(-updates / evals));
+    double depth = ceil(gess__log(0.05) / gess__log(1.0 - updates / evals));
     return (size_t)(depth < MAX_DEPTH ? depth : MAX_DEPTH);
 }
 

@@ -165,7 +165,7 @@ static double set_weights(gess__annealing *a, double more, double *log_mean)
 {
     size_t n = gess__window_points(&a->learning->adaptation->window);
     double max = -INFINITY, sum = 0.0, squares = 0.0;
-    for (size_t i = 0; i < n; i++) max = fmax(max, a->raw[i] - a->log_reference[i]);
+    for (size_t i = 0; i < n; i++) max = gess__max(max, a->raw[i] - a->log_reference[i]);
     for (size_t i = 0; i < n; i++) {
         double level = a->raw[i] - a->log_reference[i];
         a->weight[i] = level > -INFINITY ? gess__exp(more * (level - max)) : 0.0;
@@ -210,10 +210,10 @@ static void join_values(gess__annealing *a)
 static uint64_t choose_length(const gess__annealing *a)
 {
     const gess__learning_state *s = &a->learning->state;
-    double per_update = fmax(s->ellipse, s->independence) * a->learning->adaptation->warmup.evals_per_update;
-    double max = fmin(MAX_LENGTH, MAX_STEP_EVALS / a->learning->adaptation->warmup.evals_per_update);
+    double per_update = gess__max(s->ellipse, s->independence) * a->learning->adaptation->warmup.evals_per_update;
+    double max = gess__min(MAX_LENGTH, MAX_STEP_EVALS / a->learning->adaptation->warmup.evals_per_update);
     if (a->state.steps == 0 || !(per_update > 0.0)) return FIRST_LENGTH;
-    return (uint64_t)fmax(MIN_LENGTH, fmin(max, ceil(1.0 / per_update)));
+    return (uint64_t)gess__max(MIN_LENGTH, gess__min(max, ceil(1.0 / per_update)));
 }
 
 /* Evaluations that are left for steps: the rest is for ordinary warm-up. */
@@ -403,7 +403,7 @@ static int hand_over(gess__annealing *a, gess_error *err)
     w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - w->draws;
     w->length = ad->warmup.length = w->draws;
     for (size_t i = 0; i < gess__window_points(w) * w->dim; i++)
-        ad->warmup.reach = fmax(ad->warmup.reach, fabs(w->points[i]));
+        ad->warmup.reach = gess__max(ad->warmup.reach, fabs(w->points[i]));
     ad->warmup.exploring = 0;
     ad->warmup.moved = 0;
     if (ad->warmup.fixed != GESS_AUTO) ad->warmup.fixed += gess__ensemble_done(a->learning->ensemble);

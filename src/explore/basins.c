@@ -3,7 +3,6 @@
 
 #include "adapt/move_mix.h"
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/vmath.h"
@@ -302,7 +301,7 @@ static void fit_basin(gess__basins *b, size_t n, gess__approx *t)
 static void add_component(gess__basins *b, gess__learning *l, size_t k)
 {
     gess__mixture *m = l->ensemble->frozen.mixture;
-    double weight = fmax(b->basin[k].weight, MIN_WEIGHT), sum = 0.0;
+    double weight = gess__max(b->basin[k].weight, MIN_WEIGHT), sum = 0.0;
     size_t at = m->count;
     if (m->count < gess__mixture_room(m->dim)) {
         m->count++;
@@ -337,7 +336,6 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
     size_t added = 0;
     if (b->count < 2 || !make_scratch(b, l)) return 0;
     double typical = typical_level(b, l);
-    gess__blas_begin();
     for (size_t k = 0; k < b->count; k++) {
         if (b->basin[k].weight < GESS__NEGLIGIBLE || b->basin[k].held == 0) continue;
         if (!(basin_level(b, l, k) > typical + COVERED)) continue;
@@ -345,7 +343,6 @@ size_t gess__basins_cover(gess__basins *b, gess__learning *l)
         add_component(b, l, k);
         added++;
     }
-    gess__blas_end();
     if (added > 0) gess__move_mix_choose(l);
     return added;
 }

@@ -62,7 +62,7 @@ static double log_t_of(const gess__maxima *s, const double *y)
     double log_t;
     gess__mixture_log_ts(s->mixture, 1, y, &log_t, s->scratch);
     for (size_t k = 0; k < s->state.count; k++)
-        log_t = fmax(log_t, share + gess__component_log_density(s->t[k], y, s->scratch));
+        log_t = gess__max(log_t, share + gess__component_log_density(s->t[k], y, s->scratch));
     return log_t;
 }
 

@@ -89,7 +89,7 @@ static double set_weights(const gess__mixture *mixture, const gess__approx *t, s
         gess__mixture_log_ts(mixture, 1, x, &log_mixture, scratch);
         if (!(values[i] - log_mixture > typical + COVERED)) continue;
         weights[i] = values[i] - gess__component_log_density(t, x, scratch) - typical;
-        max = fmax(max, weights[i]);
+        max = gess__max(max, weights[i]);
     }
     if (!(max > -INFINITY)) return -INFINITY;
     for (size_t i = 0; i < n; i++) sum += weights[i] = gess__exp(weights[i] - max);
@@ -116,7 +116,7 @@ static int weigh(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess
         squares += weights[i] * weights[i] / (double)n;
     }
     if (share > MIN_SHARE) {
-        double error = share * sqrt(fmax(squares / (mean * mean) - 1.0, 0.0) / (double)n);
+        double error = share * sqrt(gess__max(squares / (mean * mean) - 1.0, 0.0) / (double)n);
         if (b->count == 0) gess__basins_add_window(b, l);
         *added += gess__basins_add(b, l, n, points, values, weights, share, error);
     }

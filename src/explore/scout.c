@@ -130,8 +130,8 @@ static int find_valley(gess__scout *s, gess__ensemble *e, const gess__record *re
         for (size_t k = 0; k < dim; k++) s->points[i * dim + k] = mu[k] + share * (top[k] - mu[k]);
     }
     GESS_TRY(gess__evaluate_points(e, record, BETWEEN, s->points, s->values, err));
-    for (size_t i = 0; i < BETWEEN; i++) min = fmin(min, s->values[i]);
-    *valley = min < fmin(value, s->maximum_value) - VALLEY;
+    for (size_t i = 0; i < BETWEEN; i++) min = gess__min(min, s->values[i]);
+    *valley = min < gess__min(value, s->maximum_value) - VALLEY;
     s->state.second = value;
     s->state.valley = min;
     memcpy(s->top, top, dim * sizeof *top);

@@ -115,12 +115,12 @@ static double least_excess(const view *v, size_t i)
     for (size_t k = 0; k < s->state.count && least > -INFINITY; k++) {
         double fall = s->state.value[k] - a->raw[i];
         for (size_t j = 0; j < v->dim; j++) v->point[j] = y[j] - s->t[k]->mu[j];
-        least = fmin(least, excess(fall, square_of(s->t[k], v->point, v->z), v->dim));
+        least = gess__min(least, excess(fall, square_of(s->t[k], v->point, v->z), v->dim));
         if (!v->in_x) continue;
         fall += v->jacobian[i] - v->log_jacobian[k];
         for (size_t j = 0; j < v->dim; j++)
             v->point[j] = (v->x[i * v->dim + j] - v->centre[k * v->dim + j]) / v->slope[k * v->dim + j];
-        least = fmin(least, excess(fall, square_of(s->t[k], v->point, v->z), v->dim));
+        least = gess__min(least, excess(fall, square_of(s->t[k], v->point, v->z), v->dim));
     }
     return least;
 }

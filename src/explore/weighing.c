@@ -4,7 +4,6 @@
 #include "adapt/move_mix.h"
 #include "approx/bridge.h"
 #include "base/assert.h"
-#include "base/linalg.h"
 #include "base/mem.h"
 #include "base/sort.h"
 #include "base/tiles.h"
@@ -126,7 +125,6 @@ void gess__weighing_fit(gess__annealing *a)
         return;
     square = mean + dim;
     within = square + dim * dim;
-    gess__blas_begin();
     set_within(a, mean, square, within);
     m->count = a->clusters->count;
     for (size_t k = 0; k < m->count; k++) {
@@ -134,7 +132,6 @@ void gess__weighing_fit(gess__annealing *a)
         m->log_weight[k] = gess__log((double)a->clusters->size[k] / (double)n);
         l->state.fitted_nu[k] = m->component[k]->nu;
     }
-    gess__blas_end();
     free(mean);
 }
 
@@ -201,7 +198,7 @@ static int weigh(gess__annealing *a, weighing *g, gess__mode_weight *out)
                                      .share = (double)n1 / (double)(n1 + g->per),
                                      .max_iterations = 200};
         out[k].log_mass = gess__bridge_solve(&bridge, &out[k].error);
-        max = fmax(max, out[k].log_mass);
+        max = gess__max(max, out[k].log_mass);
     }
     return max > -INFINITY;
 }
@@ -228,7 +225,7 @@ static size_t add_draws(gess__annealing *a, const weighing *g, const double *sha
             memcpy(w->points + (points + i) * w->dim, g->points + j * w->dim, w->dim * sizeof *w->points);
             a->raw[points + i] = g->value[j];
             a->weight[points + i] = level;
-            max = fmax(max, level);
+            max = gess__max(max, level);
         }
         for (size_t i = 0; i < g->per; i++) {
             double *weight = &a->weight[points + i];
@@ -247,14 +244,14 @@ static void set_shares(gess__annealing *a, const gess__mode_weight *mass, double
     const gess__mixture *m = a->learning->ensemble->frozen.mixture;
     gess__annealing_state *s = &a->state;
     double max = -INFINITY, sum = 0.0, n = (double)gess__window_points(&a->learning->adaptation->window);
-    for (size_t k = 0; k < m->count; k++) max = fmax(max, mass[k].log_mass);
+    for (size_t k = 0; k < m->count; k++) max = gess__max(max, mass[k].log_mass);
     for (size_t k = 0; k < m->count; k++) sum += gess__exp(mass[k].log_mass - max);
     s->weighed = m->count;
     for (size_t k = 0; k < m->count; k++) {
         s->weight[k] = gess__exp(mass[k].log_mass - max) / sum;
         s->weight_error[k] = s->weight[k] * mass[k].error;
         s->given_up[k] = s->weight[k] < GESS__NEGLIGIBLE && mass[k].error < MAX_ERROR;
-        share[k] = s->given_up[k] ? s->weight[k] : fmax(s->weight[k], fmax(MIN_KEPT_SHARE, MIN_KEPT / n));
+        share[k] = s->given_up[k] ? s->weight[k] : gess__max(s->weight[k], gess__max(MIN_KEPT_SHARE, MIN_KEPT / n));
         memcpy(a->centre + k * m->dim, m->component[k]->mu, m->dim * sizeof *a->centre);
     }
 }
@@ -268,7 +265,7 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     double share[GESS__MAX_COMPONENTS] = {0}, floored = 0.0;
     set_shares(a, mass, share);
     for (size_t k = 0; k < m->count; k++) {
-        m->log_weight[k] = fmax(a->state.weight[k], MIN_WEIGHT);
+        m->log_weight[k] = gess__max(a->state.weight[k], MIN_WEIGHT);
         floored += m->log_weight[k];
     }
     for (size_t k = 0; k < m->count; k++) m->log_weight[k] = gess__log(m->log_weight[k] / floored);

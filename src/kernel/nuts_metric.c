@@ -183,7 +183,7 @@ void gess__stepper_end(gess__stepper *s)
 {
     if (s->count == 0.0 && s->windows == 0.0) return;
     double step = s->log_average;
-    if (s->windows > 0.0 && s->count < MIN_LEARNED) step = s->windows > 1.0 ? s->before : fmin(step, s->before);
+    if (s->windows > 0.0 && s->count < MIN_LEARNED) step = s->windows > 1.0 ? s->before : gess__min(step, s->before);
     s->log_step = step;
     s->count = s->windows = 0.0;
 }

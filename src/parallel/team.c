@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "parallel/thread.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -114,7 +115,7 @@ int gess__team_new(gess__team **out, unsigned threads, gess_error *err)
         struct seat *seat;
         GESS_ALLOC(&seat, 1, err);
         *seat = (struct seat){team, worker};
-        int code = pthread_create(&team->threads[worker - 1], NULL, serve, seat);
+        int code = gess__thread_start(&team->threads[worker - 1], serve, seat);
         if (code != 0) {
             free(seat);
             return gess__fail(err, GESS_ERR_INTERNAL, "cannot start thread %u of %u: %s; use --threads", worker + 1,

@@ -1,5 +1,6 @@
 /* Compares evidences: log Bayes factors against the best model, and warnings where models are not about the same data
  * or have other priors. */
+#include "base/vmath.h"
 #include "report/evidence.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ void gess__compare_print(size_t count, const gess__evidence_report *const *e, FI
                     e[i]->refusal.findings[0].code);
         else
             fprintf(out, "%14.4f %9.4f  %16.4f %9.4f  %s\n", r->log_z, r->se, r->log_z - e[best]->result.log_z,
-                    i == best ? 0.0 : hypot(r->se, e[best]->result.se), e[i]->directory);
+                    i == best ? 0.0 : gess__hypot(r->se, e[best]->result.se), e[i]->directory);
     }
     if (best < count) fprintf(out, "\nlog Bayes factors are against the best, %s.\n", e[best]->directory);
     for (size_t i = 0; i < count && best < count; i++)
@@ -90,7 +91,7 @@ json_t *gess__compare_json(size_t count, const gess__evidence_report *const *e)
         json_t *row = gess__evidence_json(e[i]);
         int known = e[i]->refusal.count == 0 && best < count;
         double factor = known ? r->log_z - e[best]->result.log_z : NAN,
-               se = known ? (i == best ? 0.0 : hypot(r->se, e[best]->result.se)) : NAN;
+               se = known ? (i == best ? 0.0 : gess__hypot(r->se, e[best]->result.se)) : NAN;
         json_object_set_new(row, "directory", json_string_nocheck(e[i]->directory));
         json_object_set_new(row, "log_bayes_factor", isfinite(factor) ? json_real(factor) : json_null());
         json_object_set_new(row, "log_bayes_factor_se", isfinite(se) ? json_real(se) : json_null());

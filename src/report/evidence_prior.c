@@ -2,6 +2,7 @@
  * posterior from the prior, E log L − log Z with the likelihood L = π / prior; and values of the prior by which two
  * models are compared. */
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "draws/reader.h"
 #include "model/model.h"
 #include "report/evidence.h"
@@ -37,7 +38,7 @@ static int average(const gess_run *run, const gess__reader *file, double *row, m
         square += own * own;
     }
     square = square / (double)chains - out->likelihood * out->likelihood;
-    out->variance = chains > 1 ? fmax(square, 0.0) / ((double)chains - 1.0) : INFINITY;
+    out->variance = chains > 1 ? gess__max(square, 0.0) / ((double)chains - 1.0) : INFINITY;
     return GESS_OK;
 }
 
@@ -72,7 +73,7 @@ int gess__evidence_prior(gess__evidence_report *report, const gess_run *run, ges
         report->mean_log_prior = m.prior;
         report->mean_log_likelihood = m.likelihood;
         report->information = m.likelihood - report->result.log_z;
-        report->information_se = hypot(sqrt(m.variance), report->result.se);
+        report->information_se = gess__hypot(sqrt(m.variance), report->result.se);
     }
     free(row);
     gess__reader_free(file);

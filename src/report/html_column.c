@@ -3,6 +3,7 @@
  */
 #include "base/mem.h"
 #include "base/sort.h"
+#include "base/vmath.h"
 #include "diagnose/posterior.h"
 #include "report/html.h"
 
@@ -132,7 +133,7 @@ static double bandwidth(const column *c, double sd, double width)
 {
     double spread = (quantile(c->sorted, c->count, 0.75) - quantile(c->sorted, c->count, 0.25)) / 1.34;
     if (!(spread > 0.0) || sd < spread) spread = sd;
-    double h = 0.9 * spread * pow((double)c->count, -0.2) / width;
+    double h = 0.9 * spread * gess__exp(-0.2 * gess__log((double)c->count)) / width;
     if (!(h >= 1.0)) return 1.0;
     return h < FINE / 8.0 ? h : FINE / 8.0;
 }
@@ -144,7 +145,7 @@ static void smooth(const double *counts, double h, bool mirror_low, bool mirror_
     for (long i = 0; i < FINE; i++) {
         double sum = 0.0, weights = 0.0;
         for (long k = -reach; k <= reach; k++) {
-            double weight = exp(-0.5 * (double)(k * k) / (h * h));
+            double weight = gess__exp(-0.5 * (double)(k * k) / (h * h));
             long from = i + k;
             weights += weight;
             if (from < 0 && mirror_low) from = -1 - from;

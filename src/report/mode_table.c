@@ -2,6 +2,7 @@
  * of the modes' own sds. */
 #include "report/mode_table.h"
 
+#include "base/vmath.h"
 #include "report/rules.h"
 
 #include <math.h>
@@ -47,8 +48,8 @@ static double separation(const json_t *modes, size_t count, const size_t *order,
         const json_t *mode = json_array_get(modes, order[i]);
         double centre = element(mode, "centre", k), own = element(mode, "sd", k);
         if (!isfinite(centre)) return 0.0;
-        low = fmin(low, centre);
-        high = fmax(high, centre);
+        low = gess__min(low, centre);
+        high = gess__max(high, centre);
         sd += isfinite(own) ? own / (double)count : 0.0;
     }
     return high > low ? (sd > 0.0 ? (high - low) / sd : INFINITY) : 0.0;

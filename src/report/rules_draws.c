@@ -1,6 +1,7 @@
 /* The rules of the verdict that need only the draws and their figures: R-hat, ESS, modes, stuck chains, drift,
  * targets. */
 #include "base/shell.h"
+#include "base/vmath.h"
 #include "report/rules.h"
 
 #include <math.h>
@@ -93,8 +94,8 @@ void gess__rule_ess(gess__judge *j)
     double min = INFINITY;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double ess = fmin(f->ess_bulk, f->ess_tail);
-        if (gess__is_two_group(j)) ess = fmin(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
+        double ess = gess__min(f->ess_bulk, f->ess_tail);
+        if (gess__is_two_group(j)) ess = gess__min(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
         if (gess__is_constant(f) || !(ess < min)) continue;
         min = ess;
         worst = i;

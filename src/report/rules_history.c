@@ -2,6 +2,8 @@
  * per update, and the fit of the approximation. */
 #include "report/rules.h"
 
+#include "base/vmath.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,8 +29,8 @@ void gess__rule_window(gess__judge *j)
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
         const gess__line_moments *m = &f->moments;
-        double error = hypot(m->mcse_mean, element(window, "error", s->column[i]));
-        error = hypot(error, 16.0 * DBL_EPSILON * m->mean); /* digits that both means may have lost */
+        double error = gess__hypot(m->mcse_mean, element(window, "error", s->column[i]));
+        error = gess__hypot(error, 16.0 * DBL_EPSILON * m->mean); /* digits that both means may have lost */
         double away = fabs(m->mean - element(window, "mean", s->column[i]));
         double z = away / error * GESS__WINDOW_Z / gess__widen(GESS__WINDOW_Z, s->chains);
         if (gess__is_constant(f) || gess__moments_of(&f->tail) >= GESS__NO_SD) continue;
@@ -63,7 +65,8 @@ void gess__rule_log_t(gess__judge *j)
     if (json_array_size(rows) == 0 || j->s->chains < GESS__MIN_CHAINS) return;
     double gap = gess__number_of(json_array_get(rows, json_array_size(rows) - 1), "gap");
     double away = gess__number_of(delta, "log_t_window") - gess__number_of(delta, "log_t_sampling");
-    double error = hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
+    double error =
+        gess__hypot(gess__number_of(delta, "log_t_window_error"), gess__number_of(delta, "log_t_sampling_error"));
     double allowed =
         GESS__LOG_T_SHIFT * gess__number_of(delta, "dim") + gess__widen(GESS__DRIFT_Z, j->s->chains) * error;
     if (away > 0.0) allowed += 3.0 * gap; /* T gives the draws that it was fitted to a higher density */

@@ -2,6 +2,7 @@
  * the highest level. */
 #include "base/mem.h"
 #include "base/shell.h"
+#include "base/vmath.h"
 #include "report/rules.h"
 
 #include <math.h>
@@ -84,10 +85,10 @@ void gess__rule_far_apart(gess__judge *j)
     for (size_t c = 0; compared && c < s->chains; c++) {
         double median = s->levels[c].median;
         high += gess__level_is_high(&levels, &s->levels[c]);
-        lowest = fmin(lowest, median);
+        lowest = gess__min(lowest, median);
         if (!gess__level_is_far(&levels, &s->levels[c])) continue;
         far++;
-        nearest = fmin(nearest, levels.highest - median);
+        nearest = gess__min(nearest, levels.highest - median);
     }
     if (far == 0) return;
     char chains[300], *advice = make_advice(j);

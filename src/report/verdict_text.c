@@ -1,6 +1,8 @@
 /* Prints the verdict as text for people, and makes JSON of it for programs. verdict.c reaches the verdict. */
 #include "report/verdict.h"
 
+#include "base/vmath.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -11,8 +13,8 @@ void gess__verdict_extremes(const gess__summary *s, double *ess, double *rhat)
     *ess = INFINITY;
     *rhat = -INFINITY;
     for (size_t i = 0; i < s->count; i++) {
-        *ess = fmin(*ess, s->figures[i].ess_bulk);
-        *rhat = fmax(*rhat, s->figures[i].r_hat);
+        *ess = gess__min(*ess, s->figures[i].ess_bulk);
+        *rhat = gess__max(*rhat, s->figures[i].r_hat);
     }
 }
 

@@ -33,7 +33,7 @@ static double highest(const gess__basins *b, const gess__bounds *bounds, size_t 
     double max = -INFINITY;
     for (size_t i = 0; i < b->basin[k].held; i++) {
         size_t at = k * GESS__BASIN_POINTS + i;
-        max = fmax(max, b->raw[at] - gess__bounds_out(bounds, b->points + at * b->dim, x));
+        max = gess__max(max, b->raw[at] - gess__bounds_out(bounds, b->points + at * b->dim, x));
     }
     return max;
 }
@@ -210,7 +210,7 @@ static json_t *mode_json(const census *c, size_t mode)
         square += away * away;
     }
     double error = chains > 1 ? sqrt(square / (double)(chains - 1) / (double)chains) : NAN;
-    error = fmax(error, sqrt(share * (1.0 - share) / all));
+    error = gess__max(error, sqrt(share * (1.0 - share) / all));
     for (size_t j = 0; j < c->dim; j++) {
         json_array_append_new(centre, number(c->mean[mode * c->dim + j]));
         json_array_append_new(sd, number(sum > 1.0 ? sqrt(c->squares[mode * c->dim + j] / (sum - 1.0)) : NAN));

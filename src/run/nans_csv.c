@@ -37,8 +37,11 @@ static void put_points(const gess_run *run, const gess__nans *all, FILE *file)
     for (size_t k = 0; k < all->count; k++) {
         fprintf(file, "%llu,%llu", (unsigned long long)all->keys[k].iteration + 1,
                 (unsigned long long)all->keys[k].chain + 1);
-        for (size_t i = 0; i < run->model->dim; i++)
-            fprintf(file, ",%.17g", gess__bounds_one(&target->bounds, i, all->points + k * target->dim));
+        for (size_t i = 0; i < run->model->dim; i++) {
+            char number[GESS__REAL_SIZE];
+            gess__show_real(number, sizeof number, gess__bounds_one(&target->bounds, i, all->points + k * target->dim));
+            fprintf(file, ",%s", number);
+        }
         fputc('\n', file);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/vmath.h"
 #include "run/run.h"
 #include "run/stats.h"
 #include "run/stop_check.h"
@@ -83,7 +84,7 @@ static double columns_in_turn(const gess_run *run)
 static double held(const gess_run *run, uint64_t draws)
 {
     const gess__stop_rule *r = run->stop_rule;
-    return fmin((double)draws, fmax((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
+    return gess__min((double)draws, gess__max((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
 }
 
 void gess__progress_checked(gess_run *run, uint64_t draws, double seconds)
@@ -116,12 +117,12 @@ static void estimate_sampling(gess_run *run)
     s->phase_done = s->draws;
     double left = total > s->draws ? (double)(total - s->draws) : 0.0;
     if (o->draws == GESS_AUTO && total > 0) { /* --max-evals may end it sooner */
-        double evals_left = fmax((double)o->max_evals - (double)s->evals, 0.0), evals = evals_of_draws(s, left);
+        double evals_left = gess__max((double)o->max_evals - (double)s->evals, 0.0), evals = evals_of_draws(s, left);
         if (evals > evals_left) left *= evals_left / evals;
     }
     s->phase_total = total > 0 ? s->draws + (uint64_t)left : 0;
     if (total == 0 || s->draws == 0) return;
-    double drawing = fmax(s->seconds_sampling - run->forecast.check_seconds, 0.0);
+    double drawing = gess__max(s->seconds_sampling - run->forecast.check_seconds, 0.0);
     s->seconds_left = left * drawing / (double)s->draws;
     if (o->draws == GESS_AUTO && run->stop_rule != NULL) s->seconds_left += seconds_of_checks(run, total);
 }

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/vmath.h"
 #include "run/log.h"
 #include "run/run.h"
 #include "run/stats.h"
@@ -39,10 +40,10 @@ double gess__targets_reached(const gess_run *run)
     const gess_options *o = &run->options;
     double share = s->least_ess / (double)o->target_ess, rhat = s->worst_rhat, limit = o->target_rhat;
     if (isfinite(s->worst_nested_rhat)) {
-        share = fmin(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
+        share = gess__min(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
         limit = 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0);
     }
-    return fmin(share, (limit * limit - 1.0) / fmax(rhat * rhat - 1.0, 1e-12));
+    return gess__min(share, (limit * limit - 1.0) / gess__max(rhat * rhat - 1.0, 1e-12));
 }
 
 int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns columns, gess_error *err)

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "diagnose/groups.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ static int fails_verdict(gess__stop_rule *r, unsigned worker, size_t column)
     size_t n = (size_t)r->draws;
     gess__posterior_all_chains(r->chain_work[worker], r->packed + worker * r->packed_size, &figures, chain);
     gess__compare_chains(r->chains, n, chain, r->chain_scratch + worker * 2 * r->chains, &checks);
-    return figures.ess_tail < fmin(r->target_ess, TAIL_SHARE * fmin(r->target_ess, MAX_TAIL_TARGET)) ||
+    return figures.ess_tail < gess__min(r->target_ess, TAIL_SHARE * gess__min(r->target_ess, MAX_TAIL_TARGET)) ||
            gess__chains_disagree(&checks, r->rhat[column]);
 }
 
@@ -203,9 +204,9 @@ int gess__stop_rule_check(gess__stop_rule *r, uint64_t draws, gess__team *team, 
         for (size_t j = 0; j < r->columns; j++) {
             if (r->bad[j] && (f->targets_met || !(r->rhat[j] <= r->rhat[r->failed_column]))) r->failed_column = j;
             if (r->bad[j]) f->targets_met = 0;
-            f->least_ess = fmin(f->least_ess, r->ess[j]);
-            f->worst_rhat = fmax(f->worst_rhat, r->rhat[j]);
-            f->worst_nested = fmax(f->worst_nested, r->nested[j]);
+            f->least_ess = gess__min(f->least_ess, r->ess[j]);
+            f->worst_rhat = gess__max(f->worst_rhat, r->rhat[j]);
+            f->worst_nested = gess__max(f->worst_nested, r->nested[j]);
         }
     }
     free_workers(r);

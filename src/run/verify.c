@@ -6,6 +6,7 @@
 #include "run/verify.h"
 
 #include "base/clock.h"
+#include "base/vmath.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -34,8 +35,8 @@ typedef struct verification {
 
 static double relative(double a, double b)
 {
-    double d = fabs(a - b) / fmax(1.0, fmax(fabs(a), fabs(b)));
-    return a == b ? 0.0 : isnan(d) ? INFINITY : fmax(d, 1e-300);
+    double d = fabs(a - b) / gess__max(1.0, gess__max(fabs(a), fabs(b)));
+    return a == b ? 0.0 : isnan(d) ? INFINITY : gess__max(d, 1e-300);
 }
 
 /* Evaluates chains first .. first + n - 1 in one call of a worker; the values are in its u->values. */
@@ -203,8 +204,8 @@ int gess__verify_starts(gess_run *run, gess_error *err)
         pthread_mutex_destroy(&v.lock);
         run->stats.evals_checked += atomic_load(&v.evals);
         GESS_TRY(status);
-        again = fmax(again, v.difference);
-        batch = fmax(batch, v.batch_difference);
+        again = gess__max(again, v.difference);
+        batch = gess__max(batch, v.batch_difference);
     }
     if (again > 0.0)
         snprintf(run->warning, sizeof run->warning,
@@ -231,7 +232,7 @@ int gess__verify_states(gess_run *run, int *changed, double *difference, gess_er
         pthread_mutex_destroy(&v.lock);
         run->stats.evals_checked += atomic_load(&v.evals);
         GESS_TRY(status);
-        *difference = fmax(*difference, v.difference);
+        *difference = gess__max(*difference, v.difference);
     }
     *changed = *difference > 0.0;
     if (*changed)

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/special.h"
 #include "base/vmath.h"
 
 #include <stdlib.h>
@@ -48,7 +49,6 @@ void gess__bounds_free(gess__bounds *bounds)
 /* x of one parameter, and its part of log |dx/dy|. */
 GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_jacobian)
 {
-    const double two_pi = 6.28318530717958623200;
     double a = c->a, b = c->b, t = y[c->kind == GESS__FIXED ? 0 : c->at], x;
     *log_jacobian = 0.0;
     switch (c->kind) {
@@ -73,7 +73,7 @@ GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_
         return x;
     }
     case GESS__CIRCLE: {
-        double u = t, v = y[c->at + 1], angle = atan2(v, u) / two_pi;
+        double u = t, v = y[c->at + 1], angle = gess__atan2_turns(v, u);
         x = a + (b - a) * (angle < 0.0 ? angle + 1.0 : angle);
         *log_jacobian = -0.5 * (u * u + v * v);
         return x < b ? x : a;
@@ -173,7 +173,6 @@ double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)
 bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
 {
     GESS_ASSERT(bounds->coordinates != NULL && x != NULL && y != NULL);
-    const double two_pi = 6.28318530717958623200;
     for (size_t i = 0; i < bounds->outer; i++) {
         const gess__coordinate *c = &bounds->coordinates[i];
         double a = c->a, b = c->b, t = x[i];
@@ -186,20 +185,19 @@ bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)
             break;
         case GESS__ABOVE:
             if (!(t > a && t < INFINITY)) return false;
-            y[c->at] = log(t - a);
+            y[c->at] = gess__log(t - a);
             break;
         case GESS__BELOW:
             if (!(t < b && t > -INFINITY)) return false;
-            y[c->at] = log(b - t);
+            y[c->at] = gess__log(b - t);
             break;
         case GESS__BETWEEN:
             if (!(t > a && t < b)) return false;
-            y[c->at] = log(t - a) - log(b - t);
+            y[c->at] = gess__log(t - a) - gess__log(b - t);
             break;
         case GESS__CIRCLE:
             if (!(t >= a && t <= b)) return false;
-            y[c->at] = cos(two_pi * (t - a) / (b - a));
-            y[c->at + 1] = sin(two_pi * (t - a) / (b - a));
+            gess__sincos_turns((t - a) / (b - a), &y[c->at + 1], &y[c->at]);
             break;
         }
     }
@@ -242,5 +240,5 @@ double gess__bounds_start(const gess__bounds *bounds, size_t i, double normal, d
     if (c->a == -INFINITY && c->b == INFINITY) return scale * normal;
     if (c->b == INFINITY) return c->a + fabs(scale * normal);
     if (c->a == -INFINITY) return c->b - fabs(scale * normal);
-    return c->a + (c->b - c->a) * 0.5 * erfc(-normal / sqrt(2.0));
+    return c->a + (c->b - c->a) * 0.5 * gess__erfc(-normal / sqrt(2.0));
 }

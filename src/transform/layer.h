@@ -62,8 +62,7 @@ typedef struct gess__layer_type {
 
     /* Finds the structure that this kind of layer removes, in n × dim points that have gone through the layers before
      * it. Adds the items that hold on points they were not fitted to: layer->count is 0 at the call and stays 0 if
-     * nothing was found. The caller sets the centre, to learner->mean. Deterministic; called between gess__blas_begin()
-     * and gess__blas_end(). */
+     * nothing was found. The caller sets the centre, to learner->mean. Deterministic. */
     void (*learn)(gess__learner *learner, size_t n, const double *points, gess__layer *layer);
 
     /* Bytes of learner->scratch that learn needs; NULL: none. `points`: the learner's max_points. */

@@ -55,8 +55,7 @@ void gess__learner_free(gess__learner *learner); /* NULL: nothing to do */
 void gess__learner_check(gess__learner *learner, size_t n, const double *points);
 
 /* Learns one more layer of this kind from n × dim points that have gone through the map's present layers. Returns 1
- * if it found structure and added the layer, 0 if the map is as it was (also if it is full). Deterministic; the caller
- * has called gess__blas_begin(). */
+ * if it found structure and added the layer, 0 if the map is as it was (also if it is full). Deterministic. */
 int gess__learned_add(gess__learned *map, const gess__layer_type *type, gess__learner *learner, size_t n,
                       const double *points);
 

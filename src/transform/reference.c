@@ -87,7 +87,7 @@ void gess__reference_fit(gess__reference *r, size_t n, const double *points)
         for (size_t k = 0; k < n; k++)
             square += (points[k * r->dim + i] - mean) * (points[k * r->dim + i] - mean) / (double)n;
         r->centre[i] = mean;
-        r->scale[i] = square > 0.0 ? BREADTH * sqrt(square) : fmax(1.0, fabs(mean));
+        r->scale[i] = square > 0.0 ? BREADTH * sqrt(square) : gess__max(1.0, fabs(mean));
     }
     set_norm(r);
 }

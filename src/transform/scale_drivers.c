@@ -34,7 +34,7 @@ static void begin(gess__scale_search *s, gess__learner *l, size_t n, size_t m)
 {
     size_t dim = l->dim;
     *s = (gess__scale_search){.learner = l, .m = m, .hub = dim};
-    s->min_mean_correlation = fmax(MIN_MEAN_CORRELATION, 2.0 / sqrt(gess__learn_effective(n)));
+    s->min_mean_correlation = gess__max(MIN_MEAN_CORRELATION, 2.0 / sqrt(gess__learn_effective(n)));
     s->correlations = l->scratch;
     s->ties = s->correlations + dim;
     s->edges = (gess__edge *)(void *)(s->ties + dim);
@@ -300,7 +300,7 @@ static void set_order(gess__scale_search *s)
 
 bool gess__scale_find_drivers(gess__scale_search *s, gess__learner *l, size_t n, size_t m)
 {
-    double threshold = fmax(MIN_CORRELATION, 4.0 / sqrt(gess__learn_effective(n)));
+    double threshold = gess__max(MIN_CORRELATION, 4.0 / sqrt(gess__learn_effective(n)));
     begin(s, l, n, m);
     if (!precision(l, m)) return false;
     set_residuals(s, threshold);

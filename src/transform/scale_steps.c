@@ -231,7 +231,7 @@ double gess__scale_fit_step(gess__scale_search *s, size_t p, gess__scale_step *s
     spread_only.scale_from[0] = (uint32_t)hub;
     spread_only.scale[0] = s->hub_slope;
     gain = plain_loss - gess__scale_fit_saturated(s, &spread_only, &other);
-    if (!(gain > best - MAX_SIBLING_LOSS) || !(fmax(other.cap, other.floor) < MAX_CAP)) return best;
+    if (!(gain > best - MAX_SIBLING_LOSS) || !(gess__max(other.cap, other.floor) < MAX_CAP)) return best;
     *step = other;
-    return fmax(gain, DBL_MIN);
+    return gess__max(gain, DBL_MIN);
 }

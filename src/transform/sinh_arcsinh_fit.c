@@ -171,7 +171,7 @@ static double direction(const double *h, const double *g, double *step)
         step[u] = 0.0;
         for (size_t v = 0; v < PARAMETERS; v++) step[u] -= h[u * PARAMETERS + v] * g[v];
         slope += step[u] * g[u];
-        longest = fmax(longest, fabs(step[u]));
+        longest = gess__max(longest, fabs(step[u]));
     }
     double factor = longest > MAX_STEP ? MAX_STEP / longest : 1.0;
     for (size_t u = 0; u < PARAMETERS; u++) step[u] *= factor;

@@ -260,7 +260,7 @@ static void warped_lengths(const gess__learner *l, size_t m, const double *found
         gess__product(true, m, 1, dim, l->z, found + w->which[k] * dim, u);
         add_warped(m, u, &warp, lengths);
     }
-    for (size_t j = 0; j < m; j++) lengths[j] = fmin(fmax(lengths[j], 0.0), 1e100);
+    for (size_t j = 0; j < m; j++) lengths[j] = gess__min(gess__max(lengths[j], 0.0), 1e100);
 }
 
 /* Skewed points seem to have heavy tails until they are warped. So weights are found again from the warped points, and

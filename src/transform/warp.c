@@ -151,7 +151,7 @@ static bool weights_after(gess__learner *l, size_t m, const found *f, double *le
     if (!gess__learn_whiten(l, m, l->residuals)) return false;
     for (size_t j = 0; j < m; j++) {
         const double *z = l->residuals + j * dim;
-        lengths[j] = fmin(gess__dot(dim, z, z), 1e100);
+        lengths[j] = gess__min(gess__dot(dim, z, z), 1e100);
     }
     gess__tail_weights(dim, m, lengths, weights);
     return true;

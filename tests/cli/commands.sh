@@ -9,7 +9,7 @@ source=$2
 # help and versions
 expect 0 'gess sample' "$gess"
 expect 0 'gess summary' "$gess" --help
-expect 0 'BLAS: OpenBLAS' "$gess" --version
+expect 0 'BLAS: none' "$gess" --version
 expect 0 'Kernels:' "$gess" sample --help
 expect 0 '(default: auto)' "$gess" sample --help
 for command in models eval sample summary diagnose fit bench manual; do

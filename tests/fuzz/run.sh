@@ -68,7 +68,7 @@ status=0
 for reader; do
     # shellcheck disable=SC2046
     "$cc" -std=c17 -D_GNU_SOURCE -g -O1 -fsanitize=$flags,fuzzer -fno-sanitize-recover=all -I "$source/src" -I "$source/include" \
-        "$source/tests/fuzz/$reader.c" -o "fuzz-$reader" libgess.a $(pkg-config --libs jansson zlib openblas) -llapacke -lpthread -ldl -lm
+        "$source/tests/fuzz/$reader.c" -o "fuzz-$reader" libgess.a $(pkg-config --libs jansson zlib) -lpthread -ldl -lm
     mkdir -p "corpus-$reader"
     if ! ASAN_OPTIONS=allocator_may_return_null=1 "./fuzz-$reader" -max_total_time=$seconds -rss_limit_mb=2048 -malloc_limit_mb=1024 \
         -timeout=10 -max_len=65536 -print_final_stats=1 -artifact_prefix=findings/$reader- "corpus-$reader" "seeds/$reader" \

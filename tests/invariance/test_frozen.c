@@ -4,7 +4,6 @@
  * chain is a replicate. Started from an exact draw in the user's space, mapped into the sampling space and updated
  * three times, it must be an exact draw again. `test_frozen SEED` uses other draws. Every target is tested with
  * every row of `cases`. The quality of maps and T must not matter, so half of them are poor on purpose. */
-#include "base/linalg.h"
 #include "base/mem.h"
 #include "invariance/judge.h"
 #include "invariance/targets.h"
@@ -116,11 +115,9 @@ static void learn_map(gess__learned *map, const double *y)
     double *w = doubles(LEARN_POINTS * map->dim), *jacobians = doubles(LEARN_POINTS);
     double *scratch = doubles(gess__learned_scratch(map, LEARN_POINTS));
     judge_must(gess__learner_new(&learner, map->dim, LEARN_POINTS, NULL, &err), &err);
-    gess__blas_begin();
     gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_scale), learner, LEARN_POINTS, y);
     gess__learned_in(map, LEARN_POINTS, y, w, jacobians, scratch);
     gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_skew), learner, LEARN_POINTS, w);
-    gess__blas_end();
     gess__learner_free(learner);
     free(w);
     free(jacobians);

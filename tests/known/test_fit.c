@@ -297,10 +297,8 @@ static void monotone(void **state)
         double before = -INFINITY;
         for (unsigned i = 0; i <= 40; i++) {
             gess__fit_report report;
-            gess__blas_begin();
             gess__fit_student_t(fitter, d, n, points, (gess__fit_settings){0.0, i, 0, 0}, t, &report);
             double again = gess__fit_log_likelihood(fitter, n, points, t);
-            gess__blas_end();
             assert_true(report.iterations <= i);
             if (!(report.loglik >= before - 1e-12 * fabs(before)))
                 fail_msg("case %zu, iteration %u: %.17g after %.17g", c, i, report.loglik, before);
@@ -641,7 +639,6 @@ static void the_rule(void **state)
         gess__fitter *fitter = new_fitter(DIM, 20); /* room for more than is given */
         gess__fit_report report, other;
         gess__fit(fitter, count, x, GESS__FIT_QUICK, t, &report);
-        gess__blas_begin();
         if (count < 2 * DIM) {
             assert_int_equal(report.rank, count / 2);
             gess__fit_projected(fitter, count, x, GESS__FIT_QUICK, u, &other);
@@ -649,7 +646,6 @@ static void the_rule(void **state)
             assert_int_equal(report.rank, DIM);
             gess__fit_student_t(fitter, DIM, count, x, GESS__FIT_QUICK, u, &other);
         }
-        gess__blas_end();
         assert_true(t->nu == u->nu && report.loglik == other.loglik);
         assert_memory_equal(t->mu, u->mu, DIM * sizeof *t->mu);
         assert_memory_equal(t->chol, u->chol, DIM * DIM * sizeof *t->chol);

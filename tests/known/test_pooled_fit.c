@@ -76,7 +76,6 @@ static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, do
     gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
     gess__fit_report unused;
     const double *second = points + half * DIM;
-    gess__blas_begin();
     gess__approx_copy(a, old);
     gess__fit_student_t(f, DIM, half, points, settings, a, &unused);
     gess__approx_copy(b, old);
@@ -103,7 +102,6 @@ static void check(size_t half, size_t half_new, size_t rest, size_t rest_new, do
     double after = mean_log_t(f, rest_new, second + (rest - rest_new) * DIM, trial);
     shrink(b, lambdas[best], trial);
     after += mean_log_t(f, half_new, points + (half - half_new) * DIM, trial);
-    gess__blas_end();
 
     assert_true(report.shrinkage == lambdas[best]);
     assert_true(fabs(report.score - scores[best]) < 1e-9);
@@ -184,7 +182,6 @@ static void shrinkage_to_target(void **state)
                      *shape = make();
         gess__fit_settings settings = {.tolerance = 1e-4, .max_iterations = 30, .warm = 1};
         gess__fit_report unused;
-        gess__blas_begin();
         if (which < 2) { /* the right shape, and four times the width: widths come from the draws */
             static double more[MAX_POINTS * DIM];
             draw(3, MAX_POINTS, 0.8, 0.3, more);
@@ -215,7 +212,6 @@ static void shrinkage_to_target(void **state)
         double enough = test[best] - allowed;
         while (best > 0 && test[best - 1] > enough) best--;
         shrink_to_target(all, shape, shrinkages[best], trial);
-        gess__blas_end();
         gess__pool pool = {half, half, half, half, points};
         gess__pool_report report = {0};
         gess__fit_pooled(f, &pool, shape, t, spare, &report);

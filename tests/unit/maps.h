@@ -2,7 +2,6 @@
 #ifndef GESS_TESTS_UNIT_MAPS_H
 #define GESS_TESTS_UNIT_MAPS_H
 
-#include "base/linalg.h"
 #include "base/rng.h"
 #include "transform/learned_map.h"
 #include "transform/scale.h"
@@ -205,9 +204,7 @@ static inline int learn(gess__learned *map, size_t dim, size_t n, const double *
     gess_error err = {0};
     gess__learner *learner;
     assert_int_equal(gess__learner_new(&learner, dim, n, NULL, &err), GESS_OK);
-    gess__blas_begin();
     int found = gess__learned_add(map, layer_row(kind), learner, n, points);
-    gess__blas_end();
     gess__learner_free(learner);
     assert_int_equal(gess__learned_layers(map), found);
     return found;

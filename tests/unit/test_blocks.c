@@ -97,7 +97,6 @@ static learned learn(gess__team *team, const double *x)
     assert_int_equal(gess__mixture_new(&all.mixture, DIM, &err), GESS_OK);
     assert_int_equal(gess__approx_new(&all.single, DIM, &err), GESS_OK);
     assert_int_equal(gess__approx_new(&spare, DIM, &err), GESS_OK);
-    gess__blas_begin();
     gess__fit_student_t(fitter, DIM, N, x, (gess__fit_settings){.tolerance = 1e-3, .max_iterations = 30}, all.single,
                         &report.fit);
     gess__fit_pooled(fitter, &pool, NULL, all.single, spare, &report);
@@ -105,7 +104,6 @@ static learned learn(gess__team *team, const double *x)
     gess__fit_mixture(mixer, &pool, 0, all.mixture, &mixed);
     assert_int_equal(gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_skew), learner, N, x), 1);
     assert_int_equal(gess__learned_add(map, gess__layer_type_row(GESS__LAYER_ROW_warp), learner, N, x), 1);
-    gess__blas_end();
     gess__learned_archive(map, &all.map);
     gess__learned_free(map);
     gess__approx_free(spare);
@@ -160,7 +158,6 @@ static void products_of_many_points(void **state)
     gess_error err = {0};
     assert_non_null(x);
     gess__normals((gess__key){.seed = 32, .purpose = GESS__FOR_TEST}, (size_t)MANY * SMALL, x);
-    gess__blas_begin();
     gess__self_product(SMALL, MANY, 0.5, x, whole);
     for (unsigned size = 0; size <= 2; size++) {
         gess__fit_blocks hands = {0};
@@ -176,7 +173,6 @@ static void products_of_many_points(void **state)
         gess__fit_blocks_close(&hands);
         gess__team_free(team);
     }
-    gess__blas_end();
     free(x);
 }
 

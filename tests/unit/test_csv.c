@@ -204,12 +204,38 @@ static void long_lines(void **state)
     free(text);
 }
 
+/* A decimal comma of the program's locale changes neither what is written nor what is read. */
+static void numbers_in_any_locale(void **state)
+{
+    (void)state;
+    static const char *const locales[] = {"C", "de_DE.UTF-8", "de_DE", "fr_FR.UTF-8"};
+    static const double numbers[] = {0.1, -1.0 / 3.0, 5e-324, 1.7976931348623157e308, 3.0, -0.0};
+    for (size_t l = 0; l < sizeof locales / sizeof *locales; l++) {
+        if (setlocale(LC_NUMERIC, locales[l]) == NULL) continue; /* not installed */
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            char text[GESS__REAL_SIZE];
+            double back = 7.0;
+            assert_true(gess__show_real(text, sizeof text, numbers[i]) == strlen(text));
+            assert_null(strchr(text, ','));
+            assert_true(gess__parse_real(text, &back));
+            assert_memory_equal(&back, &numbers[i], sizeof back);
+        }
+    }
+    setlocale(LC_NUMERIC, "C");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers), cmocka_unit_test(other_locale), cmocka_unit_test(plain),
-        cmocka_unit_test(header),  cmocka_unit_test(faults),       cmocka_unit_test(no_file),
-        cmocka_unit_test(binary),  cmocka_unit_test(long_lines),
+        cmocka_unit_test(numbers_in_any_locale),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(other_locale),
+        cmocka_unit_test(plain),
+        cmocka_unit_test(header),
+        cmocka_unit_test(faults),
+        cmocka_unit_test(no_file),
+        cmocka_unit_test(binary),
+        cmocka_unit_test(long_lines),
     };
     return cmocka_run_group_tests(tests, make_file, remove_file);
 }

@@ -319,7 +319,6 @@ static void checks_with_other_chains(void **state)
     gess_error err = {0};
     gess__learner *learner;
     assert_int_equal(gess__learner_new(&learner, DIM, N, NULL, &err), GESS_OK);
-    gess__blas_begin();
     for (int like = -1; like <= 1; like++) {
         gess__learned *skewed = new_map(DIM), *warped = new_map(DIM);
         normals(29, (size_t)2 * N * DIM, x);
@@ -338,7 +337,6 @@ static void checks_with_other_chains(void **state)
         gess__learned_free(skewed);
         gess__learned_free(warped);
     }
-    gess__blas_end();
     gess__learner_free(learner);
     free(x);
 }
@@ -390,7 +388,6 @@ static void learning_is_deterministic(void **state)
     for (size_t j = 0; j < N; j++) x[j * DIM + 1] = exp(0.3 * x[j * DIM + 9]) + x[j * DIM + 1];
     scratch = doubles(gess__learned_scratch(maps[0], N));
     assert_int_equal(gess__learner_new(&learner, DIM, N, NULL, &err), GESS_OK);
-    gess__blas_begin();
     for (size_t k = 0; k < 2; k++) {
         assert_int_equal(gess__learned_add(maps[k], layer_row(SCALE), learner, N, x), 1);
         gess__learned_in(maps[k], N, x, w, jacobian, scratch);
@@ -402,7 +399,6 @@ static void learning_is_deterministic(void **state)
     assert_int_equal(gess__learned_add(maps[0], layer_row(SCALE), learner, N, x), 0);
     assert_int_equal(gess__learned_add(maps[0], layer_row(WARP), learner, N, x), 0);
     assert_int_equal(gess__learned_add(maps[0], layer_row(SKEW), learner, N, x), 0);
-    gess__blas_end();
     assert_int_equal(archives[0].size, archives[1].size);
     assert_memory_equal(archives[0].bytes, archives[1].bytes, archives[0].size);
     gess__archive_free(&archives[0]);

@@ -2,7 +2,6 @@
  * independent maximiser, and on degenerate input. */
 #include "approx/mixture_fit.h"
 
-#include "base/linalg.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -498,10 +497,8 @@ static double run_em(size_t dim, size_t n, const double *points, gess__mixture *
     gess_error err = {0};
     assert_int_equal(gess__mixture_fitter_new(&f, dim, n, NULL, &err), GESS_OK);
     f->pseudo = 0.0;
-    gess__blas_begin();
     assert_true(gess__mixture_seed(f, 2, n, points, 4.0, 0));
     gess__mixture_em(f, n, points, (gess__mixture_settings){20000, 1e-13});
-    gess__blas_end();
     gess__mixture_copy(out, f->trial);
     gess__mixture_fitter_free(f);
     return (double)n * mean_log(out, n, points);

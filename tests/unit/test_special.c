@@ -8,6 +8,8 @@
 #include "base/rng.h"
 #include "base/sort.h"
 #include "base/special.h"
+#include "base/sums.h"
+#include "base/vmath.h"
 
 #include <float.h>
 #include <math.h>
@@ -215,11 +217,99 @@ static void sorted(void **state)
         }
 }
 
+/* Against libm's, in long double where it has one; this machine's are good to far more than the tolerances. */
+static void others_everywhere(void **state)
+{
+    (void)state;
+    gess__key key = {.seed = 4, .purpose = GESS__FOR_TEST};
+    for (uint32_t i = 0; i < 100000; i++) {
+        double u = gess__uniform(key, i), x = exp(-20.0 + 40.0 * u), z = -8.0 + 36.0 * u;
+        assert_close(gess__log_gamma(x), lgammal(x), 2e-14, x);
+        assert_close(gess__log10(x), log10l(x), 1e-15, x);
+        long double erfc_z = erfcl(z), small = (long double)x + 0.05L;
+        if (fabsl((long double)gess__erfc(z) - erfc_z) > 1e-13L * erfc_z && erfc_z > 1e-300L)
+            fail_msg("erfc(%.17g) is %.17g, should be %.17Lg", z, gess__erfc(z), erfc_z);
+        if (small > 10.0L) continue;
+        long double left = lgammal(small) - ((small - 0.5L) * logl(small) - small + 0.918938533204672741780329736L);
+        assert_close(gess__stirling_remainder((double)small), left, 1e-13, (double)small);
+    }
+    assert_close(gess__stirling_remainder(1e5), 1.0L / 12.0L / 1e5L, 1e-15, 1e5);
+    for (int power = 0; power <= 22; power++) {
+        double ten = 1.0;
+        for (int k = 0; k < power; k++) ten *= 10.0;
+        assert_true(gess__log10(ten) == (double)power);
+    }
+    assert_true(gess__erfc(0.0) == 1.0 && gess__erfc(40.0) == 0.0 && gess__erfc(-40.0) == 2.0 &&
+                isnan(gess__erfc(NAN)));
+}
+
+static void angles_everywhere(void **state)
+{
+    (void)state;
+    gess__key key = {.seed = 5, .purpose = GESS__FOR_TEST};
+    const long double turn = 6.283185307179586476925286766559L;
+    for (uint32_t i = 0; i < 100000; i++) {
+        double length = exp(-200.0 + 400.0 * gess__uniform(key, 2 * i)), angle = 7.0 * gess__uniform(key, 2 * i + 1);
+        double x = length * cos(angle), y = length * sin(angle);
+        long double exact = atan2l(y, x) / turn;
+        if (fabsl((long double)gess__atan2_turns(y, x) - exact) > 5e-16L * fmaxl(fabsl(exact), 1e-3L))
+            fail_msg("atan2(%a, %a) is %.17g turns, should be %.17Lg", y, x, gess__atan2_turns(y, x), exact);
+    }
+    assert_true(gess__atan2_turns(0.0, 1.0) == 0.0 && gess__atan2_turns(1.0, 0.0) == 0.25);
+    assert_true(gess__atan2_turns(0.0, -1.0) == 0.5 && gess__atan2_turns(-0.0, -1.0) == -0.5);
+    assert_true(gess__atan2_turns(-2.0, 0.0) == -0.25 && gess__atan2_turns(-3.0, 3.0) == -0.125);
+    assert_true(gess__atan2_turns(0.0, 0.0) == 0.0 && isnan(gess__atan2_turns(NAN, 1.0)));
+}
+
+/* Means far from zero and of equal numbers, in any stride. */
+static void means_are_exact(void **state)
+{
+    (void)state;
+    static const double far[] = {0.0, 0.1, 1e9, -3e15, 1.0 / 3.0};
+    double x[300];
+    for (size_t f = 0; f < sizeof far / sizeof *far; f++)
+        for (size_t n = 1; n <= 100; n++)
+            for (size_t stride = 1; stride <= 3; stride++) {
+                long double sum = 0.0L;
+                for (size_t i = 0; i < n; i++) x[i * stride] = far[f];
+                gess__pair equal = gess__mean(n, x, stride);
+                assert_true(equal.high + equal.low == far[f]);
+                assert_true(gess__sum_of_squares(n, x, stride, equal) == 0.0);
+                for (size_t i = 0; i < n; i++) {
+                    x[i * stride] =
+                        far[f] + gess__uniform((gess__key){.seed = 6, .purpose = GESS__FOR_TEST}, (uint32_t)i);
+                    sum += (long double)x[i * stride];
+                }
+                gess__pair mean = gess__mean(n, x, stride);
+                long double error = (long double)mean.high + (long double)mean.low - sum / (long double)n;
+                assert_true(fabsl(error) <= 1e-16L + 2e-19L * fabsl(sum));
+            }
+    x[0] = INFINITY;
+    assert_true(gess__mean(5, x, 1).high == INFINITY);
+    x[1] = -INFINITY;
+    assert_true(isnan(gess__mean(5, x, 1).high));
+}
+
+/* Of zeros, NaN and infinities. */
+static void smaller_larger_and_length(void **state)
+{
+    (void)state;
+    assert_true(gess__min(1.0, 2.0) == 1.0 && gess__max(1.0, 2.0) == 2.0 && gess__min(2.0, 1.0) == 1.0);
+    assert_true(gess__min(NAN, 2.0) == 2.0 && gess__max(2.0, NAN) == 2.0 && isnan(gess__min(NAN, NAN)));
+    assert_true(signbit(gess__max(0.0, -0.0)) && !signbit(gess__max(-0.0, 0.0)) && signbit(gess__min(0.0, -0.0)));
+    assert_true(gess__hypot(3.0, -4.0) == 5.0 && gess__hypot(0.0, 0.0) == 0.0 &&
+                gess__hypot(-INFINITY, 1.0) == INFINITY);
+    assert_true(gess__hypot(3e300, 4e300) == 5e300 && isnan(gess__hypot(NAN, 1.0)) && isnan(gess__hypot(1.0, NAN)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(digamma_known), cmocka_unit_test(digamma_everywhere), cmocka_unit_test(log_gamma),
-        cmocka_unit_test(roots),         cmocka_unit_test(roots_at_ends),      cmocka_unit_test(sorted),
+        cmocka_unit_test(others_everywhere), cmocka_unit_test(angles_everywhere),
+        cmocka_unit_test(means_are_exact),   cmocka_unit_test(smaller_larger_and_length),
+        cmocka_unit_test(digamma_known),     cmocka_unit_test(digamma_everywhere),
+        cmocka_unit_test(log_gamma),         cmocka_unit_test(roots),
+        cmocka_unit_test(roots_at_ends),     cmocka_unit_test(sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

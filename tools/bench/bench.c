@@ -161,7 +161,7 @@ json_t *gess__bench_machine(void)
     first_line("grep -m1 'model name' /proc/cpuinfo 2>/dev/null", ": ", processor, sizeof processor);
     return json_pack("{s:s, s:o, s:s, s:I, s:s, s:s, s:s}", "version", gess_version(), "commit",
                      commit[0] != '\0' ? json_string(commit) : json_null(), "processor", processor, "cores",
-                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "cpu", gess__cpu_name(), "blas", gess__blas_name(),
+                     (json_int_t)sysconf(_SC_NPROCESSORS_ONLN), "cpu", gess__cpu_name(), "blas", gess__linalg_name(),
                      "compiler", __VERSION__);
 }
 

@@ -82,7 +82,7 @@ void gess__bench_say(const gess__bench_options *options, const char *format, ...
 int gess__bench_file(const char *name, char *path, size_t size, gess_error *err);
 
 /* The machine and the build, for reports: version, commit of the source tree (null: unknown), processor, cores,
- * instruction set, BLAS, compiler. */
+ * instruction set, linear algebra, compiler. */
 json_t *gess__bench_machine(void);
 
 /* A number for JSON; null if it is NaN or infinite. */

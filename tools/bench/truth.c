@@ -72,12 +72,10 @@ static int wishart(const gess_model *model, gess__truth *t, gess_error *err)
         for (size_t k = 0; k < n; k++) chol[i * n + k] = -chol[i * n + k];
     }
     if (status == GESS_OK) {
-        gess__blas_begin();
         if (!gess__cholesky(n, chol))
             status = gess__fail(err, GESS_ERR_MODEL, "bench: the precision of %s is not positive", model->name);
         else
             gess__solve_lower(n, chol, n, inverse);
-        gess__blas_end();
     }
     for (size_t i = 0; status == GESS_OK && i < n; i++) {
         double square = 0.0;

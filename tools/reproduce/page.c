@@ -38,7 +38,7 @@ json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
 {
     return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:b, s:o, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
                      "name", figure->name, "title", figure->title, "paper", "", "made with", "version", gess_version(),
-                     "cpu", gess__cpu_name(), "blas", gess__blas_name(), "quick", r->quick, "trials",
+                     "cpu", gess__cpu_name(), "blas", gess__linalg_name(), "quick", r->quick, "trials",
                      figure->by_trials ? json_integer((json_int_t)r->trials) : json_null(), "first seed",
                      (json_int_t)r->seed, "part", r->only != NULL, "setup", "claims", "plots", "tables", "notes",
                      "data");

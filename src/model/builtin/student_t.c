@@ -2,6 +2,8 @@
  *   log π(x) = log Γ((nu + dim) / 2) - log Γ(nu / 2) - dim/2 log(nu pi) - (nu + dim)/2 log(1 + |x|² / nu). */
 #include "model/builtin/builtin.h"
 
+#include "base/special.h"
+
 enum { MAX_DIM = 10000 };
 
 typedef struct student_t {
@@ -46,9 +48,7 @@ int gess__open_student_t(gess__model *m, gess__parameters *p, gess_error *err)
     double dim = (double)m->model.dim;
     g->nu = nu;
     g->power = 0.5 * (nu + dim);
-    /* lgamma_r: lgamma() writes a global variable */
-    int sign;
-    g->constant = lgamma_r(g->power, &sign) - lgamma_r(0.5 * nu, &sign) -
+    g->constant = gess__log_gamma(g->power) - gess__log_gamma(0.5 * nu) -
                   0.5 * dim * (gess__log(nu) + 1.1447298858494001741); /* log pi */
     m->model.logp = logp;
     m->model.gradient = gradient;

@@ -1,0 +1,14 @@
+#!/bin/sh
+# The runs of bits.c have the stored checksums. `make test` asks the native build and the one with sanitizers, which has
+# the baseline's instructions only.
+#   bits.sh BITS SOURCE_FOLDER
+set -eu
+sums=$(mktemp)
+trap 'rm -f "$sums"' EXIT
+"$1" >"$sums"
+if ! cmp -s "$sums" "$2/tests/bits/checksums"; then
+    echo 'These runs have other bytes than those stored in tests/bits/checksums (name, draws, history, summary):'
+    diff "$2/tests/bits/checksums" "$sums" || true
+    echo 'If a change of the method meant this, store the new ones: build/tests/gess_bits straight > tests/bits/checksums'
+    exit 1
+fi
