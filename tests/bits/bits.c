@@ -1,6 +1,5 @@
-/* Short runs of every model, kernel and schedule, with maps, mixtures and annealing in use, each stopped in the middle
- * of its draws, or by a stop rule, and resumed; prints a line of checksums for each, which must be the same on every
- * machine:
+/* Short runs of every model, kernel and schedule, with maps, mixtures and annealing in use, each stopped in warm-up and
+ * in the middle of its draws, and resumed; prints a line of checksums for each, which must be the same on every machine:
  *
  *   CASE DRAWS HISTORY SUMMARY     draws.gess; history.json without its times; all figures of the summary
  *
@@ -126,9 +125,16 @@ static void check(int status, const char *name, const gess_error *err)
     exit(1);
 }
 
-enum { FIRST = 1, SECOND = 2 };
+/* What a session does: it begins the run or resumes it, and ends in warm-up, halfway through the draws, or at the end. */
+typedef struct session {
+    int begin, end;
+} session;
+enum { BEGIN, RESUME };
+enum { IN_WARMUP, HALFWAY, DONE };
 
-static gess_options *options_of(const one *c, int parts)
+/* `draws` that a run was made for decide how much it learns, so a run is never made for half of them. It is resumed for
+ * half of them, and then for all. */
+static gess_options *options_of(const one *c, session s)
 {
     gess_options *options;
     gess_error err;
@@ -143,46 +149,69 @@ static gess_options *options_of(const one *c, int parts)
         check(gess_options_set(options, word, value, &err), c->name, &err);
     }
     check(gess_options_get(options, "draws", draws, sizeof draws, &err), c->name, &err);
-    if (parts == FIRST && atoi(draws) > 1) { /* half of them, and the others when it is resumed */
+    if (s.end == HALFWAY && atoi(draws) > 1) {
         snprintf(draws, sizeof draws, "%d", atoi(draws) / 2);
         check(gess_options_set(options, "draws", draws, &err), c->name, &err);
     }
     return options;
 }
 
-static int stop_later(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
-                      size_t columns, const double *rows)
+static int stop_in_warmup(void *user, const gess_stats *stats, uint64_t planned)
+{
+    (void)user, (void)planned;
+    return stats->evals >= 1000;
+}
+
+/* For runs that sample until their targets are met. */
+static int stop_in_sampling(void *user, size_t first_chain, size_t chains, uint64_t first_draw, uint64_t draws,
+                            size_t columns, const double *rows)
 {
     (void)user, (void)first_chain, (void)chains, (void)columns, (void)rows;
     return first_draw + draws >= 2;
 }
 
-static void run_case(const one *c, const char *directory, int parts)
+static void print_sums(const one *c, gess_run *run, const char *directory)
+{
+    gess_summary *summary = NULL;
+    gess_error err = {0};
+    check(gess_summary_new_run(&summary, run, NULL, 0, &err), c->name, &err);
+    printf("%s %016llx %016llx %016llx\n", c->name, (unsigned long long)file_sum(directory, "draws.gess", 0),
+           (unsigned long long)file_sum(directory, "history.json", 1), (unsigned long long)summary_sum(summary));
+    fflush(stdout);
+    gess_summary_free(summary);
+}
+
+static void run_session(const one *c, const char *directory, int begin, int end)
 {
     gess_model *model = NULL;
     gess_run *run = NULL;
     gess_error err = {0};
-    gess_options *options = options_of(c, parts);
+    gess_options *options = options_of(c, (session){begin, end});
     check(gess_model_open(&model, c->model, NULL, &err), c->name, &err);
-    if (parts & FIRST) {
+    if (begin == BEGIN)
         check(gess_run_new(&run, model, options, directory, &err), c->name, &err);
-        if (parts != (FIRST | SECOND)) check(gess_run_on_draw(run, stop_later, NULL, &err), c->name, &err);
-    } else {
+    else
         check(gess_run_resume(&run, model, options, directory, &err), c->name, &err);
-    }
+    if (end == IN_WARMUP) check(gess_run_on_progress(run, stop_in_warmup, NULL, &err), c->name, &err);
+    if (end == HALFWAY) check(gess_run_on_draw(run, stop_in_sampling, NULL, &err), c->name, &err);
     int status = gess_run_go(run, &err);
-    if (status != GESS_ERR_STOPPED || parts != FIRST) check(status, c->name, &err);
-    if (parts & SECOND) {
-        gess_summary *summary = NULL;
-        check(gess_summary_new_run(&summary, run, NULL, 0, &err), c->name, &err);
-        printf("%s %016llx %016llx %016llx\n", c->name, (unsigned long long)file_sum(directory, "draws.gess", 0),
-               (unsigned long long)file_sum(directory, "history.json", 1), (unsigned long long)summary_sum(summary));
-        fflush(stdout);
-        gess_summary_free(summary);
-    }
+    if (status != GESS_ERR_STOPPED || end == DONE) check(status, c->name, &err);
+    if (end == DONE) print_sums(c, run, directory);
     gess_run_free(run);
     gess_model_free(model);
     gess_options_free(options);
+}
+
+enum { FIRST = 1, SECOND = 2, STRAIGHT = 4 };
+
+static void run_case(const one *c, const char *directory, int parts)
+{
+    if (parts & FIRST) {
+        run_session(c, directory, BEGIN, IN_WARMUP);
+        run_session(c, directory, RESUME, HALFWAY);
+    }
+    if (parts & SECOND) run_session(c, directory, RESUME, DONE);
+    if (parts & STRAIGHT) run_session(c, directory, BEGIN, DONE);
 }
 
 static int wanted(const one *c, char **names)
@@ -209,16 +238,17 @@ int main(int argc, char **argv)
     (void)argc;
     char scratch[] = "/tmp/gess-bits-XXXXXX", path[4096];
     char **names = argv + 1, *folder = NULL;
-    int straight = 0, parts = 0;
+    int parts = FIRST | SECOND;
     list_cases();
     if (*names != NULL && strcmp(*names, "straight") == 0) {
-        straight = 1;
+        parts = STRAIGHT;
         names++;
     } else if (*names != NULL && (strcmp(*names, "first") == 0 || strcmp(*names, "second") == 0) && names[1] != NULL) {
         parts = strcmp(*names, "first") == 0 ? FIRST : SECOND;
         folder = names[1];
         names += 2;
     }
+    int keep = folder != NULL;
     if (folder == NULL && (folder = mkdtemp(scratch)) == NULL) {
         perror(scratch);
         return 1;
@@ -226,16 +256,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < case_count; i++) {
         if (!wanted(&cases[i], names)) continue;
         if (snprintf(path, sizeof path, "%s/%s", folder, cases[i].name) >= (int)sizeof path) return 1;
-        if (straight)
-            run_case(&cases[i], path, FIRST | SECOND);
-        else if (parts != 0)
-            run_case(&cases[i], path, parts);
-        else {
-            run_case(&cases[i], path, FIRST);
-            run_case(&cases[i], path, SECOND);
-        }
-        if (parts == 0) remove_run(path);
+        run_case(&cases[i], path, parts);
+        if (!keep) remove_run(path);
     }
-    if (parts == 0) rmdir(folder);
+    if (!keep) rmdir(folder);
     return 0;
 }

@@ -38,18 +38,18 @@ emulator()
     if [ "$1" = aarch64 ]; then echo qemu-aarch64; fi
 }
 
-# compare NAME COMMAND...: the checksums are the stored ones
+# compare LABEL COMMAND...: the checksums are the stored ones
 compare()
 {
-    name=$1
+    label=$1
     shift
     began=$(date +%s)
-    if "$@" >"$work/$name.sums" && cmp -s "$work/$name.sums" "$expected"; then
-        echo "$name: the same, $(wc -l <"$expected") runs, $(($(date +%s) - began)) s"
+    if "$@" >"$work/$label.sums" && cmp -s "$work/$label.sums" "$expected"; then
+        echo "$label: the same, $(wc -l <"$expected") runs, $(($(date +%s) - began)) s"
     else
-        echo "$name: OTHER CHECKSUMS"
-        diff "$expected" "$work/$name.sums" | head -n 20 || true
-        failed="$failed $name"
+        echo "$label: OTHER CHECKSUMS"
+        diff "$expected" "$work/$label.sums" | head -n 20 || true
+        failed="$failed $label"
     fi
 }
 
