@@ -65,7 +65,7 @@ int main(void)
             fprintf(stderr, "two_runs: %s\n", tasks[i].err.text);
             return tasks[i].status;
         }
-        printf("seed %s: mean %.3f of %.0f draws\n", tasks[i].seed, tasks[i].sum / tasks[i].draws, tasks[i].draws);
+        printf("seed %s: mean %.5f of %.0f draws\n", tasks[i].seed, tasks[i].sum / tasks[i].draws, tasks[i].draws);
     }
     return 0;
 }

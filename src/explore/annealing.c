@@ -379,8 +379,7 @@ static void fit_step(gess__annealing *a)
     set_moves(a);
 }
 
-/* Evaluates the points of the chains again for their blobs, which particles do not have. */
-static int renew_blobs(gess__ensemble *e, gess_error *err)
+int gess__annealing_renew_blobs(gess__ensemble *e, gess_error *err)
 {
     gess__chains *c = &e->chains;
     gess__update *u = &e->updates[0];
@@ -395,11 +394,10 @@ static int renew_blobs(gess__ensemble *e, gess_error *err)
 }
 
 /* Hands the particles over to ordinary warm-up: they are its window, and the last row of them its chains. */
-static int hand_over(gess__annealing *a, gess_error *err)
+static void hand_over(gess__annealing *a)
 {
     gess__adaptation *ad = a->learning->adaptation;
     gess__window *w = &ad->window;
-    GESS_TRY(renew_blobs(a->learning->ensemble, err));
     w->start = w->stage = gess__ensemble_done(a->learning->ensemble) - w->draws;
     w->length = ad->warmup.length = w->draws;
     for (size_t i = 0; i < gess__window_points(w) * w->dim; i++)
@@ -412,7 +410,6 @@ static int hand_over(gess__annealing *a, gess_error *err)
     a->state.last_stage = ad->warmup.stages;
     a->state.evals = a->learning->ensemble->tally.evals - a->state.evals;
     a->learning->state.laplace_evals += a->state.evals; /* the search for maps counts from here */
-    return GESS_OK;
 }
 
 int gess__annealing_step(gess__annealing *a,
@@ -447,7 +444,8 @@ int gess__annealing_step(gess__annealing *a,
     e->rebind = 1;
     s->open = 0;
     s->steps++;
-    return s->rounds == ROUNDS || (s->fixed && s->rounds == 1) ? hand_over(a, err) : GESS_OK;
+    if (s->rounds == ROUNDS || (s->fixed && s->rounds == 1)) hand_over(a);
+    return GESS_OK;
 }
 
 /* Whether a step could be in this state. */

@@ -99,6 +99,9 @@ int gess__annealing_step(gess__annealing *annealing,
                          int (*advance)(void *self, uint64_t until, const gess__record *record, gess_error *err),
                          void *self, const gess__record *record, gess_error *err);
 
+/* Evaluates the points of the chains again for their blobs, which particles do not have. */
+int gess__annealing_renew_blobs(gess__ensemble *ensemble, gess_error *err);
+
 /* Goes back to ordinary warm-up; no chain has moved since annealing began. */
 void gess__annealing_abandon(gess__annealing *annealing, enum gess__abandoned why);
 

@@ -67,7 +67,6 @@ static void order_by_basin(gess__exploration *x)
                  *values = w->values + gess__window_points(w) - c->count;
     double *y = e->updates[0].mapped, *rest = y + c->dim;
     size_t next = 0;
-    if (c->blobs != NULL) return; /* they belong to the points as they are */
     for (size_t k = 0; k < x->basins->count; k++)
         for (size_t i = 0; i < c->count; i++) {
             gess__target_out(&e->target, from + i * c->dim, y, rest);
@@ -90,6 +89,7 @@ int gess__exploration_step(gess__exploration *x,
     if (x->annealing->state.done) {
         gess__basins_take(x->basins, x->annealing);
         order_by_basin(x);
+        GESS_TRY(gess__annealing_renew_blobs(x->learning->ensemble, err));
     }
     return GESS_OK;
 }

@@ -61,7 +61,7 @@ grep -q 'no standard deviation' out.txt && fail "t3: its sd exists"
 grep -q '"sd": null' t3/summary.json && fail "t3: an sd is missing"
 
 # ---- 20 draws ----
-verdict 6 '^failure (draws)' few gaussian --draws 20
+verdict 6 '^failure (draws)' few gaussian --draws 15
 
 # ---- two separate modes: half of the chains start in each and stay there ----
 awk -F, 'NR == 1 { head = ""; for (i = 1; i <= NF; i++) head = head (i > 1 ? "," : "") "x" i; print head }

@@ -113,15 +113,15 @@ for options in '--chains 16' '--chains 16 --best' '--chains 40 --best' '--chains
     done
     "$gess" sample ./trap.so --init 'my trap' $options --warmup 20 --draws 20 -q --overwrite -o run1 || fail "--init DIR"
     same run run1 "--init DIR $options"
-    "$gess" sample --config run/config.json -q --overwrite -o run1 || fail "--config $options"
+    "$gess" sample ./trap.so --config run/config.json -q --overwrite -o run1 || fail "--config $options"
     same run run1 "--config $options"
 done
 # starts on the command line replace those of --config
 printf 'x1,x2,x3\n0,0,0\n1,1,1\n' > two.csv
 "$gess" sample ./trap.so --init-from 'my trap' --best --chains 2 --warmup 5 --draws 5 -q -o from || fail "from"
-"$gess" sample --config from/config.json --init two.csv -q -o file || fail "--init replaces --init-from and --best"
+"$gess" sample ./trap.so --config from/config.json --init two.csv -q -o file || fail "--init replaces --init-from and --best"
 grep -q '"best": "0"' file/config.json && grep -q '"init-from": null' file/config.json || fail "config.json of the file"
-"$gess" sample --config file/config.json --best --init-from 'my trap' -q -o back || fail "--init-from replaces --init"
+"$gess" sample ./trap.so --config file/config.json --best --init-from 'my trap' -q -o back || fail "--init-from replaces --init"
 same from back "--best --init-from over --config"
 
 # ---- resume, when the other run is gone ----

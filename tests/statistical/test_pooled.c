@@ -33,7 +33,8 @@ static void wishart_50(void **state)
     kept_free(&k);
 }
 
-/* Smallest bulk ESS per evaluation after warm-up. */
+/* Smallest bulk ESS per evaluation of a whole run to 20,000 effective draws, warm-up included. The schedule before
+ * learning was weighed against sampling reached 0.14, 0.016, 0.16, 0.17 and 0.012 on the models in the order below. */
 static void efficiency(const char *model, double min_efficiency)
 {
     enum { MAX_FIGURES = 64 };
@@ -42,12 +43,12 @@ static void efficiency(const char *model, double min_efficiency)
     gess__posterior_figures f[MAX_FIGURES];
     double rhat, ess;
     gess__options_init(&o);
-    o.draws = 3000;
+    o.target_ess = 20000;
     sample(&k, model, &o);
     judge(&k, f, &rhat, &ess);
-    double per_eval = ess / (double)k.stats.evals_sampling;
-    printf("%s: %.4f effective draws per evaluation, R-hat %.4f, warm-up %llu evaluations\n", model, per_eval, rhat,
-           (unsigned long long)(k.stats.evals - k.stats.evals_sampling));
+    double per_eval = ess / (double)k.stats.evals;
+    printf("%s: %.4f effective draws per evaluation, R-hat %.4f, evaluations %llu, sampling %llu\n", model, per_eval,
+           rhat, (unsigned long long)k.stats.evals, (unsigned long long)k.stats.evals_sampling);
     assert_true(k.stats.warmup_settled);
     assert_true(per_eval >= min_efficiency);
     assert_true(rhat < 1.01);
@@ -57,31 +58,31 @@ static void efficiency(const char *model, double min_efficiency)
 static void german_credit(void **state)
 {
     (void)state;
-    efficiency("german-credit", 0.47);
+    efficiency("german-credit", 0.25);
 }
 
 static void breast_cancer(void **state)
 {
     (void)state;
-    efficiency("breast-cancer", 0.06);
+    efficiency("breast-cancer", 0.03);
 }
 
 static void funnel(void **state)
 {
     (void)state;
-    efficiency("funnel", 0.4);
+    efficiency("funnel", 0.25);
 }
 
 static void mixture(void **state)
 {
     (void)state;
-    efficiency("mixture", 0.32);
+    efficiency("mixture", 0.15);
 }
 
 static void stochastic_volatility(void **state)
 {
     (void)state;
-    efficiency("stochastic-volatility", 0.057);
+    efficiency("stochastic-volatility", 0.04);
 }
 
 /* Forty chains in a hundred dimensions: converged within two million evaluations, where two groups
