@@ -1,5 +1,6 @@
-/* A density for the soak test: a correlated normal in four dimensions. The environment variable SOAK makes it misbehave:
- * `slow:MS` waits that many milliseconds per call; `crash:N`, `exit:N`, `hang:N` and `error:N` do so at call N. */
+/* A density for the soak test: a correlated normal in four dimensions. The environment variable SOAK makes it
+ * misbehave: `slow:MS` waits that many milliseconds per call; `crash:N`, `exit:N`, `hang:N` and `error:N` do so at call
+ * N. */
 #include <gess/gess.h>
 #include <stdlib.h>
 #include <string.h>
