@@ -4,6 +4,7 @@
 #   make test        builds and tests: some tests under ASan and UBSan, then every test that is not long
 #   make test-long   runs the long tests, then ./run and ./test on a bare system (as root)
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
+#   make valgrind    runs the same tests under valgrind (memcheck), for an hour or more
 #   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
 #   make mutate      changes the method in many small ways and lists the changes that no test notices
 #   make bench       measures speed, as ratios
@@ -43,7 +44,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build tests asan test test-long tsan fuzz mutate bench peers results install format lint clean
+.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate bench peers results install format lint clean
 
 all: build
 
@@ -73,6 +74,15 @@ tsan:
 	@$(call CONFIGURE,tsan,ON)
 	@$(call BUILD,tsan) --target $(THREADED)
 	$(CTEST) --test-dir build/tsan -R '^unit/($(ALTERNATIVES))$$'
+
+# One at a time; a test that valgrind is too slow for ends with 124 and is listed.
+valgrind:
+	@$(call CONFIGURE,release,ON)
+	@$(call BUILD,release) --target $(THREADED)
+	@failed=; for name in $(THREADED); do \
+	    timeout 1800 valgrind -q --error-exitcode=9 build/tests/$$name >build/$$name.valgrind 2>&1; status=$$?; \
+	    echo "$$name: $$status"; [ $$status -eq 0 ] || failed="$$failed $$name"; done; \
+	    [ -z "$$failed" ] || { echo "not passed:$$failed (see build/*.valgrind)"; exit 1; }
 
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh

@@ -4,6 +4,7 @@
 #include "api/argument.h"
 #include "api/handles.h"
 #include "api/text.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "draws/csv_chains.h"
 #include "run/directory.h"
@@ -106,7 +107,8 @@ int gess_summary_write(const gess_summary *summary, const char *directory, gess_
 {
     GESS_REQUIRE(summary, err);
     GESS_REQUIRE(directory, err);
-    return gess__directory_write_json(directory, "summary.json", gess__summary_json(&summary->figures), err);
+    return gess__directory_write_json(GESS__NO_FOLDER, directory, "summary.json", gess__summary_json(&summary->figures),
+                                      err);
 }
 
 /* ---- reading it ---- */

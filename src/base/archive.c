@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/checksum.h"
+#include "base/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,12 +102,12 @@ static bool write_all(int file, const void *bytes, size_t count)
     return true;
 }
 
-static int write_file(const gess__archive *a, const char *path, gess_error *err)
+static int write_file(const gess__archive *a, int folder, const char *path, gess_error *err)
 {
     header h = {.format = GESS__ARCHIVE_FORMAT, .size = a->size};
     memcpy(h.magic, magic, sizeof magic);
     h.checksum = checksum_of(h.size, a->bytes);
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
+    int file = gess__folder_file(folder, path, O_WRONLY | O_CREAT | O_TRUNC);
     if (file < 0) return cannot("create", path, err);
     bool good = write_all(file, &h, sizeof h) && write_all(file, a->bytes, a->size) && fsync(file) == 0;
     int code = errno;
@@ -118,29 +119,31 @@ static int write_file(const gess__archive *a, const char *path, gess_error *err)
     return good ? GESS_OK : cannot("write", path, err);
 }
 
-static int sync_folder(const char *folder, gess_error *err)
+static int sync_folder(int folder, const char *path, gess_error *err)
 {
-    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0) return cannot("open the folder", folder, err);
+    int file = folder >= 0 ? folder : gess__folder_open(path);
+    if (file < 0) return cannot("open the folder", path, err);
     int code = fsync(file);
-    close(file);
-    return code == 0 ? GESS_OK : cannot("sync the folder", folder, err);
+    if (file != folder) close(file);
+    return code == 0 ? GESS_OK : cannot("sync the folder", path, err);
 }
 
-int gess__archive_save(const gess__archive *a, const char *folder, const char *name, gess_error *err)
+int gess__archive_save(const gess__archive *a, int folder, const char *directory, const char *name, gess_error *err)
 {
     char path[4096], temporary[4096 + 8], old[4096 + 8];
     GESS_ASSERT(!a->reading);
     if (a->bad) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %s", name);
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-        return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", folder);
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", directory, name) >= sizeof path)
+        return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     snprintf(old, sizeof old, "%s.old", path);
-    int status = write_file(a, temporary, err);
-    if (status == GESS_OK && rename(path, old) != 0 && errno != ENOENT) status = cannot("rename", path, err);
-    if (status == GESS_OK && rename(temporary, path) != 0) status = cannot("rename", temporary, err);
-    if (status == GESS_OK) return sync_folder(folder, err);
-    unlink(temporary);
+    int status = write_file(a, folder, temporary, err);
+    if (status == GESS_OK && gess__folder_rename(folder, path, old) != 0 && errno != ENOENT)
+        status = cannot("rename", path, err);
+    if (status == GESS_OK && gess__folder_rename(folder, temporary, path) != 0)
+        status = cannot("rename", temporary, err);
+    if (status == GESS_OK) return sync_folder(folder, directory, err);
+    gess__folder_unlink(folder, temporary);
     return status;
 }
 

@@ -30,10 +30,12 @@ void gess__archive_expect_text(gess__archive *archive, const char *text);
 
 void gess__archive_free(gess__archive *archive);
 
-/* Writes the bytes to folder/name so that at any moment the old or the new file is there whole: it writes and syncs a
- * temporary file, renames the old file to name.old and the new one to name, and syncs the folder. The file begins with
- * a header of magic, version and checksum. */
-int gess__archive_save(const gess__archive *archive, const char *folder, const char *name, gess_error *err);
+/* Writes the bytes to directory/name so that at any moment the old or the new file is there whole: it writes and syncs
+ * a temporary file, renames the old file to name.old and the new one to name, and syncs the folder. The file begins
+ * with a header of magic, version and checksum. `folder`: the descriptor of the directory, or GESS__NO_FOLDER
+ * (base/folder.h). */
+int gess__archive_save(const gess__archive *archive, int folder, const char *directory, const char *name,
+                       gess_error *err);
 
 /* Reads them back; if the file is missing or damaged, from name.old, and then *old is 1. If it fails although a file is
  * intact, that file has another format, and archive->format is its number. */

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/checksum.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "draws/format.h"
 
@@ -79,8 +80,8 @@ static int write_header(gess__writer *w, size_t chains, const char *const *names
     return status;
 }
 
-static int make_writer(gess__writer **writer, const char *path, const char *mode, size_t chains, size_t groups,
-                       const size_t *starts, size_t columns, gess_error *err)
+static int make_writer(gess__writer **writer, int folder, const char *path, const char *mode, size_t chains,
+                       size_t groups, const size_t *starts, size_t columns, gess_error *err)
 {
     GESS_ALLOC(writer, 1, err);
     gess__writer *w = *writer;
@@ -102,15 +103,15 @@ static int make_writer(gess__writer **writer, const char *path, const char *mode
     GESS_ALLOC(&w->packed, largest * w->unit * columns, err);
     pthread_mutex_init(&w->mutex, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->file = fopen(path, mode);
+    w->file = gess__folder_stream(folder, path, mode);
     if (w->file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     return GESS_OK;
 }
 
-int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
-                     size_t columns, const char *const *names, uint64_t thin, gess_error *err)
+int gess__writer_new(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                     const size_t *starts, size_t columns, const char *const *names, uint64_t thin, gess_error *err)
 {
-    GESS_TRY(make_writer(writer, path, "wb", chains, groups, starts, columns, err));
+    GESS_TRY(make_writer(writer, folder, path, "wb", chains, groups, starts, columns, err));
     GESS_TRY(write_header(*writer, chains, names, thin, err));
     off_t length = ftello((*writer)->file);
     if (length < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
@@ -345,12 +346,12 @@ static int check_shape(const char *path, size_t chains, size_t columns, gess_err
     return status;
 }
 
-int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
-                        size_t columns, gess_error *err)
+int gess__writer_reopen(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                        const size_t *starts, size_t columns, gess_error *err)
 {
     *writer = NULL;
     GESS_TRY(check_shape(path, chains, columns, err));
-    return make_writer(writer, path, "r+b", chains, groups, starts, columns, err);
+    return make_writer(writer, folder, path, "r+b", chains, groups, starts, columns, err);
 }
 
 int gess__writer_descriptor(const gess__writer *writer)

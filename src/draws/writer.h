@@ -11,14 +11,15 @@
 
 typedef struct gess__writer gess__writer;
 
-/* Creates the file. `columns` names, the first of them lp__. starts[g] is the first chain of group g. */
-int gess__writer_new(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
-                     size_t columns, const char *const *names, uint64_t thin, gess_error *err);
+/* Creates the file, beneath `folder` (base/folder.h). `columns` names, the first of them lp__. starts[g] is the first
+ * chain of group g. */
+int gess__writer_new(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                     const size_t *starts, size_t columns, const char *const *names, uint64_t thin, gess_error *err);
 
 /* Opens the file of a run that goes on, and refuses another run's. Then call gess__writer_archive() with what it saved
  * before. */
-int gess__writer_reopen(gess__writer **writer, const char *path, size_t chains, size_t groups, const size_t *starts,
-                        size_t columns, gess_error *err);
+int gess__writer_reopen(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                        const size_t *starts, size_t columns, gess_error *err);
 
 /* Draws per chain in a full block. */
 uint64_t gess__writer_unit(const gess__writer *writer);

@@ -76,7 +76,7 @@ int gess__values_open(gess__values **out, const char *path, gess_error *err)
     v->file = -1;
     if (path == NULL) return GESS_OK;
     GESS_TRY(gess__copy_text(&v->path, path, err));
-    v->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    v->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (v->file < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write to %s: %s", path, strerror(errno));
     return read_records(v, err);
 }

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/checksum.h"
+#include "base/folder.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ typedef struct entry {
 
 struct gess__journal {
     char *path;
+    int folder; /* base/folder.h */
     int file;   /* -1: not open; the first record makes it */
     int failed; /* writing has failed */
     pthread_mutex_t lock;
@@ -117,15 +119,16 @@ static int read_all(gess__journal *j, const char *path, gess_error *err)
     return GESS_OK;
 }
 
-int gess__journal_open(gess__journal **journal, const char *folder, int keep, gess_error *err)
+int gess__journal_open(gess__journal **journal, int folder, const char *directory, int keep, gess_error *err)
 {
     char path[4096];
-    if ((size_t)snprintf(path, sizeof path, "%s/journal", folder) >= sizeof path)
-        return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", folder);
+    if ((size_t)snprintf(path, sizeof path, "%s/journal", directory) >= sizeof path)
+        return gess__fail(err, GESS_ERR_USAGE, "the path of the run directory is too long: %.200s…", directory);
     GESS_ALLOC(journal, 1, err);
     gess__journal *j = *journal;
     pthread_mutex_init(&j->lock, NULL);
-    j->file = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+    j->folder = folder;
+    j->file = gess__folder_file(folder, path, O_RDWR | O_APPEND);
     if (j->file < 0 && errno != ENOENT)
         return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     GESS_TRY(gess__copy_text(&j->path, path, err));
@@ -177,7 +180,7 @@ void gess__journal_add(gess__journal *j, size_t n, size_t dim, const double *x, 
     size_t each = entry_size(width), whole = sizeof(record) + n * each;
     GESS_ASSERT(n > 0 && n <= UINT32_MAX);
     pthread_mutex_lock(&j->lock);
-    if (j->file < 0 && !j->failed) j->file = open(j->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (j->file < 0 && !j->failed) j->file = gess__folder_file(j->folder, j->path, O_RDWR | O_CREAT | O_APPEND);
     if (j->file >= 0 && !j->failed && reserve(j, whole)) {
         record r = {.points = (uint32_t)n, .width = width};
         for (size_t i = 0; i < n; i++) {
@@ -208,7 +211,7 @@ void gess__journal_clear(gess__journal *j)
     pthread_mutex_lock(&j->lock);
     if (j->file >= 0) {
         close(j->file);
-        unlink(j->path);
+        gess__folder_unlink(j->folder, j->path);
     }
     j->file = -1;
     pthread_mutex_unlock(&j->lock);

@@ -15,7 +15,7 @@ typedef struct gess__journal gess__journal;
 
 /* Opens the file `journal` of a folder, if there is one, for writing at its end. With `keep` its entries answer calls,
  * up to the first damaged one; otherwise they are dropped. */
-int gess__journal_open(gess__journal **journal, const char *folder, int keep, gess_error *err);
+int gess__journal_open(gess__journal **journal, int folder, const char *directory, int keep, gess_error *err);
 void gess__journal_close(gess__journal *journal /* or NULL */);
 
 /* Whether calls can be answered. */

@@ -150,7 +150,7 @@ int gess__evidence_report_run(gess__evidence_report *report, gess_run *run, doub
     GESS_TRY(gess__run_evidence(run, error, evals, &report->result, err));
     GESS_TRY(judge(report, run->directory, err));
     GESS_TRY(gess__evidence_prior(report, run, err));
-    return gess__directory_write_json(run->directory, "evidence.json", gess__evidence_json(report), err);
+    return gess__directory_write_json(run->folder, run->directory, "evidence.json", gess__evidence_json(report), err);
 }
 
 void gess__evidence_report_free(gess__evidence_report *report)

@@ -80,7 +80,7 @@ static int save(gess_run *run, gess_error *err)
     run->learning_before = learning;
     int status = gess__writer_archive(run->writer, &a, err);
     if (status == GESS_OK && has_warmup) status = gess__writer_archive(run->warmup_writer, &a, err);
-    if (status == GESS_OK) status = gess__archive_save(&a, run->directory, "checkpoint", err);
+    if (status == GESS_OK) status = gess__archive_save(&a, run->folder, run->directory, "checkpoint", err);
     gess__archive_free(&a);
     run->checkpoint_time = gess__seconds();
     if (status != GESS_OK) return status;

@@ -67,7 +67,7 @@ static json_t *hashes_json(const gess_run *run)
 }
 
 /* Adds the checksum and writes the file. Takes the reference. */
-static int write_config(const char *directory, json_t *root, gess_error *err)
+static int write_config(const gess_run *run, json_t *root, gess_error *err)
 {
     char checksum[16];
     int status = config_checksum(root, checksum, err);
@@ -76,7 +76,7 @@ static int write_config(const char *directory, json_t *root, gess_error *err)
         return status;
     }
     json_object_set_new(root, "checksum", json_string(checksum));
-    return gess__directory_write_json(directory, "config.json", root, err);
+    return gess__directory_write_json(run->folder, run->directory, "config.json", root, err);
 }
 
 /* The periodic parameters, counted from 1, with their bounds; NULL: there are none. */
@@ -105,7 +105,7 @@ int gess__config_write(const gess_run *run, gess_error *err)
     if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
     json_t *periodic = periodic_json(run->model);
     if (periodic != NULL) json_object_set_new(root, "periodic", periodic);
-    return write_config(run->directory, root, err);
+    return write_config(run, root, err);
 }
 
 int gess__config_verify(const char *path, json_t *config, gess_error *err)
@@ -148,7 +148,7 @@ int gess__config_store_draws(const gess_run *run, gess_error *err)
         status = gess__config_verify(path, root, err);
         if (status == GESS_OK) {
             json_object_set_new(options, "draws", json_string(draws));
-            return write_config(run->directory, root, err);
+            return write_config(run, root, err);
         }
     }
     json_decref(root);
@@ -177,7 +177,7 @@ int gess__config_store_change(const gess_run *run, double difference, gess_error
                           json_pack("{s:I, s:I, s:f, s:o, s:o}", "iterations", (json_int_t)run->stats.iterations,
                                     "draws", (json_int_t)run->stats.draws, "difference", difference, "sha256",
                                     hashes_json(run), "build", build_json()));
-    return write_config(run->directory, root, err);
+    return write_config(run, root, err);
 }
 
 /* Sets one option from config.json, in which every value is a text. */

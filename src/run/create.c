@@ -51,9 +51,9 @@ int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writ
     if (status == GESS_OK) {
         size_t groups = find_groups(run, starts);
         for (size_t i = 0; i < columns; i++) names[i] = gess__column_name(run->model, i, numbered[i]);
-        status = reopen
-                     ? gess__writer_reopen(writer, path, chains, groups, starts, columns, err)
-                     : gess__writer_new(writer, path, chains, groups, starts, columns, names, run->options.thin, err);
+        status = reopen ? gess__writer_reopen(writer, run->folder, path, chains, groups, starts, columns, err)
+                        : gess__writer_new(writer, run->folder, path, chains, groups, starts, columns, names,
+                                           run->options.thin, err);
     }
     free(starts);
     free(numbered);
@@ -133,7 +133,7 @@ static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
 
 static int open_journal(gess_run *run, int keep, gess_error *err)
 {
-    int status = gess__journal_open(&run->journal, run->directory, keep, err);
+    int status = gess__journal_open(&run->journal, run->folder, run->directory, keep, err);
     run->options.journal = status == GESS_OK ? run->journal : NULL;
     return status;
 }
@@ -256,7 +256,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     GESS_ALLOC(&run, 1, err);
     making m = {.run = run, .make = make, .directory = directory};
     run->model = model;
-    run->lock = -1;
+    run->folder = run->lock = -1;
     int status = gess__options_copy(&run->options, options, err);
     if (status == GESS_OK) status = begin_run(run, &m, make_it, err);
     if (status == GESS_OK)

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/folder.h"
 #include "base/shell.h"
 #include "run/aside.h"
 #include "run/run.h"
@@ -108,9 +109,12 @@ static int take_lock(int file)
 int gess__directory_lock(gess_run *run, gess_error *err)
 {
     char path[4096], owner[32] = "";
-    GESS_ASSERT(run->directory != NULL && run->lock < 0);
+    GESS_ASSERT(run->directory != NULL && run->folder < 0 && run->lock < 0);
     GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
-    run->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    run->folder = gess__folder_open(run->directory);
+    if (run->folder < 0)
+        return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", run->directory, strerror(errno));
+    run->lock = gess__folder_file(run->folder, path, O_RDWR | O_CREAT);
     if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
     if (!take_lock(run->lock)) {
         ssize_t length = read(run->lock, owner, sizeof owner - 1);
@@ -129,20 +133,26 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     return GESS_OK;
 }
 
-/* Whether the file of this name in the directory is the one behind the descriptor. */
-static int is_same_file(const gess_run *run, const char *name, int file)
+/* Whether a path, beneath a folder or AT_FDCWD, is the file behind the descriptor. */
+static int is_same_file(int folder, const char *path, int flags, int file)
 {
-    char path[4096];
     struct stat there, open_one;
-    return gess__directory_path(run->directory, name, path, sizeof path, NULL) == GESS_OK && lstat(path, &there) == 0 &&
-           fstat(file, &open_one) == 0 && there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+    return fstatat(folder, path, &there, flags) == 0 && fstat(file, &open_one) == 0 &&
+           there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
 }
 
 int gess__directory_check(const gess_run *run, gess_error *err)
 {
     const char *changed = NULL;
-    if (!is_same_file(run, lock_file, run->lock)) changed = lock_file;
-    if (!is_same_file(run, "draws.gess", gess__writer_descriptor(run->writer))) changed = "draws.gess";
+    int draws = gess__writer_descriptor(run->writer);
+    if (!is_same_file(AT_FDCWD, run->directory, 0, run->folder))
+        return gess__fail(err, GESS_ERR_FILE,
+                          "%s is no longer the directory of this run: it was moved or removed, or replaced by another "
+                          "run, while this one was under way. Nothing was written there; if it was moved, "
+                          "`gess resume` continues it from its last checkpoint, otherwise start it again",
+                          run->directory);
+    if (!is_same_file(run->folder, lock_file, AT_SYMLINK_NOFOLLOW, run->lock)) changed = lock_file;
+    if (!is_same_file(run->folder, "draws.gess", AT_SYMLINK_NOFOLLOW, draws)) changed = "draws.gess";
     if (changed == NULL) return GESS_OK;
     return gess__fail(err, GESS_ERR_FILE,
                       "%s/%s is no longer the file of this run: it was removed, or replaced by another run, while this "
@@ -153,18 +163,18 @@ int gess__directory_check(const gess_run *run, gess_error *err)
 void gess__directory_unlock(gess_run *run)
 {
     if (run->lock >= 0) close(run->lock);
-    run->lock = -1;
+    if (run->folder >= 0) close(run->folder);
+    run->folder = run->lock = -1;
 }
 
 /* Removes the files of a run that has no checkpoint, except for its configuration and its journal. */
-static int clear(const char *directory, gess_error *err)
+static int clear(const gess_run *run, gess_error *err)
 {
     for (size_t i = 0; i < RUN_FILES; i++) {
-        char path[4096];
         if (strcmp(run_files[i], "config.json") == 0 || strcmp(run_files[i], "journal") == 0) continue;
-        GESS_TRY(gess__directory_path(directory, run_files[i], path, sizeof path, err));
-        if (unlink(path) != 0 && errno != ENOENT)
-            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s: %s", path, strerror(errno));
+        if (gess__folder_unlink(run->folder, run_files[i]) != 0 && errno != ENOENT)
+            return gess__fail(err, GESS_ERR_FILE, "cannot remove %s/%s: %s", run->directory, run_files[i],
+                              strerror(errno));
     }
     return GESS_OK;
 }
@@ -192,22 +202,22 @@ int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *er
                           "%s holds a run already; continue it with `gess resume %s`, choose another with -o, or "
                           "replace it with --overwrite",
                           directory, gess__shell_quote(directory, quoted, sizeof quoted));
-    return again ? clear(directory, err) : gess__aside_put(run, err);
+    return again ? clear(run, err) : gess__aside_put(run, err);
 }
 
-int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err)
+int gess__directory_write_json(int folder, const char *directory, const char *file, json_t *root, gess_error *err)
 {
     char path[4096], temporary[4096 + 8];
     int status = gess__directory_path(directory, file, path, sizeof path, err);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    FILE *out = status == GESS_OK && root != NULL ? fopen(temporary, "w") : NULL;
+    FILE *out = status == GESS_OK && root != NULL ? gess__folder_stream(folder, temporary, "w") : NULL;
     bool good = out != NULL && json_dumpf(root, out, JSON_INDENT(2) | JSON_PRESERVE_ORDER) == 0 &&
                 fputc('\n', out) != EOF && fflush(out) == 0 && fsync(fileno(out)) == 0;
     if (out != NULL && fclose(out) != 0) good = false;
     json_decref(root);
     if (status != GESS_OK) return status;
-    if (good && rename(temporary, path) == 0) return GESS_OK;
+    if (good && gess__folder_rename(folder, temporary, path) == 0) return GESS_OK;
     int code = errno;
-    unlink(temporary);
+    gess__folder_unlink(folder, temporary);
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(code));
 }

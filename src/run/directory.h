@@ -14,11 +14,11 @@ int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *er
  * between leaves no checkpoint of draws that are gone, and config.json last. NULL past the end. */
 const char *gess__directory_file(size_t i);
 
-/* GESS_ERR_FILE if the lock or the file of draws in run->directory is no longer the one that this run has open: the
- * directory was removed, or replaced by another run. */
+/* GESS_ERR_FILE if run->directory is no longer the folder of this run, or the lock or the file of draws in it no longer
+ * the one that this run has open: they were removed, or replaced by another run. */
 int gess__directory_check(const gess_run *run, gess_error *err);
 
-/* Locks run->directory against other processes; an error if another process holds the lock. */
+/* Opens and locks run->directory against other processes; an error if another process holds the lock. */
 int gess__directory_lock(gess_run *run, gess_error *err);
 void gess__directory_unlock(gess_run *run);
 
@@ -28,8 +28,8 @@ int gess__make_folders(const char *directory, gess_error *err);
 /* path[size] = directory/file. */
 int gess__directory_path(const char *directory, const char *file, char *path, size_t size, gess_error *err);
 
-/* Writes directory/file under a temporary name, syncs it and renames it. Takes the reference to root; NULL (out of
- * memory) is an error. */
-int gess__directory_write_json(const char *directory, const char *file, json_t *root, gess_error *err);
+/* Writes directory/file, beneath `folder` (base/folder.h), under a temporary name, syncs it and renames it. Takes the
+ * reference to root; NULL (out of memory) is an error. */
+int gess__directory_write_json(int folder, const char *directory, const char *file, json_t *root, gess_error *err);
 
 #endif

@@ -2,13 +2,13 @@
 #include "run/evidence.h"
 
 #include "base/assert.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "run/directory.h"
 #include "run/log.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* While more draws can be had, at most this many evaluations per stored draw are spent on fresh draws of T. */
 enum { EVALS_PER_DRAW = 1 };
@@ -76,7 +76,5 @@ int gess__evidence_wants_draws(gess_run *run, int *more, gess_error *err)
 
 void gess__evidence_forget(const gess_run *run)
 {
-    char path[4096];
-    if (run->directory == NULL) return;
-    if (gess__directory_path(run->directory, "evidence.json", path, sizeof path, NULL) == GESS_OK) unlink(path);
+    if (run->directory != NULL) gess__folder_unlink(run->folder, "evidence.json");
 }

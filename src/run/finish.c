@@ -19,7 +19,7 @@ int gess__run_write_history(gess_run *run, gess_error *err)
     json_t *root = gess__history_json(&run->history, run->ensembles, run->sampler, &run->stats);
     if ((exploration = gess__exploration_json(run)) != NULL) json_object_set_new(root, "exploration", exploration);
     if (modes != NULL) json_object_set_new(root, "modes", modes);
-    return gess__directory_write_json(run->directory, "history.json", root, err);
+    return gess__directory_write_json(run->folder, run->directory, "history.json", root, err);
 }
 
 int gess__run_finish(gess_run *run, int status, gess_error *err)

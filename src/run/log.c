@@ -2,6 +2,7 @@
 #include "run/log.h"
 
 #include "base/clock.h"
+#include "base/folder.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -21,7 +22,7 @@ void gess__run_log(const gess_run *run, const char *format, ...)
     if (run->on_log != NULL) run->on_log(run->on_log_user, line);
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
-    FILE *file = fopen(path, "a");
+    FILE *file = gess__folder_stream(run->folder, path, "a");
     if (file == NULL) return;
     fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
     fclose(file);

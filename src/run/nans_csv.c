@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/csv.h"
+#include "base/folder.h"
 #include "base/mem.h"
 #include "model/model.h"
 #include "run/directory.h"
@@ -50,7 +51,7 @@ static int write_points(const gess_run *run, const gess__nans *all, gess_error *
 {
     char path[4096];
     GESS_TRY(gess__directory_path(run->directory, "nans.csv", path, sizeof path, err));
-    FILE *file = fopen(path, "w");
+    FILE *file = gess__folder_stream(run->folder, path, "w");
     if (file == NULL) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     put_points(run, all, file);
     int bad = ferror(file);

@@ -56,22 +56,53 @@ status=$?
 [ $status -eq 5 ] || fail "SIGXFSZ: status $status"
 says 'cannot write .*limited/'
 
-# ---- the directory is removed and made again by another run ----
-"$gess" sample wishart:dim=50 --chains 16 --warmup 5 --draws 1e9 --checkpoint-every 50 -q -o reused > out 2> err &
-writer=$!
-tries=0
-until [ -s reused/checkpoint ] || [ $tries -ge 500 ]; do
-    tries=$((tries + 1))
-    sleep 0.02
-done
-rm -rf reused
+# ---- the directory is removed and made again by another run; it is moved away; a file of it becomes a link ----
+# begin_long: a run without end, in reused, that has sampled
+begin_long()
+{
+    "$gess" sample wishart:dim=50 --chains 16 --warmup 5 --draws 1e9 --checkpoint-every 50 -q -o reused > out 2> err &
+    writer=$!
+    tries=0
+    until [ -s reused/checkpoint.old ] || [ $tries -ge 500 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+}
+# end_long PATTERN: it has ended with 5 and this message
+end_long()
+{
+    wait $writer
+    status=$?
+    [ $status -eq 5 ] || fail "the first run: status $status"
+    says "$1"
+}
+begin_long
+until rm -rf reused 2> rm.txt; do :; done # the run may make a file in between
 # shellcheck disable=SC2086
-"$gess" sample funnel $options -q -o reused || fail "the other run"
-wait $writer
-status=$?
-[ $status -eq 5 ] || fail "the first run: status $status"
-says 'reused/(lock|draws.gess) is no longer the file of this run'
+"$gess" sample funnel $options -q -o reused 2> other.txt || fail "the other run: $(cat other.txt)"
+end_long 'reused.* is no longer the (file|directory) of this run|cannot create reused/checkpoint.tmp'
 cmp before/draws.gess reused/draws.gess || fail "two runs were mixed"
+for file in config.json checkpoint; do
+    [ -e "reused/$file" ] || fail "$file of the other run is gone"
+done
+try 0 "$gess" resume reused -q
+rm -rf reused
+
+begin_long
+mv reused moved
+mkdir reused
+end_long 'reused is no longer the directory of this run: it was moved'
+[ -z "$(ls reused)" ] || fail "files in a directory that is not the run's: $(ls reused)"
+try 3 "$gess" resume moved --max-time 0.5s -q
+rm -rf reused moved
+
+begin_long
+echo precious > precious.txt
+ln -sf ../precious.txt reused/checkpoint.tmp
+ln -sf ../precious.txt reused/log.txt
+end_long 'cannot create reused/checkpoint.tmp: '
+grep -q '^precious$' precious.txt || fail "a link was followed"
+rm -rf reused
 
 # ---- a config.json that names a plug-in elsewhere ----
 build good

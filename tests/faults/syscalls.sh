@@ -10,7 +10,7 @@ set -u
 export GESS_NO_SUPERVISOR=1 # a parent would make calls of its own
 case $1 in */*) gess=$(cd "$(dirname "$1")" && pwd)/$(basename "$1") ;; *) gess=$1 ;; esac
 step=${2:-1}
-calls='mkdir openat write pwrite64 ftruncate fsync close rename link unlink'
+calls='mkdir mkdirat openat write pwrite64 ftruncate fsync close rename renameat linkat unlink unlinkat'
 list=$(echo "$calls" | tr ' ' ',')
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -132,7 +132,7 @@ rm -rf stage before
 
 # ---- a resumed run, killed after its second checkpoint ----
 rm -rf run
-sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=6
+sample strace -f -o now.txt -e trace=renameat -e inject=renameat:signal=KILL:when=6
 [ -e run/checkpoint.old ] || exit 1
 mv run stage
 every 'a run that goes on' resume
@@ -140,7 +140,7 @@ every 'a run that goes on' resume
 # ---- a run with only its config.json ----
 rm -rf stage
 rm -rf run
-sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=2
+sample strace -f -o now.txt -e trace=renameat -e inject=renameat:signal=KILL:when=2
 if [ ! -e run/config.json ] || [ -e run/checkpoint ]; then exit 1; fi
 mv run stage
 every 'a run that was killed before its first checkpoint' resume
@@ -148,7 +148,7 @@ every 'a run that was killed before its first checkpoint' resume
 # ---- a run whose newest checkpoint is damaged ----
 rm -rf stage
 rm -rf run
-sample strace -f -o now.txt -e trace=rename -e inject=rename:signal=KILL:when=6
+sample strace -f -o now.txt -e trace=renameat -e inject=renameat:signal=KILL:when=6
 rm -f run/checkpoint.tmp
 cp run/checkpoint.old run/good
 cp run/checkpoint.old run/checkpoint

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/archive.h"
+#include "base/folder.h"
 #include "draws/draws.h"
 #include "run/config.h"
 #include "run/run.h"
@@ -402,7 +403,7 @@ static void test_annealing_contents(gess_options *options, size_t *refused, size
         gess_run *run = NULL;
         unsigned char kept = a.bytes[at];
         a.bytes[at] ^= changes[at % CHANGES];
-        assert_int_equal(gess__archive_save(&a, folder, "checkpoint", &err), GESS_OK);
+        assert_int_equal(gess__archive_save(&a, GESS__NO_FOLDER, folder, "checkpoint", &err), GESS_OK);
         a.bytes[at] = kept;
         unlink(path_of("checkpoint.old"));
         int status = gess_run_resume(&run, model, options, folder, &err);

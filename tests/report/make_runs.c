@@ -9,6 +9,7 @@
  *   most    more columns than are plotted, with the longest names
  *   circle  x1 is an angle of 0.105 and a spread of 0.094, on [0, 2π): some draws are beyond the seam
  *   large   100 chains of 20,000 draws of 50 parameters: 816 MB */
+#include "base/folder.h"
 #include "base/mem.h"
 #include "draws/writer.h"
 
@@ -112,7 +113,7 @@ static int write_run(const kind *k, const char *path, gess_error *err)
     GESS_ALLOC(&now, k->chains * k->columns, err);
     GESS_ALLOC(&rows, k->chains * k->columns * 50, err);
     for (size_t j = 0; j < k->columns; j++) names[j] = name_of(k, j);
-    GESS_TRY(gess__writer_new(&writer, path, k->chains, 1, &start, k->columns, names, 1, err));
+    GESS_TRY(gess__writer_new(&writer, GESS__NO_FOLDER, path, k->chains, 1, &start, k->columns, names, 1, err));
     for (uint64_t first = 0; first < k->draws; first += 50) {
         uint64_t draws = k->draws - first < 50 ? k->draws - first : 50;
         fill(k, now, first, draws, rows);

@@ -3,6 +3,7 @@
 #ifndef GESS_TESTS_RAW_STORE_H
 #define GESS_TESTS_RAW_STORE_H
 
+#include "base/folder.h"
 #include "draws/writer.h"
 
 #include <stdio.h>
@@ -30,7 +31,7 @@ static inline int raw_new(const char *path, size_t chains, size_t columns, const
 {
     const size_t one_group[] = {0};
     gess__writer *writer = NULL;
-    int status = gess__writer_new(&writer, path, chains, 1, one_group, columns, names, thin, NULL);
+    int status = gess__writer_new(&writer, GESS__NO_FOLDER, path, chains, 1, one_group, columns, names, thin, NULL);
     if (status == GESS_OK) status = gess__writer_sync(writer, NULL);
     gess__writer_free(writer);
     return status;

@@ -1,4 +1,5 @@
 /* Starts from the draws of another run: which draws are taken, by default and with --best, and what is refused. */
+#include "base/folder.h"
 #include "base/options.h"
 #include "draws/writer.h"
 #include "model/model.h"
@@ -61,7 +62,8 @@ static void write_run(uint64_t draws, const char *b, const char *text)
     double used[CHAINS * DRAWS * COLUMNS];
     for (size_t c = 0; c < CHAINS; c++)
         memcpy(used + c * draws * COLUMNS, row_of(c, 0), draws * COLUMNS * sizeof(double));
-    assert_int_equal(gess__writer_new(&writer, store, CHAINS, 1, &start, COLUMNS, names, 1, &err), GESS_OK);
+    assert_int_equal(gess__writer_new(&writer, GESS__NO_FOLDER, store, CHAINS, 1, &start, COLUMNS, names, 1, &err),
+                     GESS_OK);
     if (draws > 0) assert_int_equal(gess__writer_append(writer, 0, CHAINS, 0, draws, used, &err), GESS_OK);
     assert_int_equal(gess__writer_sync(writer, &err), GESS_OK);
     gess__writer_free(writer);

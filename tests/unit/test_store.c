@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/folder.h"
 #include "draws/draws.h"
 #include "draws/writer.h"
 #include "unit/raw_store.h"
@@ -149,7 +150,8 @@ static void portions(void **state)
     size_t first_size = 0;
     for (int way = 0; way < 4; way++) {
         gess__writer *w = NULL;
-        assert_int_equal(gess__writer_new(&w, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err), GESS_OK);
+        assert_int_equal(gess__writer_new(&w, GESS__NO_FOLDER, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err),
+                         GESS_OK);
         uint64_t unit = gess__writer_unit(w), total = 2 * unit + unit / 3,
                  portion = way == 0   ? total
                            : way == 1 ? 777
@@ -168,7 +170,8 @@ static void portions(void **state)
                 assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
                 gess__writer_free(w);
                 a.reading = 1;
-                assert_int_equal(gess__writer_reopen(&w, path, CHAINS, 2, in_groups, COLUMNS, &err), GESS_OK);
+                assert_int_equal(gess__writer_reopen(&w, GESS__NO_FOLDER, path, CHAINS, 2, in_groups, COLUMNS, &err),
+                                 GESS_OK);
                 assert_int_equal(gess__writer_archive(w, &a, &err), GESS_OK);
                 assert_true(!a.bad && a.at == a.size);
                 gess__archive_free(&a);
@@ -200,13 +203,15 @@ static void writer_refuses(void **state)
     gess_error err = {0};
     gess__writer *w = NULL;
     double rows[CHAINS * COLUMNS] = {0};
-    assert_int_equal(gess__writer_new(&w, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err), GESS_OK);
+    assert_int_equal(gess__writer_new(&w, GESS__NO_FOLDER, path, CHAINS, 2, in_groups, COLUMNS, names, 7, &err),
+                     GESS_OK);
     assert_int_equal(gess__writer_append(w, 0, CHAINS, 0, 1, rows, &err), GESS_ERR_INTERNAL);      /* not a group */
     assert_int_equal(gess__writer_append(w, 0, FIRST_GROUP, 1, 1, rows, &err), GESS_ERR_INTERNAL); /* draw 0 is lost */
     gess__writer_free(w);
     /* a file shorter than the checkpoint knows */
     gess__archive a = {0};
-    assert_int_equal(gess__writer_new(&w, path, CHAINS, 1, all_together, COLUMNS, names, 7, &err), GESS_OK);
+    assert_int_equal(gess__writer_new(&w, GESS__NO_FOLDER, path, CHAINS, 1, all_together, COLUMNS, names, 7, &err),
+                     GESS_OK);
     uint64_t unit = gess__writer_unit(w);
     give(w, 0, CHAINS, 0, unit);
     assert_int_equal(gess__writer_sync(w, &err), GESS_OK);
@@ -214,7 +219,7 @@ static void writer_refuses(void **state)
     gess__writer_free(w);
     assert_int_equal(truncate(path, file_size() - 1), 0);
     a.reading = 1;
-    assert_int_equal(gess__writer_reopen(&w, path, CHAINS, 1, all_together, COLUMNS, &err), GESS_OK);
+    assert_int_equal(gess__writer_reopen(&w, GESS__NO_FOLDER, path, CHAINS, 1, all_together, COLUMNS, &err), GESS_OK);
     assert_int_equal(gess__writer_archive(w, &a, &err), GESS_ERR_FILE);
     assert_non_null(strstr(err.text, path));
     gess__writer_free(w);
@@ -369,7 +374,8 @@ static void cannot_write(void **state)
     (void)state;
     gess__writer *w;
     gess_error err = {0};
-    assert_int_equal(gess__writer_new(&w, "no/such/folder/draws.gess", 1, 1, all_together, COLUMNS, names, 1, &err),
+    assert_int_equal(gess__writer_new(&w, GESS__NO_FOLDER, "no/such/folder/draws.gess", 1, 1, all_together, COLUMNS,
+                                      names, 1, &err),
                      GESS_ERR_FILE);
     assert_non_null(strstr(err.text, "no/such/folder/draws.gess"));
     gess__writer_free(w);
@@ -378,7 +384,7 @@ static void cannot_write(void **state)
     FILE *full = fopen("/dev/full", "wb");
     if (full == NULL) skip();
     fclose(full);
-    int status = gess__writer_new(&w, "/dev/full", CHAINS, 1, all_together, COLUMNS, names, 1, &err);
+    int status = gess__writer_new(&w, GESS__NO_FOLDER, "/dev/full", CHAINS, 1, all_together, COLUMNS, names, 1, &err);
     static double rows[CHAINS * COLUMNS * 20000];
     if (status == GESS_OK) status = gess__writer_append(w, 0, CHAINS, 0, 20000, rows, &err);
     if (status == GESS_OK) status = gess__writer_sync(w, &err);
@@ -394,7 +400,8 @@ static void names_not_utf8(void **state)
     static const char *const broken[] = {"lp__", "x", "\xff\xfe"};
     gess__writer *w;
     gess_error err = {0};
-    assert_int_not_equal(gess__writer_new(&w, path, 1, 1, all_together, COLUMNS, broken, 1, &err), GESS_OK);
+    assert_int_not_equal(gess__writer_new(&w, GESS__NO_FOLDER, path, 1, 1, all_together, COLUMNS, broken, 1, &err),
+                         GESS_OK);
     assert_non_null(strstr(err.text, "UTF-8"));
     gess__writer_free(w);
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/folder.h"
 #include "draws/writer.h"
 #include "report/verdict.h"
 
@@ -266,7 +267,8 @@ static void from_a_file(void **unused)
     for (size_t c = 0; c < CHAINS; c++)
         for (size_t i = 0; i < DRAWS; i++)
             for (size_t j = 0; j < COLUMNS; j++) rows[(c * DRAWS + i) * COLUMNS + j] = chain(j, c)[i];
-    assert_int_equal(gess__writer_new(&writer, path, CHAINS, 1, &start, COLUMNS, (const char *const *)names, 1, &err),
+    assert_int_equal(gess__writer_new(&writer, GESS__NO_FOLDER, path, CHAINS, 1, &start, COLUMNS,
+                                      (const char *const *)names, 1, &err),
                      GESS_OK);
     assert_int_equal(gess__writer_append(writer, 0, CHAINS, 0, DRAWS, rows, &err), GESS_OK);
     assert_int_equal(gess__writer_sync(writer, &err), GESS_OK);
