@@ -1,5 +1,7 @@
 """EnsembleSampler: emcee's interface, and where it differs."""
 import pickle
+import subprocess
+import sys
 import warnings
 
 import densities
@@ -226,7 +228,7 @@ def test_zeus_keywords():
 
 
 def test_warning_is_said_once(monkeypatch):
-    monkeypatch.setattr(gess.emcee._ensemble, "_warned", False)
+    monkeypatch.setattr(gess.emcee.ensemble, "_warned", False)
     with pytest.warns(DifferenceWarning, match="reset"):
         chain(2)
     with warnings.catch_warnings():
@@ -242,6 +244,31 @@ def test_autocorrelation_time_is_emcees():
 
 
 def test_modules_of_emcee():
-    assert gess.emcee.backends is emcee.backends and gess.emcee.moves is emcee.moves
+    from gess.emcee.backends import hdf
+    from gess.emcee.ensemble import EnsembleSampler as the_same
+    from gess.emcee.model import Model
+
+    assert gess.emcee.backends.HDFBackend is emcee.backends.HDFBackend is hdf.HDFBackend
+    assert gess.emcee.moves.StretchMove is emcee.moves.StretchMove and Model._fields == emcee.model.Model._fields
+    assert the_same is EnsembleSampler and gess.emcee.state.State is State and gess.emcee.__version__
+    assert gess.emcee.backends.get_test_backends()[0] is Backend
     with pytest.raises(AttributeError):
         gess.emcee.nothing
+
+
+def test_without_emcee():
+    script = """
+import sys
+sys.modules["emcee"] = None
+import numpy as np
+import gess.emcee as emcee
+moves = [(emcee.moves.DEMove(), 0.8), (emcee.moves.DESnookerMove(), 0.2)]
+sampler = emcee.EnsembleSampler(16, 2, lambda x: -0.5 * float(x @ x), moves=moves, backend=emcee.backends.Backend())
+sampler.run_mcmc(np.random.randn(16, 2), 20)
+try:
+    emcee.backends.HDFBackend("chain.h5")
+except ImportError as error:
+    print(error, sampler.get_chain().shape)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
+    assert done.stdout == "the HDF file is emcee's own: pip install emcee h5py (20, 16, 2)\n", done.stderr

@@ -10,7 +10,7 @@ import numpy as np
 
 from gess._library import Floats
 from gess.emcee._engine import Engine
-from gess.emcee._state import Backend, State
+from gess.emcee.state import Backend, State
 
 logger = logging.getLogger(__name__)
 
