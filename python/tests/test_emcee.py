@@ -256,6 +256,13 @@ def test_modules_of_emcee():
         gess.emcee.nothing
 
 
+def test_moves_of_other_dimensions_are_refused():
+    for moves in (emcee.moves.GaussianMove(np.ones(2)), [(emcee.moves.GaussianMove(np.ones(4)), 1.0)]):
+        with pytest.raises(ValueError, match="mismatch"):
+            chain(5, moves=moves)
+    chain(5, moves=[(emcee.moves.GaussianMove(np.ones(3)), 0.5), (emcee.moves.StretchMove(), 0.5)])
+
+
 def test_without_emcee():
     script = """
 import sys

@@ -84,6 +84,14 @@ def check_names(names: Union[Sequence[str], Mapping[str, Any]], ndim: int, vecto
     return dict(names)
 
 
+def check_moves(moves: Any, ndim: int) -> None:
+    """Refuses moves that were made for another number of parameters, as emcee does."""
+    for entry in moves if isinstance(moves, (list, tuple)) else [moves]:
+        move = entry[0] if isinstance(entry, (list, tuple)) and entry else entry
+        if getattr(move, "ndim", None) not in (None, ndim):
+            raise ValueError(f"Dimension mismatch in proposal: a move has {move.ndim} dimensions, the sampler {ndim}")
+
+
 def as_float(value: Any) -> float:
     if np.isscalar(value):
         return float(value)  # type: ignore[arg-type]
@@ -268,6 +276,7 @@ class EnsembleSampler:
             raise ValueError("incompatible input dimensions")
         if state.log_prob is not None and np.any(np.isnan(state.log_prob)):
             raise ValueError("The initial log_prob was NaN")
+        check_moves(self._moves, self.ndim)
         coords = np.ascontiguousarray(state.coords, dtype=np.float64)
         if self._engine is not None and np.array_equal(coords, self._engine.last):
             return self._engine
