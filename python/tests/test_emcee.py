@@ -40,6 +40,7 @@ def test_shapes_and_slices():
     assert np.allclose(sampler.get_log_prob(), -0.5 * (sampler.get_chain() ** 2).sum(-1))
     assert sampler.acceptance_fraction.shape == (32,) and sampler.get_autocorr_time(quiet=True).shape == (3,)
     assert sampler.get_blobs() is None
+    assert np.array_equal(sampler.get_chain(thin=int(0.5 * 1.1)), sampler.get_chain())
 
 
 def test_seed_of_numpy_decides():
@@ -71,6 +72,18 @@ def test_steps_do_not_depend_on_how_they_are_asked_for():
     thinned = EnsembleSampler(32, 3, log_prob)
     thinned.run_mcmc(coords, 20, thin_by=3)
     assert np.array_equal(thinned.get_chain(), whole[2::3])
+
+
+def test_few_steps_are_made_in_advance():
+    """A loop over sample() may end anywhere: what it has not asked for is hardly evaluated."""
+    sampler = EnsembleSampler(32, 3, log_prob)
+    for i, _ in enumerate(sampler.sample(start(), iterations=10**6), 1):
+        if i == 200:
+            break
+    looped = sampler.ncall
+    sampler = EnsembleSampler(32, 3, log_prob)
+    sampler.run_mcmc(start(), 200)
+    assert looped < 1.25 * sampler.ncall
 
 
 def test_steps_after_reset_are_frozen():

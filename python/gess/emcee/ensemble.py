@@ -185,7 +185,7 @@ class EnsembleSampler:
         self.ncall = 0
         self._moves = moves
         self._engine: Optional[Engine] = None
-        self._frozen = False
+        self._wants_all = False  # all steps that sample() was asked for will be taken
         self._previous_state: Any = None
         self.backend = Backend() if backend is None else backend
         self._random = np.random.mtrand.RandomState()
@@ -359,6 +359,8 @@ class EnsembleSampler:
         for i in count() if iterations is None else range(iterations):
             for _ in range(yield_step):
                 left = yield_step if iterations is None else iterations * yield_step - made
+                if not self._wants_all:  # the caller may stop anywhere, and steps made in advance would be lost
+                    left = min(left, max(yield_step, made // 10))
                 state, moved = self._next_state(engine, left)
                 made += 1
                 if saved is not None and made == 1:
@@ -385,9 +387,13 @@ class EnsembleSampler:
             initial_state = self._previous_state
         functions = [] if callbacks is None else callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
         results = None
-        for results in self.sample(initial_state, iterations=nsteps, **kwargs):
-            if functions and any([f(self.iteration - 1, self.get_chain(), self.get_log_prob()) for f in functions]):
-                break
+        self._wants_all = not functions
+        try:
+            for results in self.sample(initial_state, iterations=nsteps, **kwargs):
+                if functions and any([f(self.iteration - 1, self.get_chain(), self.get_log_prob()) for f in functions]):
+                    break
+        finally:
+            self._wants_all = False
         self._previous_state = results
         return results
 
@@ -411,6 +417,9 @@ class EnsembleSampler:
         return self.get_value("blobs", **kwargs)
 
     def get_value(self, name: str, **kwargs: Any) -> Any:
+        """Stored values. thin=0 is 1: scripts thin by int(0.5 * tau), and tau is often below 2 here."""
+        if kwargs.get("thin") == 0:
+            kwargs["thin"] = 1
         return self.backend.get_value(name, **kwargs)
 
     def get_last_sample(self, **kwargs: Any) -> Any:
