@@ -53,7 +53,7 @@ build_libraries()
         -DJANSSON_BUILD_DOCS=OFF -DJANSSON_WITHOUT_TESTS=ON -DJANSSON_EXAMPLES=OFF > /dev/null
     cmake --build "$prefix/jansson" --target install > /dev/null
     (cd "$work"/sources/zlib-* && mkdir -p "$prefix/zlib" && for file in *.c; do
-        "$prefix/bin/cc" -O2 -fPIC -DHAVE_UNISTD_H -c "$file" -o "$prefix/zlib/${file%.c}.o"
+        "$prefix/bin/cc" -O2 -w -fPIC -DHAVE_UNISTD_H -c "$file" -o "$prefix/zlib/${file%.c}.o"
     done && cp zlib.h zconf.h "$prefix/include")
     "$prefix/bin/ar" rcs "$prefix/lib/libz.a" "$prefix"/zlib/*.o
     printf 'Name: zlib\nDescription: zlib\nVersion: 1.2.13\nCflags: -I%s\nLibs: -L%s -lz\n' "$prefix/include" \

@@ -12,9 +12,9 @@ _os.environ.setdefault("GESS_DATA", _os.path.join(_os.path.dirname(__file__), "d
 
 from gess._library import (Error, FileError, InternalError, ModelError, UsageError, models, options,  # noqa: E402
                            version)
-from gess._result import Result, Summary, Verdict, load  # noqa: E402
+from gess._result import Evidence, Result, Summary, Verdict, compare, load  # noqa: E402
 from gess._sample import sample  # noqa: E402
 
 __version__ = version()
-__all__ = ["Error", "FileError", "InternalError", "ModelError", "Result", "Summary", "UsageError", "Verdict", "load",
-           "models", "options", "sample", "version"]
+__all__ = ["Error", "Evidence", "FileError", "InternalError", "ModelError", "Result", "Summary", "UsageError", "Verdict", "compare",
+           "load", "models", "options", "sample", "version"]

@@ -51,7 +51,7 @@ class Summary:
     summary["x1"]["mean"] is a figure, summary.column("r_hat") an array; print() and notebooks show the table.
     """
 
-    SHOWN = ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "r_hat")
+    SHOWN = ("mean", "sd", "mcse_mean", "q5", "q50", "q95", "ess_bulk", "ess_tail", "r_hat", "r_hat_nested")
 
     def __init__(self, pointer: Any) -> None:
         handle, err = Handle(pointer, lib.gess_summary_free), new_error()
@@ -116,6 +116,11 @@ class Finding(NamedTuple):
     advice: str
 
 
+def read_finding(finding: Any) -> Finding:
+    level = ("note", "warning", "failure")[finding.level]
+    return Finding(level, text(finding.code), text(finding.text), text(finding.advice))
+
+
 class Verdict:
     """Whether a run can be trusted; it is true if so. print() shows why, and what to do."""
 
@@ -131,8 +136,7 @@ class Verdict:
         self.findings: List[Finding] = []
         for index in range(result.findings):
             check(lib.gess_verdict_finding(handle.pointer, index, finding, ffi.sizeof("gess_finding"), err), err)
-            level = ("note", "warning", "failure")[finding.level]
-            self.findings.append(Finding(level, text(finding.code), text(finding.text), text(finding.advice)))
+            self.findings.append(read_finding(finding))
         words = ffi.new("char **")
         check(lib.gess_verdict_text(handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
         self._text = take_text(words)
@@ -144,6 +148,61 @@ class Verdict:
         return self._text
 
     __repr__ = __str__
+
+
+class Evidence:
+    """The log of the integral of a density, with its standard error; it is true if it can be trusted.
+
+    The fields of gess_evidence_result in <gess/draws.h> are attributes, NaN if they are not known: log_evidence, se,
+    evals, second_log_evidence, k_hat, … `reasons` says why it is refused. print() shows all of it.
+    """
+
+    log_evidence: float
+    se: float
+    refused: bool
+
+    def __init__(self, pointer: Any) -> None:
+        self._handle, err = Handle(pointer, lib.gess_evidence_free), new_error()
+        result, finding = ffi.new("gess_evidence_result *"), ffi.new("gess_finding *")
+        check(lib.gess_evidence_info(self._handle.pointer, result, ffi.sizeof("gess_evidence_result"), err), err)
+        self.figures: Dict[str, Any] = fields(result, "gess_evidence_result")
+        self.reasons: List[Finding] = []
+        for index in range(self.figures.pop("reasons")):
+            check(lib.gess_evidence_reason(self._handle.pointer, index, finding, ffi.sizeof("gess_finding"), err), err)
+            self.reasons.append(read_finding(finding))
+        self.figures["refused"] = bool(self.figures["refused"])
+        words = ffi.new("char **")
+        check(lib.gess_evidence_text(self._handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
+        self._text = take_text(words)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.__dict__["figures"][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def __bool__(self) -> bool:
+        return not self.refused
+
+    def __str__(self) -> str:
+        return self._text
+
+    __repr__ = __str__
+
+
+def compare(*evidences: Evidence) -> str:
+    """The log Bayes factors of two evidences or more against the best of them, in words.
+
+    >>> import gess
+    >>> wide = gess.sample(lambda x: -0.5 * float(x @ x) / 4, dim=2, seed=3)
+    >>> narrow = gess.sample(lambda x: -0.5 * float(x @ x), dim=2, seed=3)
+    >>> len(gess.compare(wide.evidence(), narrow.evidence())) > 0
+    True
+    """
+    pointers = ffi.new("gess_evidence *[]", [evidence._handle.pointer for evidence in evidences])
+    words, err = ffi.new("char **"), new_error()
+    check(lib.gess_compare_text(len(evidences), pointers, lib.GESS_FORMAT_TEXT, words, err), err)
+    return take_text(words)
 
 
 class Result:
@@ -242,6 +301,26 @@ class Result:
         """Whether the run can be trusted, and what to do if not."""
         return Verdict(self.directory, self.summary())
 
+    def evidence(self, target_error: float = 0.0, max_evals: int = 0, processes: Optional[int] = None,
+                 model: Any = None, density: Optional[Dict[str, Any]] = None) -> Evidence:
+        """The log evidence: the log of the integral of the density, by bridge sampling with some thousand evaluations.
+
+        target_error: the standard error to reach, 0.02 or what the run's options say by default; max_evals: at most so
+        many evaluations. What was evaluated is kept in the run directory and not evaluated again. A run that
+        gess.load() opened needs its function again, as for resume().
+
+        >>> import gess, math
+        >>> result = gess.sample(lambda x: -0.5 * float(x @ x), dim=2, seed=3)
+        >>> evidence = result.evidence()
+        >>> bool(evidence) and abs(evidence.log_evidence - math.log(2 * math.pi)) < 4.5 * evidence.se
+        True
+        """
+        from gess import _sample
+
+        settings = ffi.new("gess_evidence_settings *")
+        settings.target_error, settings.max_evals = target_error, max_evals
+        return _sample.find_evidence(self._find_target(model, density), self, settings, processes)
+
     def report(self, path: Optional[Path] = None) -> str:
         """Writes a page with plots for a browser, and returns its path. Without a path it is in the run directory."""
         if path is None and self.temporary:
@@ -276,19 +355,20 @@ class Result:
         """
         from gess import _sample
 
-        target = self._target
-        if model is not None:
-            target = _sample.target_of(model, settings.pop("density", {}))
-        if target is None:
-            target = self._open_target()
+        target = self._find_target(model, settings.pop("density", None))
         values = {"draws": draws, **settings}
         if values.get("threads") is None:
             values["threads"] = target.threads(processes)
         return _sample.resume_target(target, self, values, processes, progress)
 
-    def _open_target(self) -> "Target":
+    def _find_target(self, model: Any, density: Optional[Dict[str, Any]]) -> "Target":
+        """The model of the run: given again, the one that it was made with, or the one that config.json names."""
         from gess import _sample
 
+        if model is not None:
+            return _sample.target_of(model, density or {})
+        if self._target is not None:
+            return self._target
         specification, options = read_config(os.path.join(self.directory, "config.json"))
         return _sample.open_target(specification, options)
 

@@ -174,19 +174,35 @@ class Run:
     def stop(self) -> None:
         lib.gess_stop(self.handle.pointer)
 
+    def evidence(self, settings: Any) -> Any:
+        """A handle of the evidence of a run that was opened to be resumed. Control-C ends it."""
+        pointer, err = ffi.new("gess_evidence **"), new_error()
+        size = ffi.sizeof("gess_evidence_settings")
+        status = self._taking_signals(
+            lambda: self._finish(lib.gess_evidence_new(pointer, self.handle.pointer, settings, size, err), err))
+        if status == STOPPED:
+            raise KeyboardInterrupt
+        return pointer[0]
+
+    def _taking_signals(self, call: Callable[[], int]) -> int:
+        """A call during which Control-C stops the run; only the main thread can take it."""
+        if threading.current_thread() is not threading.main_thread():
+            return call()
+        before = signal.getsignal(signal.SIGINT)
+        if before is not signal.default_int_handler:
+            return call()
+        signal.signal(signal.SIGINT, self._interrupt)
+        try:
+            return call()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
     def go(self, own_thread: bool) -> int:
         """Runs to the end or to a stop. In the main thread, Control-C stops the run and keeps its draws; a second one
         raises KeyboardInterrupt at once. `own_thread`: the run gets a thread, so that this one can take signals."""
         if threading.current_thread() is not threading.main_thread():
             return self._go()
-        before = signal.getsignal(signal.SIGINT)
-        if before is not signal.default_int_handler:
-            return self._go_in_thread() if own_thread else self._go()
-        signal.signal(signal.SIGINT, self._interrupt)
-        try:
-            return self._go_in_thread() if own_thread else self._go()
-        finally:
-            signal.signal(signal.SIGINT, before)
+        return self._taking_signals(self._go_in_thread if own_thread else self._go)
 
     def _interrupt(self, number: int, frame: Any) -> None:
         if self.interrupted:

@@ -1,13 +1,14 @@
 """gess.sample(): a run with a density of any kind."""
 from __future__ import annotations
 
+import contextlib
 import csv
 import inspect
 import os
 import shutil
 import tempfile
 import weakref
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from gess._density import Density, Model, address_of, new_model, open_model
 from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, new_options, options, read_config)
 from gess._priors import Distributions, read_prior
 from gess._processes import Workers
-from gess._result import Result
+from gess._result import Evidence, Result
 from gess._run import ProgressLine, Run, wants_progress
 
 Bounds = Union[Mapping[str, Tuple[float, float]], Sequence[Tuple[float, float]]]
@@ -180,15 +181,26 @@ def write_starts(starts: Any, folder: str, names: Optional[Sequence[str]]) -> st
     return path
 
 
+@contextlib.contextmanager
+def worker_processes(target: Target, processes: Optional[int]) -> Iterator[Optional[Workers]]:
+    """Lets processes evaluate a function, if there are to be any."""
+    density = target.model.density
+    if target.make_workers is None or not processes or density is None:
+        yield None
+        return
+    workers = target.make_workers(processes)
+    density.batch = workers.evaluate
+    try:
+        yield workers
+    finally:
+        workers.close()
+        density.batch = target.batch
+
+
 def run_target(target: Target, directory: str, values: Dict[str, Any], processes: Optional[int],
                progress: Optional[bool], temporary: bool, resume: bool = False) -> Result:
     """Runs to the end, to a stop, or to an exception, which gets the draws so far as the attribute gess_result."""
-    workers = None
-    density = target.model.density
-    if target.make_workers is not None and processes and density is not None:
-        workers = target.make_workers(processes)
-        density.batch = workers.evaluate
-    try:
+    with worker_processes(target, processes) as workers:
         handle = new_options(values)
         run = Run(target.model, handle, directory, resume)
         run.kill = workers.close if workers is not None else None
@@ -209,11 +221,18 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
         result.take_summary(run.handle.pointer)
         run.free()
         return result
-    finally:
-        if workers is not None:
-            workers.close()
-        if density is not None and target.batch is not None:
-            density.batch = target.batch
+
+
+def find_evidence(target: Target, result: Result, settings: Any, processes: Optional[int]) -> Evidence:
+    """The evidence of the run of a result."""
+    values = stored_options(result.directory)
+    values["threads"] = target.threads(processes)
+    with worker_processes(target, processes):
+        run = Run(target.model, new_options(values), result.directory, resume=True)
+        try:
+            return Evidence(run.evidence(settings))
+        finally:
+            run.free()
 
 
 def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[str]] = None,

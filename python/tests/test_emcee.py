@@ -1,5 +1,7 @@
 """EnsembleSampler: emcee's interface, and where it differs."""
 import pickle
+import subprocess
+import sys
 import warnings
 
 import densities
@@ -38,6 +40,7 @@ def test_shapes_and_slices():
     assert np.allclose(sampler.get_log_prob(), -0.5 * (sampler.get_chain() ** 2).sum(-1))
     assert sampler.acceptance_fraction.shape == (32,) and sampler.get_autocorr_time(quiet=True).shape == (3,)
     assert sampler.get_blobs() is None
+    assert np.array_equal(sampler.get_chain(thin=int(0.5 * 1.1)), sampler.get_chain())
 
 
 def test_seed_of_numpy_decides():
@@ -69,6 +72,18 @@ def test_steps_do_not_depend_on_how_they_are_asked_for():
     thinned = EnsembleSampler(32, 3, log_prob)
     thinned.run_mcmc(coords, 20, thin_by=3)
     assert np.array_equal(thinned.get_chain(), whole[2::3])
+
+
+def test_few_steps_are_made_in_advance():
+    """A loop over sample() may end anywhere: what it has not asked for is hardly evaluated."""
+    sampler = EnsembleSampler(32, 3, log_prob)
+    for i, _ in enumerate(sampler.sample(start(), iterations=10**6), 1):
+        if i == 200:
+            break
+    looped = sampler.ncall
+    sampler = EnsembleSampler(32, 3, log_prob)
+    sampler.run_mcmc(start(), 200)
+    assert looped < 1.25 * sampler.ncall
 
 
 def test_steps_after_reset_are_frozen():
@@ -226,7 +241,7 @@ def test_zeus_keywords():
 
 
 def test_warning_is_said_once(monkeypatch):
-    monkeypatch.setattr(gess.emcee._ensemble, "_warned", False)
+    monkeypatch.setattr(gess.emcee.ensemble, "_warned", False)
     with pytest.warns(DifferenceWarning, match="reset"):
         chain(2)
     with warnings.catch_warnings():
@@ -242,6 +257,38 @@ def test_autocorrelation_time_is_emcees():
 
 
 def test_modules_of_emcee():
-    assert gess.emcee.backends is emcee.backends and gess.emcee.moves is emcee.moves
+    from gess.emcee.backends import hdf
+    from gess.emcee.ensemble import EnsembleSampler as the_same
+    from gess.emcee.model import Model
+
+    assert gess.emcee.backends.HDFBackend is emcee.backends.HDFBackend is hdf.HDFBackend
+    assert gess.emcee.moves.StretchMove is emcee.moves.StretchMove and Model._fields == emcee.model.Model._fields
+    assert the_same is EnsembleSampler and gess.emcee.state.State is State and gess.emcee.__version__
+    assert gess.emcee.backends.get_test_backends()[0] is Backend
     with pytest.raises(AttributeError):
         gess.emcee.nothing
+
+
+def test_moves_of_other_dimensions_are_refused():
+    for moves in (emcee.moves.GaussianMove(np.ones(2)), [(emcee.moves.GaussianMove(np.ones(4)), 1.0)]):
+        with pytest.raises(ValueError, match="mismatch"):
+            chain(5, moves=moves)
+    chain(5, moves=[(emcee.moves.GaussianMove(np.ones(3)), 0.5), (emcee.moves.StretchMove(), 0.5)])
+
+
+def test_without_emcee():
+    script = """
+import sys
+sys.modules["emcee"] = None
+import numpy as np
+import gess.emcee as emcee
+moves = [(emcee.moves.DEMove(), 0.8), (emcee.moves.DESnookerMove(), 0.2)]
+sampler = emcee.EnsembleSampler(16, 2, lambda x: -0.5 * float(x @ x), moves=moves, backend=emcee.backends.Backend())
+sampler.run_mcmc(np.random.randn(16, 2), 20)
+try:
+    emcee.backends.HDFBackend("chain.h5")
+except ImportError as error:
+    print(error, sampler.get_chain().shape)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
+    assert done.stdout == "the HDF file is emcee's own: pip install emcee h5py (20, 16, 2)\n", done.stderr

@@ -34,6 +34,7 @@ def test_default_run_meets_its_targets_and_is_right():
     for name in result.names:
         figures = summary[name]
         assert abs(figures["mean"]) < 4.5 * figures["mcse_mean"] and abs(figures["sd"] - 1) < 4.5 * figures["mcse_sd"]
+    assert summary.column("r_hat_nested").max() < 1.02 and "r_hat_nested" in summary._repr_html_()
     assert summary.column("r_hat").max() < 1.02 and "<table>" in summary._repr_html_()
 
 
@@ -202,6 +203,39 @@ def test_report_and_export(tmp_path, monkeypatch):
     assert os.listdir(folder)
     with pytest.raises(gess.UsageError):
         result.export("csv")
+
+
+def test_evidence(tmp_path):
+    """Of a function, on processes, from a loaded run, by the command; of a run without draws enough it is refused."""
+    truth = np.log(2 * np.pi)
+    result = gess.sample(densities.normal, 2, seed=4, directory=tmp_path / "run")
+    evidence = result.evidence()
+    assert evidence and abs(evidence.log_evidence - truth) < 4.5 * evidence.se < 0.2
+    assert abs(evidence.second_log_evidence - truth) < 4.5 * evidence.second_se and evidence.evals > 0
+    assert "log evidence" in str(evidence) and (tmp_path / "run" / "evidence.json").exists()
+    with pytest.raises(AttributeError):
+        evidence.speed
+    again = gess.load(tmp_path / "run").evidence(model=densities.normal, density={"dim": 2}, processes=2)
+    assert again.log_evidence == evidence.log_evidence
+    named = gess.sample("gaussian:dim=2", seed=4, directory=tmp_path / "named")
+    out = subprocess.run([sys.executable, "-m", "gess", "evidence", named.directory, "--json"], capture_output=True, text=True)
+    assert json.loads(out.stdout)["log_evidence"] == gess.load(named.directory).evidence().log_evidence
+    words = gess.compare(evidence, named.evidence())
+    assert words.count("\n") > 1
+    short = gess.sample(densities.normal, 2, chains=4, warmup=5, draws=2).evidence()
+    assert not short and short.refused and short.reasons[0].text and np.isnan(short.log_evidence)
+    left = [500]
+
+    def fails(x):
+        left[0] -= 1
+        if left[0] < 0:
+            raise ArithmeticError("no value here")
+        return densities.normal(x)
+
+    fails.__name__ = "normal"  # a run is resumed with the function that it was made with
+    (tmp_path / "run" / "evidence.values").unlink()
+    with pytest.raises(ArithmeticError, match="no value here"):
+        gess.load(tmp_path / "run").evidence(model=fails, density={"dim": 2})
 
 
 def test_to_emcee():

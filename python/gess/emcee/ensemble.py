@@ -10,7 +10,7 @@ import numpy as np
 
 from gess._library import Floats
 from gess.emcee._engine import Engine
-from gess.emcee._state import Backend, State
+from gess.emcee.state import Backend, State
 
 logger = logging.getLogger(__name__)
 
@@ -82,6 +82,14 @@ def check_names(names: Union[Sequence[str], Mapping[str, Any]], ndim: int, vecto
         indices.extend(value if isinstance(value, list) else [value])
     assert set(indices) == set(range(ndim)), f"not all values appear -- set should be 0 to {ndim - 1}"
     return dict(names)
+
+
+def check_moves(moves: Any, ndim: int) -> None:
+    """Refuses moves that were made for another number of parameters, as emcee does."""
+    for entry in moves if isinstance(moves, (list, tuple)) else [moves]:
+        move = entry[0] if isinstance(entry, (list, tuple)) and entry else entry
+        if getattr(move, "ndim", None) not in (None, ndim):
+            raise ValueError(f"Dimension mismatch in proposal: a move has {move.ndim} dimensions, the sampler {ndim}")
 
 
 def as_float(value: Any) -> float:
@@ -177,7 +185,7 @@ class EnsembleSampler:
         self.ncall = 0
         self._moves = moves
         self._engine: Optional[Engine] = None
-        self._frozen = False
+        self._wants_all = False  # all steps that sample() was asked for will be taken
         self._previous_state: Any = None
         self.backend = Backend() if backend is None else backend
         self._random = np.random.mtrand.RandomState()
@@ -268,6 +276,7 @@ class EnsembleSampler:
             raise ValueError("incompatible input dimensions")
         if state.log_prob is not None and np.any(np.isnan(state.log_prob)):
             raise ValueError("The initial log_prob was NaN")
+        check_moves(self._moves, self.ndim)
         coords = np.ascontiguousarray(state.coords, dtype=np.float64)
         if self._engine is not None and np.array_equal(coords, self._engine.last):
             return self._engine
@@ -350,6 +359,8 @@ class EnsembleSampler:
         for i in count() if iterations is None else range(iterations):
             for _ in range(yield_step):
                 left = yield_step if iterations is None else iterations * yield_step - made
+                if not self._wants_all:  # the caller may stop anywhere, and steps made in advance would be lost
+                    left = min(left, max(yield_step, made // 10))
                 state, moved = self._next_state(engine, left)
                 made += 1
                 if saved is not None and made == 1:
@@ -376,9 +387,13 @@ class EnsembleSampler:
             initial_state = self._previous_state
         functions = [] if callbacks is None else callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
         results = None
-        for results in self.sample(initial_state, iterations=nsteps, **kwargs):
-            if functions and any([f(self.iteration - 1, self.get_chain(), self.get_log_prob()) for f in functions]):
-                break
+        self._wants_all = not functions
+        try:
+            for results in self.sample(initial_state, iterations=nsteps, **kwargs):
+                if functions and any([f(self.iteration - 1, self.get_chain(), self.get_log_prob()) for f in functions]):
+                    break
+        finally:
+            self._wants_all = False
         self._previous_state = results
         return results
 
@@ -402,6 +417,9 @@ class EnsembleSampler:
         return self.get_value("blobs", **kwargs)
 
     def get_value(self, name: str, **kwargs: Any) -> Any:
+        """Stored values. thin=0 is 1: scripts thin by int(0.5 * tau), and tau is often below 2 here."""
+        if kwargs.get("thin") == 0:
+            kwargs["thin"] = 1
         return self.backend.get_value(name, **kwargs)
 
     def get_last_sample(self, **kwargs: Any) -> Any:
