@@ -1,14 +1,11 @@
+#!/bin/sh
 # A run whose warm-up is cut off far too early learns again, converges, and has the same bytes for any number of threads
 # and wherever it was stopped: sh relearn.sh GESS
-gess=$1
-set -eu
+set -u
+# shellcheck source=tests/command.sh
+. "$(dirname "$0")/../command.sh"
+set -e
 options='eight-schools --max-warmup-evals 5000 --max-evals 3000000 -q'
-
-fail()
-{
-    echo "$*"
-    exit 1
-}
 
 # $options is several words
 # shellcheck disable=SC2086
@@ -31,3 +28,4 @@ done
 [ "$stops" -gt 2 ] || fail "the run was stopped $stops times only"
 cmp straight/draws.gess stopped/draws.gess
 cmp straight/warmup.gess stopped/warmup.gess
+exit $failed
