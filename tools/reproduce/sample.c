@@ -218,7 +218,7 @@ static int make_options(const gess__trial *trial, gess_options *o, gess__bench_l
 
 /* Sampling's share of the time is its share of the evaluations, as for the peers. Warm-up knows how many draws follow
  * it, so the run is one. */
-static int run_gess(const gess__trial *trial, gess_run *run, json_t *result, gess_error *err)
+static int run_gess(gess_run *run, json_t *result, gess_error *err)
 {
     gess_stats s;
     double begun = cpu_seconds();
@@ -247,7 +247,7 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
     }
     if (status == GESS_OK) {
         gess_run_on_draw(run, take, h, NULL);
-        status = run_gess(trial, run, result, err);
+        status = run_gess(run, result, err);
     }
     gess_run_free(run);
     return status;
