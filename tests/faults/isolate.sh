@@ -153,6 +153,16 @@ for threads in 1 3; do
     within 3.3 "$begin"
     says '--max-time is over: stopped.*gess resume run'
 done
+# the library alone, without the parent of the command: while it samples, and at the starts
+build never '-DVALUE=({ for (;;) pause(); 0.0; })'
+for model in model never; do
+    rm -rf alone
+    begin=$(now)
+    # shellcheck disable=SC2086
+    try 3 env GESS_NO_SUPERVISOR=1 "$gess" sample ./$model.so $options --isolate --threads 2 --max-time 1s -q -o alone
+    within 3.3 "$begin"
+    says '--max-time is over: stopped'
+done
 cp model.so bad.so
 cp good.so model.so
 # shellcheck disable=SC2086
