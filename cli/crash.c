@@ -8,6 +8,7 @@
 #include <gess/draws.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -178,4 +179,46 @@ int explain_stop(struct shared *s, int out_of_time)
     else
         fprintf(stderr, "; nothing was written yet\n");
     return GESS_ERR_STOPPED;
+}
+
+/* ---- with --isolate ---- */
+
+/* The command that evaluates the point of an error alone, into text[size]: the last row of crashes.csv if the point is
+ * long; empty if that is not there. */
+static void show_eval(const char *model, const char *data, const char *directory, const gess_error *err, char *text,
+                      size_t size)
+{
+    enum { SHORT = 6 };
+    char path[4200];
+    size_t used = 0;
+    text[0] = '\0';
+    snprintf(path, sizeof path, "%s/crashes.csv", directory);
+    int listed = strstr(err->text, "worker process") != NULL && access(path, F_OK) == 0;
+    if (err->dim > SHORT && !listed) return;
+    if (err->dim > SHORT) used = (size_t)snprintf(text, size, "tail -n 1 %s | cut -d, -f4-", path);
+    for (size_t i = 0; err->dim <= SHORT && i < err->dim && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%.17g", i > 0 ? "," : "echo '", err->point[i]);
+    if (used < size)
+        used += (size_t)snprintf(text + used, size - used, "%s | gess eval %s%s%s", err->dim > SHORT ? "" : "'", model,
+                                 data[0] != '\0' ? " --data " : "", data);
+    if (used >= size) text[0] = '\0';
+}
+
+int explain_lost(int status, const char *model, const gess_options *options, const char *directory, gess_error *err)
+{
+    char isolate[8] = "", data[4096] = "", eval[400] = "", config[4200];
+    gess_options_get(options, "isolate", isolate, sizeof isolate, NULL);
+    if (status != GESS_ERR_MODEL || strcmp(isolate, "1") != 0 || err->dim == 0) return status;
+    gess_options_get(options, "data", data, sizeof data, NULL);
+    show_eval(model, data, directory, err, eval, sizeof eval);
+    size_t used = strlen(err->text), size = sizeof err->text;
+    if (eval[0] != '\0') snprintf(err->text + used, size - used, "; to see it alone: %s", eval);
+    used = strlen(err->text);
+    char *quoted = NULL;
+    snprintf(config, sizeof config, "%s/config.json", directory);
+    gess_text_quote(directory, &quoted, NULL);
+    if (access(config, F_OK) == 0 && quoted != NULL)
+        snprintf(err->text + used, size - used, "; to continue from the last checkpoint: gess resume %s", quoted);
+    gess_text_free(quoted);
+    return status;
 }

@@ -1,4 +1,5 @@
-/* What the parent of a supervised command says about a child that did not end by itself. */
+/* What the command says about a density that did not come back: the parent of a supervised command, and, with
+ * --isolate, the run itself. */
 #ifndef GESS_CLI_CRASH_H
 #define GESS_CLI_CRASH_H
 
@@ -10,5 +11,9 @@ int explain_stop(struct shared *shared, int out_of_time);
 /* The child died by a signal (or 0), or exited with `code` in the middle of the run. Finds the point to blame, by
  * evaluating those that were under way one by one in processes of their own. Returns the exit status. */
 int explain_crash(struct shared *shared, int signal, int code);
+
+/* Adds to the error of a run with --isolate, whose density ended a worker process, how to see the point alone and how
+ * to continue. Returns `status`. */
+int explain_lost(int status, const char *model, const gess_options *options, const char *directory, gess_error *err);
 
 #endif

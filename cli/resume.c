@@ -1,13 +1,14 @@
 /* `gess resume`: continues a run from its last checkpoint. */
 #include "command.h"
+#include "crash.h"
 #include "launch.h"
 #include "trust.h"
 
 #include <unistd.h>
 
 struct arguments {
-    const char *directory, *threads, *draws, *max_time;
-    int quiet, trusted;
+    const char *directory, *threads, *draws, *max_time, *on_crash, *eval_timeout, *worker_memory;
+    int quiet, trusted, isolate;
 };
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -17,6 +18,10 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 't': a->threads = argument; return 0;
     case 'd': a->draws = argument; return 0;
     case 'm': a->max_time = argument; return 0;
+    case 'i': a->isolate = 1; return 0;
+    case 'c': a->on_crash = argument; return 0;
+    case 'e': a->eval_timeout = argument; return 0;
+    case 'w': a->worker_memory = argument; return 0;
     case 'q': a->quiet = 1; return 0;
     case 'T': a->trusted = 1; return 0;
     default: return take_one(key, argument, state, &a->directory, WHICH_RUN);
@@ -56,6 +61,10 @@ static int change_options(const struct arguments *a, gess_options *options, gess
     TRY(gess_options_set_comm(options, launch_comm(), err));
     TRY(gess_options_set(options, "max-time", a->max_time != NULL ? a->max_time : "0", err));
     if (a->threads != NULL) TRY(gess_options_set(options, "threads", a->threads, err));
+    if (a->isolate) TRY(gess_options_set(options, "isolate", "1", err));
+    if (a->on_crash != NULL) TRY(gess_options_set(options, "on-crash", a->on_crash, err));
+    if (a->eval_timeout != NULL) TRY(gess_options_set(options, "eval-timeout", a->eval_timeout, err));
+    if (a->worker_memory != NULL) TRY(gess_options_set(options, "worker-memory", a->worker_memory, err));
     return a->draws != NULL ? gess_options_set(options, "draws", a->draws, err) : GESS_OK;
 }
 
@@ -75,6 +84,7 @@ static int resume(const struct arguments *a, gess_options *options, const char *
     } else if (status == GESS_OK) {
         status = run_and_report(run, options, a->directory, a->quiet, err);
     }
+    status = explain_lost(status, specification, options, a->directory, err);
     gess_run_free(run);
     gess_model_free(model);
     return status;
@@ -101,6 +111,10 @@ int command_resume(int argc, char **argv, gess_error *err)
     static const struct argp_option rows[] = {{"threads", 't', "N", 0, "threads (default: as before)", 0},
                                               {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
                                               {"max-time", 'm', "T", 0, "stop again after this time", 0},
+                                              {"isolate", 'i', NULL, 0, "evaluate the density in worker processes", 0},
+                                              {"on-crash", 'c', "RULE", 0, "stop, outside or retry, with --isolate", 0},
+                                              {"eval-timeout", 'e', "T", 0, "of a point, with --isolate", 0},
+                                              {"worker-memory", 'w', "MIB", 0, "replace workers that grow by more", 0},
                                               {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
                                               {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
                                               {0}};

@@ -1,5 +1,6 @@
 /* `gess sample`: parses the options (the rows of options.def) and starts a new run. */
 #include "command.h"
+#include "crash.h"
 #include "launch.h"
 #include "supervise.h"
 #include "trust.h"
@@ -180,6 +181,7 @@ static int start(void *data, gess_error *err)
     supervised_directory(a->directory);
     if (status == GESS_OK) status = gess_run_new(&run, model, a->options, a->directory, err);
     if (status == GESS_OK) status = run_and_report(run, a->options, a->directory, a->quiet, err);
+    status = explain_lost(status, a->model, a->options, a->directory, err);
     gess_run_free(run);
     gess_model_free(model);
     return status;

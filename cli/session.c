@@ -144,6 +144,10 @@ static int print_summary(const gess_summary *summary, const gess_stats *stats, c
     TRY(gess_summary_text(summary, GESS_FORMAT_TEXT, table_width(), &text, err));
     TRY(print_text(text, err));
     print_nans(directory);
+    if (stats->crashes > 0)
+        printf("%llu evaluations lost their worker process, %llu of them count as outside the support: see "
+               "%s/crashes.csv\n",
+               (unsigned long long)stats->crashes, (unsigned long long)stats->crashes_outside, directory);
     print_ending(stats, options, !stats->finished);
     int status = print_failure(summary, directory, err);
     printf("\nDraws and summary are in %s\n", directory);

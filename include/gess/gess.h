@@ -342,6 +342,8 @@ typedef struct gess_stats {
     double seconds_left; /* of the run, estimated; learning that ends itself: at most, of learning; NaN: not known */
     double worst_nested_rhat; /* nested R-hat of groups of chains then; NaN if the chains were not grouped */
     uint64_t evals_checked;   /* beyond `evals`: made to compare the density with itself (gess_run_warning()) */
+    uint64_t crashes;         /* option isolate: evaluations that lost their worker process */
+    uint64_t crashes_outside; /* of these, points that count as outside (on-crash outside) */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains
@@ -384,7 +386,8 @@ GESS_API int gess_run_on_log(gess_run *run, gess_log_fn *fn /* or NULL */, void 
 GESS_API int gess_run_go(gess_run *run, gess_error *err);
 
 /* Asks a run to stop soon; the draws so far are kept. It ends the present call of gess_run_go(), or the next one. May
- * be called from any thread or signal handler. */
+ * be called from any thread or signal handler. It waits for the density; with the option `isolate` for a second at most,
+ * after which the run can only be resumed from its directory. */
 GESS_API void gess_stop(gess_run *run /* or NULL */);
 
 /* Ends warm-up early: with the next gess_run_go(), after the iterations that the chains have had, what was learned from

@@ -202,6 +202,9 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
     """Runs to the end, to a stop, or to an exception, which gets the draws so far as the attribute gess_result."""
     with worker_processes(target, processes) as workers:
         handle = new_options(values)
+        if target.python and get_option(handle, "isolate") == "1":
+            raise UsageError("isolate= is for compiled densities: Python cannot go on in a process that the library "
+                             "forks. processes=N evaluates a Python function in processes of its own")
         run = Run(target.model, handle, directory, resume)
         run.kill = workers.close if workers is not None else None
         line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None

@@ -185,6 +185,12 @@ def test_load_resume_and_extend(tmp_path):
         gess.load(tmp_path / "nothing")
 
 
+def test_isolate_is_for_compiled_densities():
+    with pytest.raises(gess.UsageError, match="compiled densities.*processes="):
+        gess.sample(densities.normal, 2, isolate=True, **QUICK)
+    assert same(gess.sample("funnel", isolate=True, **QUICK), gess.sample("funnel", **QUICK))
+
+
 def test_files_of_a_run_without_a_directory_go_with_the_result():
     result = gess.sample(densities.normal, 2, **QUICK)
     path = result.directory

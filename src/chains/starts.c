@@ -27,7 +27,7 @@ typedef struct placing {
 } placing;
 
 /* Draws a start of one chain in the user's space. */
-static void draw_start(const placing *p, size_t chain, uint64_t attempt)
+static int draw_start(const placing *p, size_t chain, uint64_t attempt, gess_error *err)
 {
     const gess_model *model = p->target->model;
     double *x = p->x, *normals = p->x + model->dim;
@@ -39,9 +39,10 @@ static void draw_start(const placing *p, size_t chain, uint64_t attempt)
     if (model->start != NULL) {
         for (size_t i = 0; i < model->dim; i++) normals[i] *= p->scale;
         model->start(model->user, model->dim, normals, x);
-        return;
+        return gess__target_lost(p->target, 0, err);
     }
     for (size_t i = 0; i < model->dim; i++) x[i] = gess__bounds_start(&p->target->bounds, i, normals[i], p->scale);
+    return GESS_OK;
 }
 
 /* Puts a chain at the point p->x of the user's space; *inside: whether the point is in the support. */
@@ -86,7 +87,7 @@ static int start_by_draws(const placing *p, gess_error *err)
         int inside = 0;
         uint64_t nans = p->tally->nans;
         for (uint64_t attempt = 0; attempt < MAX_ATTEMPTS && !inside; attempt++) {
-            draw_start(p, chain, attempt);
+            GESS_TRY(draw_start(p, chain, attempt, err));
             GESS_TRY(place(p, chain, &inside, err));
         }
         if (!inside) {

@@ -25,10 +25,14 @@ static int evaluate_block(void *data, unsigned worker, size_t item, gess_error *
     if (quit != NULL && atomic_load(quit)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
     memcpy(u->points, j->points + first * dim, n * dim * sizeof *u->points);
     int status = gess__target_evaluate(&e->target, worker, n, u->points, values, NULL, NULL, u->mapped, NULL);
-    for (size_t i = 0; status == GESS_ERR_MODEL && i < n; i++)
+    if (status != GESS_OK) GESS_TRY(gess__target_lost(&e->target, worker, err));
+    for (size_t i = 0; status == GESS_ERR_MODEL && i < n; i++) {
         if (gess__target_evaluate(&e->target, worker, 1, u->points + i * dim, values + i, NULL, NULL, u->mapped,
-                                  NULL) != GESS_OK)
-            values[i] = -INFINITY;
+                                  NULL) == GESS_OK)
+            continue;
+        GESS_TRY(gess__target_lost(&e->target, worker, err));
+        values[i] = -INFINITY;
+    }
     if (status != GESS_OK && status != GESS_ERR_MODEL) return gess__fail(err, status, "the density failed");
     for (size_t i = 0; i < n; i++)
         if (!(values[i] < INFINITY)) values[i] = -INFINITY;

@@ -33,6 +33,10 @@ struct gess_model {
     gess_pointwise_fn *pointwise;
     size_t simulated;
     gess_simulate_fn *simulate;
+    /* Of a model whose functions run in other processes (execute/isolate.h): whether the worker's last call lost its
+     * process. Returns GESS_OK if not; otherwise a status, with a message and, in *point, where it was (NULL: at no
+     * point), valid until the worker's next call. */
+    int (*lost)(void *user, unsigned worker, const double **point, gess_error *err);
 };
 
 enum { GESS__MODEL_MEMORY = 32 };

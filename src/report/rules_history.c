@@ -120,6 +120,25 @@ void gess__rule_nans(gess__judge *j)
                           "%.0f of %.0f evaluations (%.2g %%) gave NaN.", nans, evals, 100.0 * nans / evals);
 }
 
+void gess__rule_crashes(gess__judge *j)
+{
+    double all = gess__number_of(j->history, "crashes"), outside = gess__number_of(j->history, "crashes_outside");
+    double evals = gess__number_of(j->history, "evals_sampling") + gess__number_of(j->history, "evals_warmup");
+    if (outside > 0.0)
+        gess__add_finding(j, GESS__WARNING, "crash",
+                          "With --on-crash outside, a point at which the density crashes or does not return in time "
+                          "counts as outside the support. The points are in crashes.csv: if the posterior has mass "
+                          "there, the draws lack it. Mend the model, or give its parameters bounds.",
+                          "%.0f of %.0f evaluations (%.2g %%) crashed or took too long.", outside, evals,
+                          100.0 * outside / evals);
+    else if (all > 0.0)
+        gess__add_finding(j, GESS__NOTE, "crash",
+                          "They were made again, and no draw depends on them. The points are in crashes.csv: "
+                          "`gess check` helps to find out what is wrong with the model there.",
+                          "%.0f of %.0f evaluations (%.2g %%) lost their worker process.", all, evals,
+                          100.0 * all / evals);
+}
+
 void gess__rule_divergences(gess__judge *j)
 {
     double divergent = gess__number_of(j->history, "divergent");

@@ -9,7 +9,9 @@
 #include "run/checkpoint.h"
 #include "run/config.h"
 #include "run/directory.h"
+#include "run/finish.h"
 #include "run/init_from.h"
+#include "run/isolation.h"
 #include "run/run.h"
 #include "run/verify.h"
 
@@ -178,6 +180,7 @@ static int make_started(gess_run *run, gess_error *err)
 static int make_files(gess_run *run, int again, gess_error *err)
 {
     GESS_TRY(gess__directory_make(run, again || run->options.overwrite, again, err));
+    if (again) gess__isolation_recall(run);
     GESS_TRY(gess__config_write(run, err));
     GESS_TRY(open_journal(run, again, err));
     GESS_TRY(make_started(run, err));
@@ -194,7 +197,7 @@ static int make_anew(const making *m, int again, gess_error *err)
     if (gess__run_is_helper(run)) return GESS_OK;
     if (m->directory == NULL) return make_started(run, err);
     int status = make_files(run, again, err);
-    if (status != GESS_OK && !again) gess__aside_undo(run);
+    if (status != GESS_OK && !again && !run->abandoned) gess__aside_undo(run);
     return status;
 }
 
@@ -223,6 +226,7 @@ static int make_resumed(void *data, gess_error *err)
     GESS_TRY(prepare(run, m->directory, err));
     if (gess__run_is_helper(run)) return GESS_OK;
     GESS_TRY(gess__directory_lock(run, err));
+    gess__isolation_recall(run);
     GESS_TRY(open_journal(run, 1, err));
     GESS_TRY(make_run(run, m->make, err));
     GESS_TRY(gess__checkpoint_load(run, err));
@@ -258,7 +262,11 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     run->model = model;
     run->folder = run->lock = -1;
     int status = gess__options_copy(&run->options, options, err);
+    if (status == GESS_OK) status = gess__isolation_begin(run, err);
+    gess__isolation_session(run, 1);
     if (status == GESS_OK) status = begin_run(run, &m, make_it, err);
+    gess__isolation_session(run, 0);
+    if (status == GESS_ERR_MODEL && run->abandoned) status = gess__run_set_stopped(run, err);
     if (status == GESS_OK)
         *out = run;
     else
@@ -300,6 +308,7 @@ void gess_run_free(gess_run *run)
     free(run->sampler);
     free(run->ensemble);
     gess__team_free(run->team);
+    gess__isolation_end(run);
     gess__journal_close(run->journal);
     gess__directory_unlock(run);
     free(run->directory);

@@ -22,10 +22,10 @@
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
  * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
-static const char *const run_files[] = {"checkpoint",      "checkpoint.old", "draws.gess",  "warmup.gess",
-                                        "summary.json",    "history.json",   "report.html", "log.txt",
-                                        "nans.csv",        "crash.csv",      "journal",     "evidence.json",
-                                        "evidence.values", "config.json"};
+static const char *const run_files[] = {"checkpoint",    "checkpoint.old",  "draws.gess",  "warmup.gess",
+                                        "summary.json",  "history.json",    "report.html", "log.txt",
+                                        "nans.csv",      "crash.csv",       "crashes.csv", "journal",
+                                        "evidence.json", "evidence.values", "config.json"};
 /* Temporary files and the lock: a folder that holds nothing else is no run directory. */
 static const char *const temporary_files[] = {"checkpoint.tmp",   "config.json.tmp",   "summary.json.tmp",
                                               "history.json.tmp", "evidence.json.tmp", "lock"};
@@ -162,16 +162,24 @@ int gess__directory_check(const gess_run *run, gess_error *err)
 
 void gess__directory_unlock(gess_run *run)
 {
+    /* unlocked first: a worker process of another run may have inherited the descriptor */
+    if (run->lock >= 0) flock(run->lock, LOCK_UN);
     if (run->lock >= 0) close(run->lock);
     if (run->folder >= 0) close(run->folder);
     run->folder = run->lock = -1;
 }
 
-/* Removes the files of a run that has no checkpoint, except for its configuration and its journal. */
+static int is_kept(const char *file)
+{
+    return strcmp(file, "config.json") == 0 || strcmp(file, "journal") == 0 || strcmp(file, "crashes.csv") == 0;
+}
+
+/* Removes the files of a run that has no checkpoint, except for its configuration, its journal, and the list of the
+ * points that crashed, whose values may be in the journal. */
 static int clear(const gess_run *run, gess_error *err)
 {
     for (size_t i = 0; i < RUN_FILES; i++) {
-        if (strcmp(run_files[i], "config.json") == 0 || strcmp(run_files[i], "journal") == 0) continue;
+        if (is_kept(run_files[i])) continue;
         if (gess__folder_unlink(run->folder, run_files[i]) != 0 && errno != ENOENT)
             return gess__fail(err, GESS_ERR_FILE, "cannot remove %s/%s: %s", run->directory, run_files[i],
                               strerror(errno));

@@ -4,6 +4,7 @@
 
 #include "run/checkpoint.h"
 #include "run/directory.h"
+#include "run/isolation.h"
 #include "run/log.h"
 #include "run/method_text.h"
 #include "run/modes.h"
@@ -22,8 +23,15 @@ int gess__run_write_history(gess_run *run, gess_error *err)
     return gess__directory_write_json(run->folder, run->directory, "history.json", root, err);
 }
 
+int gess__run_set_stopped(gess_run *run, gess_error *err)
+{
+    return gess__fail(err, GESS_ERR_STOPPED, "%sstopped without waiting for the density",
+                      run->out_of_time ? "the time limit --max-time is over: " : "");
+}
+
 int gess__run_finish(gess_run *run, int status, gess_error *err)
 {
+    if (run->abandoned) status = GESS_ERR_MODEL; /* until here: nothing may be saved */
     gess__run_update_stats(run);
     run->finished = status == GESS_OK;
     gess__run_describe_method(run);
@@ -34,8 +42,12 @@ int gess__run_finish(gess_run *run, int status, gess_error *err)
     /* After an error of the model the draws before it can be read; resuming cuts them back to the last checkpoint. */
     if (status == GESS_ERR_MODEL && run->writer != NULL) gess__writer_sync(run->writer, NULL);
     if (run->directory != NULL && run->stats.nans > 0) GESS_TRY(gess__nans_write(run, err));
-    if (status == GESS_ERR_STOPPED && run->out_of_time) gess__fail(err, status, "the time limit --max-time is over");
+    if (run->abandoned)
+        status = gess__run_set_stopped(run, err);
+    else if (status == GESS_ERR_STOPPED && run->out_of_time)
+        gess__fail(err, status, "the time limit --max-time is over");
     gess__run_log_ranks(run);
+    gess__isolation_log(run);
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;

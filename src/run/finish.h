@@ -9,6 +9,9 @@
  * `status`, or the error of a file that could not be written. */
 int gess__run_finish(gess_run *run, int status, gess_error *err);
 
+/* The status and the message of a run that did not wait for its density (run/isolation.h). */
+int gess__run_set_stopped(gess_run *run, gess_error *err);
+
 /* Writes history.json; does nothing for a run without files. */
 int gess__run_write_history(gess_run *run, gess_error *err);
 

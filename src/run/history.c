@@ -388,11 +388,12 @@ json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__sampl
         memset(tally.by_evals, 0, sizeof tally.by_evals);
     }
     int approximation = sampler[0]->ensemble.kernel->needs & GESS__NEEDS_APPROX;
-    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:o}",
+    return json_pack("{s:b, s:I, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:f, s:f, s:f, s:I, s:I, s:o}",
                      "approximation", approximation != 0, "divergent", (json_int_t)tally.divergent, "warmup",
                      warmup_json(h), "checks", checks_json(h), "angles", counts_json(tally.angles), "updates_by_evals",
                      counts_json(tally.by_evals), "window", window_json(h), "delta", delta_json(h, ensembles, sampler),
-                     "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "seconds_warmup",
+                     "failures", (json_int_t)s->failures, "nans", (json_int_t)s->nans, "crashes",
+                     (json_int_t)s->crashes, "crashes_outside", (json_int_t)s->crashes_outside, "seconds_warmup",
                      s->seconds - s->seconds_sampling, "seconds_learning", s->seconds_learning, "seconds_sampling",
                      s->seconds_sampling, "evals_warmup", (json_int_t)(s->evals - s->evals_sampling), "evals_sampling",
                      (json_int_t)s->evals_sampling, "peak", peak_json(h, sampler[0]->ensemble.target.model->dim));

@@ -11,6 +11,7 @@
 #include "run/config.h"
 #include "run/evidence.h"
 #include "run/finish.h"
+#include "run/isolation.h"
 #include "run/log.h"
 #include "run/relearn.h"
 #include "run/run.h"
@@ -184,17 +185,19 @@ int gess_run_go(gess_run *run, gess_error *err)
     if (run->failed != GESS_OK)
         return gess__fail(err, run->failed, "this run has failed and cannot go on; resume it from its directory");
     run->stats.out_of_time = 0;
+    gess__isolation_session(run, 1);
     int status = go(run, err != NULL ? err : &none);
+    gess__isolation_session(run, 0);
     run->stats.out_of_time = run->out_of_time;
     /* a stop is heeded once; another call continues */
     atomic_store(&run->stop, 0);
     atomic_store(&run->pause, 0);
-    if (status == GESS_ERR_STOPPED) {
+    if (status == GESS_ERR_STOPPED && !run->abandoned) {
         run->seconds_before = run->stats.seconds;
         run->sampling_before = run->stats.seconds_sampling;
     } else {
         run->failed = status;
-        if (status != GESS_OK && run->set_aside && !run->sampling) {
+        if (status != GESS_OK && !run->abandoned && run->set_aside && !run->sampling) {
             gess__aside_undo(run);
             if (err != NULL) put_back(run, err);
         }

@@ -8,16 +8,27 @@
 #include "base/options.h"
 #include "cluster/coordinator.h"
 #include "draws/writer.h"
+#include "execute/isolate.h"
 #include "model/model.h"
 #include "run/history.h"
 #include "run/progress.h"
 #include "run/stop_rule.h"
 #include "schedule/schedule.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 
+/* What --isolate has lost, by outcome. */
+typedef struct gess__losses {
+    pthread_mutex_t lock;   /* initialised if the run is isolated */
+    uint64_t count[3];      /* by enum gess__loss_outcome, under the lock */
+    uint64_t rows;          /* of crashes.csv, under the lock */
+    _Atomic double stopped; /* monotonic seconds at which a stop was first seen by a call under way; 0: none was */
+    atomic_int in_session;  /* a stop may interrupt calls */
+} gess__losses;
+
 struct gess_run {
-    const gess_model *model; /* the caller's */
+    const gess_model *model; /* the caller's, or with --isolate that of `isolate` */
     gess_options options;    /* its own copy */
     gess__team *team;
     gess__coordinator *ranks; /* owned by the communicator; NULL: one process only, or a helper rank */
@@ -44,8 +55,11 @@ struct gess_run {
     void *on_log_user;
     atomic_int stop;  /* the run must end; set from any thread or signal handler */
     atomic_int pause; /* the scheduler must end its stretch soon, so that the loop can save a checkpoint or stop */
-    int out_of_time;
-    int failed; /* the status of an error after which it cannot go on; 0: none */
+    atomic_int out_of_time;
+    gess__isolate *isolate; /* NULL: the density is evaluated in this process */
+    gess__losses losses;
+    atomic_int abandoned; /* a stop did not wait for the density, so the run is at no place that could be saved */
+    int failed;           /* the status of an error after which it cannot go on; 0: none */
     /* the position of the run, saved in checkpoints */
     int sampling, finished;
     uint64_t checked_draws; /* draws per chain at the last check of the stop rule */

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "model/model.h"
+#include "run/isolation.h"
 #include "run/run.h"
 
 #include <math.h>
@@ -34,6 +35,7 @@ void gess__run_update_stats(gess_run *run)
         if (u->iterations > s->warmup) s->warmup = u->iterations;
         s->warmup_settled &= u->settled;
     }
+    gess__isolation_count(run);
     s->seconds = run->seconds_before + now - run->started;
     if (run->sampling) {
         s->evals_sampling = s->evals - run->evals_warmup;

@@ -125,12 +125,31 @@ static int blame_point(const gess__target *target, unsigned worker, size_t n, co
     return add_details(model, worker, x + bad * dim, status, err);
 }
 
+/* Whether the worker's last call lost its process; err->chain becomes the number of the point among the n points x,
+ * from 1. */
+static int check_lost(const gess_model *model, unsigned worker, size_t n, const double *x, gess_error *err)
+{
+    const double *point = NULL;
+    if (model->lost == NULL) return GESS_OK;
+    int status = model->lost(model->user, worker, &point, err);
+    if (status == GESS_OK || err == NULL || point == NULL) return status;
+    for (size_t i = n; i-- > 0;)
+        if (memcmp(x + i * model->dim, point, model->dim * sizeof *x) == 0) err->chain = i + 1;
+    return status;
+}
+
+int gess__target_lost(const gess__target *target, unsigned worker, gess_error *err)
+{
+    return check_lost(target->model, worker, 0, NULL, err);
+}
+
 /* Calls the model with n points of the user's space; `places` as for gess__call(). */
 static int call_model(const gess__target *target, unsigned worker, size_t n, const double *x, double *values,
                       double *gradients, double *blobs, const double *places, gess_error *err)
 {
     int code = gess__call(&target->calls, target->model, worker, n, x, places, values, gradients, blobs);
     if (code == 0) return GESS_OK;
+    GESS_TRY(check_lost(target->model, worker, n, x, err));
     return err != NULL ? blame_point(target, worker, n, x, values, code, err) : GESS_ERR_MODEL;
 }
 
@@ -216,6 +235,7 @@ static int derive(const gess__target *target, unsigned worker, double *x, gess_e
     const gess_model *model = target->model;
     int code = gess__call_derive(&target->calls, model, worker, x, x + model->dim);
     if (code == 0) return GESS_OK;
+    GESS_TRY(gess__target_lost(target, worker, err));
     char point[400];
     describe(target, x, point, sizeof point);
     int status = gess__fail(err, GESS_ERR_MODEL, "the model's derived quantities returned error %d at %s", code, point);

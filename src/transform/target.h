@@ -57,6 +57,11 @@ double gess__target_unannealed(const gess__target *target, const double *y, doub
 int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n, const double *w, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err);
 
+/* Whether the last evaluation of a worker failed because its process was lost (--isolate): GESS_OK if not, otherwise a
+ * status other than that, with a message. For callers that take a model's own failure for a point outside the support.
+ */
+int gess__target_lost(const gess__target *target, unsigned worker, gess_error *err);
+
 /* Writes n draws in the user's space into rows, `stride` doubles apart, `columns` each: log density without Jacobian,
  * parameters, derived quantities, blobs. `values`: the log densities in the sampling space; `blobs`: of the same
  * evaluations, NULL if there are none. */
