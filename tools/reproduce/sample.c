@@ -204,6 +204,7 @@ static int make_options(const gess__trial *trial, gess_options *o, gess__bench_l
     o->threads = 1;
     o->chains = trial->chains;
     o->warmup = trial->warmup;
+    o->draws = trial->draws;
     o->reuse = trial->reuse;
     GESS_TRY(gess__bench_split(trial->settings, list, err));
     for (size_t i = 0; i < list->count; i++) {
@@ -215,17 +216,15 @@ static int make_options(const gess__trial *trial, gess_options *o, gess__bench_l
     return GESS_OK;
 }
 
-/* The first go ends with the warm-up and a few draws, so that the clock can be read before sampling. */
+/* Sampling's share of the time is its share of the evaluations, as for the peers. Warm-up knows how many draws follow
+ * it, so the run is one. */
 static int run_gess(const gess__trial *trial, gess_run *run, json_t *result, gess_error *err)
 {
     gess_stats s;
+    double begun = cpu_seconds();
     GESS_TRY(gess_run_go(run, err));
     gess_run_stats(run, &s, sizeof s, NULL);
-    double begun = cpu_seconds(), timed = (double)(trial->draws - s.draws);
-    GESS_TRY(gess_run_extend(run, trial->draws, err));
-    GESS_TRY(gess_run_go(run, err));
-    gess_run_stats(run, &s, sizeof s, NULL);
-    double seconds = (cpu_seconds() - begun) * (double)trial->draws / timed;
+    double seconds = (cpu_seconds() - begun) * (double)s.evals_sampling / (double)s.evals;
     json_object_set_new(result, "evals_warmup", json_integer((json_int_t)(s.evals - s.evals_sampling)));
     json_object_set_new(result, "evals_sampling", json_integer((json_int_t)s.evals_sampling));
     json_object_set_new(result, "seconds", json_real(seconds));
@@ -240,7 +239,6 @@ static int sample_gess(const gess__trial *trial, const gess_model *model, holder
     gess_options o;
     gess_run *run = NULL;
     GESS_TRY(make_options(trial, &o, &list, err));
-    o.draws = trial->reuse < trial->draws ? trial->reuse : 1;
     int status = gess_run_new(&run, model, &o, NULL, err);
     if (status == GESS_OK) {
         gess_stats s; /* parallel tempering reports only its cold chain */
