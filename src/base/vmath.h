@@ -25,9 +25,22 @@
  * (base/cpu.h). The bits are the same in each. This needs nothing of the compiler but the attribute, and nothing of the
  * C library, so gcc, clang and zig have it with glibc and musl. Builds with sanitizers have the baseline only. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(GESS_NO_CLONES)
-/* For functions that need these vectors: check gess__machine_vectors before a call. */
-#define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
-#define GESS__NARROW __attribute__((target("arch=x86-64-v3")))
+/* For functions that need these vectors: check gess__machine_vectors before a call. clang gets a list of the levels'
+ * instructions besides, because zig's command line takes each of them away, which outweighs `arch`. */
+#ifdef __clang__
+#define GESS__V3_LIST ",avx,avx2,bmi,bmi2,cx16,f16c,fma,lzcnt,movbe,popcnt,sahf,sse3,ssse3,sse4.1,sse4.2,xsave"
+#define GESS__V4_LIST GESS__V3_LIST ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl" GESS__EVEX
+#if __clang_major__ >= 18 && __clang_major__ <= 21
+#define GESS__EVEX ",evex512"
+#else
+#define GESS__EVEX ""
+#endif
+#else
+#define GESS__V3_LIST ""
+#define GESS__V4_LIST ""
+#endif
+#define GESS__WIDEST __attribute__((target("arch=x86-64-v4" GESS__V4_LIST)))
+#define GESS__NARROW __attribute__((target("arch=x86-64-v3" GESS__V3_LIST)))
 #define GESS__VECTOR_AS(type, give, name, parameters, arguments)              \
     type name parameters;                                                     \
     static inline __attribute__((always_inline)) type name##_body parameters; \
