@@ -56,15 +56,14 @@ void gess__approx_ready(gess__approx *approx)
     }
 }
 
-GESS__VECTOR
-double gess__approx_log_t(const gess__approx *approx, double delta)
+GESS__VECTOR_VALUE(double, gess__approx_log_t, (const gess__approx *approx, double delta), (approx, delta))
 {
     if (isinf(approx->nu)) return -0.5 * delta;
     return -0.5 * (approx->nu + (double)approx->dim) * gess__log1p(delta / approx->nu);
 }
 
-GESS__VECTOR
-static void log_ts(size_t n, double nu, double power, const double *restrict deltas, double *restrict out)
+static GESS__VECTOR(log_ts, (size_t n, double nu, double power, const double *restrict deltas, double *restrict out),
+                    (n, nu, power, deltas, out))
 {
     for (size_t i = 0; i < n; i++) out[i] = power * gess__log1p(deltas[i] / nu);
 }

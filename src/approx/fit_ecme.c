@@ -21,9 +21,10 @@
 #include "base/vmath.h"
 
 /* out_k = factor_k (y_k − centre). */
-GESS__VECTOR
-static void centre(size_t dim, size_t count, const double *restrict points, const double *restrict middle,
-                   const double *restrict factors, double *restrict out)
+static GESS__VECTOR(centre,
+                    (size_t dim, size_t count, const double *restrict points, const double *restrict middle,
+                     const double *restrict factors, double *restrict out),
+                    (dim, count, points, middle, factors, out))
 {
     for (size_t k = 0; k < count; k++) {
         for (size_t i = 0; i < dim; i++) out[k * dim + i] = factors[k] * (points[k * dim + i] - middle[i]);
@@ -37,8 +38,8 @@ static void set_deltas(gess__fitter *f, size_t count, const double *points, cons
 }
 
 /* Σ log(1 + factor δ_k), in GESS__LANES interleaved sums. */
-GESS__VECTOR
-static double sum_log1p(size_t count, const double *restrict deltas, double factor)
+static GESS__VECTOR_VALUE(double, sum_log1p, (size_t count, const double *restrict deltas, double factor),
+                          (count, deltas, factor))
 {
     double sums[GESS__LANES] = {0}, sum = 0.0;
     size_t whole = count - count % GESS__LANES;
@@ -74,9 +75,10 @@ static void set_weights(gess__fitter *f, size_t dim, size_t count, double nu)
 }
 
 /* Sets the weighted mean; returns the sum of the weights. */
-GESS__VECTOR
-static double weighted_mean(size_t dim, size_t count, const double *restrict points, const double *restrict weights,
-                            double *restrict mean)
+static GESS__VECTOR_VALUE(double, weighted_mean,
+                          (size_t dim, size_t count, const double *restrict points, const double *restrict weights,
+                           double *restrict mean),
+                          (dim, count, points, weights, mean))
 {
     double total = 0.0;
     for (size_t i = 0; i < dim; i++) mean[i] = 0.0;
@@ -106,8 +108,8 @@ struct score {
 };
 
 /* Σ log w_k − w_k with w_k = top / (ν + δ_k), in GESS__LANES interleaved sums. */
-GESS__VECTOR
-static double sum_score(size_t count, const double *restrict deltas, double nu, double top)
+static GESS__VECTOR_VALUE(double, sum_score, (size_t count, const double *restrict deltas, double nu, double top),
+                          (count, deltas, nu, top))
 {
     double sums[GESS__LANES] = {0}, sum = 0.0;
     size_t whole = count - count % GESS__LANES;

@@ -65,8 +65,8 @@ GESS__INLINE void log_sums(size_t count, size_t stride, size_t n, const double *
     for (size_t i = 0; i < n; i++) out[i] = shifts[i] + gess__log(sums[i]);
 }
 
-GESS__VECTOR
-void gess__log_sums(size_t count, size_t stride, size_t n, const double *terms, double *out)
+GESS__VECTOR(gess__log_sums, (size_t count, size_t stride, size_t n, const double *terms, double *out),
+             (count, stride, n, terms, out))
 {
     for (size_t done = 0; done < n; done += CHUNK)
         log_sums(count, stride, n - done < CHUNK ? n - done : CHUNK, terms + done, out + done);

@@ -100,9 +100,10 @@ void gess__mixture_fitter_free(gess__mixture_fitter *f)
 /* ---- the E step ---- */
 
 /* δ = |L⁻¹ z − L⁻¹ μ|² of a tile of points; four rows at a time, so that their sums run in parallel. */
-GESS__VECTOR
-static void tile_deltas(size_t dim, const double *restrict inverse, const double *restrict shift,
-                        const double *restrict tile, double *restrict deltas)
+static GESS__VECTOR(tile_deltas,
+                    (size_t dim, const double *restrict inverse, const double *restrict shift,
+                     const double *restrict tile, double *restrict deltas),
+                    (dim, inverse, shift, tile, deltas))
 {
     double sums[W] = {0};
     size_t i = 0;
@@ -177,8 +178,8 @@ void gess__mixture_set_deltas(gess__mixture_fitter *f, size_t n, const double *w
 
 /* Turns the log w_j t_j of up to CHUNK points into shares, in place; terms[j stride + k] is component j's at point k.
  * Sets logs to the log of the points' sums. */
-GESS__VECTOR
-static void normalise(size_t count, size_t stride, size_t n, double *restrict terms, double *restrict logs)
+static GESS__VECTOR(normalise, (size_t count, size_t stride, size_t n, double *restrict terms, double *restrict logs),
+                    (count, stride, n, terms, logs))
 {
     double largest[CHUNK], sums[CHUNK];
     for (size_t k = 0; k < n; k++) largest[k] = terms[k];
@@ -217,9 +218,10 @@ double gess__mixture_expect(gess__mixture_fitter *f, size_t n, double *logs)
 /* ---- the M step ---- */
 
 /* Sets the weighted mean of the points; returns the sum of the weights. */
-GESS__VECTOR
-static double weighted_mean(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
-                            double *restrict mean)
+static GESS__VECTOR_VALUE(double, weighted_mean,
+                          (size_t dim, size_t n, const double *restrict points, const double *restrict weights,
+                           double *restrict mean),
+                          (dim, n, points, weights, mean))
 {
     double total = 0.0;
     for (size_t i = 0; i < dim; i++) mean[i] = 0.0;
@@ -233,9 +235,10 @@ static double weighted_mean(size_t dim, size_t n, const double *restrict points,
 }
 
 /* Packs √w (y − middle) of the points whose weight w is not 0 into `out`. Returns their number. */
-GESS__VECTOR
-static size_t pack_rows(size_t dim, size_t n, const double *restrict points, const double *restrict weights,
-                        const double *restrict middle, double *restrict out)
+static GESS__VECTOR_VALUE(size_t, pack_rows,
+                          (size_t dim, size_t n, const double *restrict points, const double *restrict weights,
+                           const double *restrict middle, double *restrict out),
+                          (dim, n, points, weights, middle, out))
 {
     size_t packed = 0;
     for (size_t k = 0; k < n; k++) {
@@ -247,9 +250,10 @@ static size_t pack_rows(size_t dim, size_t n, const double *restrict points, con
 }
 
 /* Sets weights_k = r u, 0 if r is negligible. Returns Σ r. */
-GESS__VECTOR
-static double set_weights(size_t n, double nu, double dim, const double *restrict shares, const double *restrict deltas,
-                          double *restrict weights)
+static GESS__VECTOR_VALUE(double, set_weights,
+                          (size_t n, double nu, double dim, const double *restrict shares,
+                           const double *restrict deltas, double *restrict weights),
+                          (n, nu, dim, shares, deltas, weights))
 {
     double total = 0.0;
     int gaussian = nu > GESS__NU_CAP;
@@ -293,8 +297,10 @@ struct score {
 };
 
 /* Σ r (log w − w) with w = top / (ν + δ), in GESS__LANES interleaved sums. */
-GESS__VECTOR
-static double sum_score(size_t n, const double *restrict shares, const double *restrict deltas, double nu, double top)
+static GESS__VECTOR_VALUE(double, sum_score,
+                          (size_t n, const double *restrict shares, const double *restrict deltas, double nu,
+                           double top),
+                          (n, shares, deltas, nu, top))
 {
     double sums[GESS__LANES] = {0}, sum = 0.0;
     size_t whole = n - n % GESS__LANES;

@@ -37,8 +37,8 @@ static void pull_inwards(gess__mixture_fitter *f, size_t n, size_t take, const d
 }
 
 /* out = |row|² + |centre|² − 2 row · centre, at least 0; out holds row · centre on entry. */
-GESS__VECTOR
-static void finish_distances(size_t n, double norm, const double *restrict squares, double *restrict out)
+static GESS__VECTOR(finish_distances, (size_t n, double norm, const double *restrict squares, double *restrict out),
+                    (n, norm, squares, out))
 {
     for (size_t k = 0; k < n; k++) {
         double distance = squares[k] + norm - 2.0 * out[k];
@@ -47,8 +47,8 @@ static void finish_distances(size_t n, double norm, const double *restrict squar
 }
 
 /* to_k = min(a_k, b_k). */
-GESS__VECTOR
-static void take_smaller(size_t n, const double *restrict a, const double *restrict b, double *restrict to)
+static GESS__VECTOR(take_smaller, (size_t n, const double *restrict a, const double *restrict b, double *restrict to),
+                    (n, a, b, to))
 {
     for (size_t k = 0; k < n; k++) to[k] = gess__select(a[k] < b[k], a[k], b[k]);
 }
@@ -103,9 +103,10 @@ static void choose_centres(gess__mixture_fitter *f, size_t count, size_t n, gess
 /* Finds the nearest of `count` centres for n rows; products[j stride + k] is row k times centre j. Sets `which` to the
  * centre's number, -1 if no distance is a number, and `smallest` to its squared distance minus the row's squared norm.
  */
-GESS__VECTOR
-static void nearest(size_t count, size_t stride, size_t n, const double *restrict norms,
-                    const double *restrict products, double *restrict smallest, double *restrict which)
+static GESS__VECTOR(nearest,
+                    (size_t count, size_t stride, size_t n, const double *restrict norms,
+                     const double *restrict products, double *restrict smallest, double *restrict which),
+                    (count, stride, n, norms, products, smallest, which))
 {
     for (size_t k = 0; k < n; k++) {
         smallest[k] = HUGE_VAL;

@@ -67,9 +67,9 @@ static double scale_of(size_t n, const double *a)
 /* ---- tridiagonal form ---- */
 
 /* y += Σ over the columns of the lower triangle a (m × m, `stride` apart) of the symmetric matrix times v. */
-GESS__VECTOR
-static void symmetric_times(size_t m, size_t stride, const double *restrict a, const double *restrict v,
-                            double *restrict y)
+static GESS__VECTOR(symmetric_times,
+                    (size_t m, size_t stride, const double *restrict a, const double *restrict v, double *restrict y),
+                    (m, stride, a, v, y))
 {
     enum { W = GESS__LANES };
     for (size_t i = 0; i < m; i++) y[i] = 0.0;
@@ -91,9 +91,9 @@ static void symmetric_times(size_t m, size_t stride, const double *restrict a, c
 }
 
 /* A −= v wᵀ + w vᵀ, lower triangle. */
-GESS__VECTOR
-static void subtract_two(size_t m, size_t stride, double *restrict a, const double *restrict v,
-                         const double *restrict w)
+static GESS__VECTOR(subtract_two,
+                    (size_t m, size_t stride, double *restrict a, const double *restrict v, const double *restrict w),
+                    (m, stride, a, v, w))
 {
     for (size_t j = 0; j < m; j++) {
         double *restrict column = a + j * stride, x = -w[j], y = -v[j];
@@ -101,8 +101,8 @@ static void subtract_two(size_t m, size_t stride, double *restrict a, const doub
     }
 }
 
-GESS__VECTOR
-static void add_multiple(size_t n, double factor, const double *restrict x, double *restrict y)
+static GESS__VECTOR(add_multiple, (size_t n, double factor, const double *restrict x, double *restrict y),
+                    (n, factor, x, y))
 {
     for (size_t i = 0; i < n; i++) y[i] = gess__fma(factor, x[i], y[i]);
 }
@@ -173,8 +173,10 @@ static void make_vectors(eigen *s, const double *a)
 
 /* ---- diagonal form ---- */
 
-GESS__VECTOR
-static void rotate(const step *by, const double *restrict cosines, const double *restrict sines, double *restrict strip)
+static GESS__VECTOR(rotate,
+                    (const step *by, const double *restrict cosines, const double *restrict sines,
+                     double *restrict strip),
+                    (by, cosines, sines, strip))
 {
     double carry[STRIP];
     double *at = strip + by->from * STRIP;

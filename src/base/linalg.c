@@ -18,8 +18,7 @@ const char *gess__linalg_name(void)
 }
 
 /* Columns first … last - 1 of the factor, from which the products of earlier columns have been subtracted. */
-GESS__VECTOR
-static bool factor_columns(size_t n, size_t first, size_t last, double *a)
+static GESS__VECTOR_VALUE(bool, factor_columns, (size_t n, size_t first, size_t last, double *a), (n, first, last, a))
 {
     for (size_t k = first; k < last; k++) {
         double *restrict column = a + k * n;
@@ -118,9 +117,9 @@ void gess__gram(size_t n, size_t rows, double factor, const double *b, double *c
 }
 
 /* c = A b for one column, in the order of gess__matmul(). */
-GESS__VECTOR
-static void product_one(size_t rows, size_t inner, const double *restrict a, const double *restrict b,
-                        double *restrict c)
+static GESS__VECTOR(product_one,
+                    (size_t rows, size_t inner, const double *restrict a, const double *restrict b, double *restrict c),
+                    (rows, inner, a, b, c))
 {
     enum { CHUNK = 64 };
     for (size_t first = 0; first < rows; first += CHUNK) {

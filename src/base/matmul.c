@@ -50,8 +50,10 @@ GESS__INLINE size_t pack_tails(const double *restrict from, size_t step, size_t 
 }
 
 /* `count` rows, terms `start` … of each; rows past the last are 0. */
-GESS__VECTOR
-static void pack(gess__matrix_rows m, size_t first, size_t count, size_t start, size_t terms, double *restrict panel)
+static GESS__VECTOR(pack,
+                    (gess__matrix_rows m, size_t first, size_t count, size_t start, size_t terms,
+                     double *restrict panel),
+                    (m, first, count, start, terms, panel))
 {
     const double *from = m.numbers + first * m.apart + start * m.step;
     if (count == P && m.apart == 1) {
@@ -70,9 +72,10 @@ static void pack(gess__matrix_rows m, size_t first, size_t count, size_t start, 
 }
 
 /* Adds `height` rows and `width` columns of sums, which are `length` long, to C from element (i, j) on. */
-GESS__VECTOR
-static void add_sums(const gess__matmul_job *job, size_t i, size_t j, size_t height, size_t width,
-                     const double *restrict sums, size_t length)
+static GESS__VECTOR(add_sums,
+                    (const gess__matmul_job *job, size_t i, size_t j, size_t height, size_t width,
+                     const double *restrict sums, size_t length),
+                    (job, i, j, height, width, sums, length))
 {
     const double sign = job->subtract ? -1.0 : 1.0;
     for (size_t column = 0; column < width; column++) {
@@ -133,5 +136,5 @@ void gess__matmul_with(gess__vectors with, const gess__matmul_job *job)
 
 void gess__matmul(const gess__matmul_job *job)
 {
-    gess__matmul_with(gess__best_vectors(), job);
+    gess__matmul_with(gess__machine_vectors, job);
 }

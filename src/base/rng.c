@@ -65,9 +65,10 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
 enum { CHUNK = 64 };
 
 /* The four words of at most CHUNK counters, as two 64-bit integers per counter. */
-GESS__VECTOR
-static void words_narrow(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const uint32_t *restrict indices,
-                         const uint32_t *restrict chains, uint64_t *restrict first, uint64_t *restrict second)
+static GESS__VECTOR(words_narrow,
+                    (uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const uint32_t *restrict indices,
+                     const uint32_t *restrict chains, uint64_t *restrict first, uint64_t *restrict second),
+                    (seed, c2, c3, n, indices, chains, first, second))
 {
     uint32_t w0[CHUNK], w1[CHUNK], w2[CHUNK], w3[CHUNK];
     for (size_t i = 0; i < n; i++) {
@@ -104,7 +105,7 @@ static void words(gess__key key, size_t n, uint32_t *indices, uint32_t *chains, 
 {
     for (; n % 8 != 0; n++) indices[n] = chains[n] = 0;
 #ifdef GESS__WIDEST
-    if (gess__has_widest()) {
+    if (gess__machine_vectors == GESS__WIDEST_VECTORS) {
         words_wide(key.seed, (uint32_t)key.iteration, word3(key), n, indices, chains, first, second);
         return;
     }
@@ -132,8 +133,7 @@ double gess__uniform(gess__key key, uint32_t index)
     return unit(bits[0], bits[1]);
 }
 
-GESS__VECTOR
-static void units(size_t n, const uint64_t *restrict words, double *restrict out)
+static GESS__VECTOR(units, (size_t n, const uint64_t *restrict words, double *restrict out), (n, words, out))
 {
     for (size_t i = 0; i < n; i++) out[i] = unit_of(words[i]);
 }
@@ -162,16 +162,18 @@ GESS__INLINE void normal_pair(double u1, double u2, double *first, double *secon
     *second = radius * sine;
 }
 
-GESS__VECTOR
-static void normal_pairs(size_t n, const uint64_t *restrict u, const uint64_t *restrict v, double *restrict even,
-                         double *restrict odd)
+static GESS__VECTOR(normal_pairs,
+                    (size_t n, const uint64_t *restrict u, const uint64_t *restrict v, double *restrict even,
+                     double *restrict odd),
+                    (n, u, v, even, odd))
 {
     for (size_t i = 0; i < n; i++) normal_pair(unit_of(u[i]), unit_of(v[i]), &even[i], &odd[i]);
 }
 
 /* out gets even[0], odd[0], even[1], …: n numbers. */
-GESS__VECTOR
-static void interleave(size_t n, const double *restrict even, const double *restrict odd, double *restrict out)
+static GESS__VECTOR(interleave,
+                    (size_t n, const double *restrict even, const double *restrict odd, double *restrict out),
+                    (n, even, odd, out))
 {
     for (size_t i = 0; i < n / 2; i++) {
         out[2 * i] = even[i];
@@ -226,8 +228,7 @@ GESS__INLINE double gamma_attempt(double normal, double u, double d, double c)
     return gess__select((v > 0.0) & (gess__log(u) < limit), d * v, 0.0);
 }
 
-GESS__VECTOR
-double gess__gamma(gess__key key, double shape)
+GESS__VECTOR_VALUE(double, gess__gamma, (gess__key key, double shape), (key, shape))
 {
     GESS_ASSERT(shape > 0.0 && key.iteration >> 56 == 0);
     double boosted = shape < 1.0 ? shape + 1.0 : shape;
@@ -243,9 +244,10 @@ double gess__gamma(gess__key key, double shape)
 }
 
 /* The first attempt of n <= CHUNK chains, from their random words. */
-GESS__VECTOR
-static void gamma_attempts(size_t n, const uint64_t *restrict u, const uint64_t *restrict v, const uint64_t *restrict w,
-                           double d, double c, double *restrict out)
+static GESS__VECTOR(gamma_attempts,
+                    (size_t n, const uint64_t *restrict u, const uint64_t *restrict v, const uint64_t *restrict w,
+                     double d, double c, double *restrict out),
+                    (n, u, v, w, d, c, out))
 {
     for (size_t i = 0; i < n; i++) {
         double normal, unused;

@@ -47,8 +47,7 @@ GESS__INLINE gess__pair mean_of(size_t n, const double *x, size_t stride)
     return add(first, (left.high + left.low) / (double)n);
 }
 
-GESS__VECTOR
-gess__pair gess__mean(size_t n, const double *x, size_t stride)
+GESS__VECTOR_VALUE(gess__pair, gess__mean, (size_t n, const double *x, size_t stride), (n, x, stride))
 {
     return stride == 1 ? mean_of(n, x, 1) : mean_of(n, x, stride);
 }
@@ -69,8 +68,8 @@ GESS__INLINE double squares_of(size_t n, const double *x, size_t stride, gess__p
     return gess__lane_sum(sum);
 }
 
-GESS__VECTOR
-double gess__sum_of_squares(size_t n, const double *x, size_t stride, gess__pair centre)
+GESS__VECTOR_VALUE(double, gess__sum_of_squares, (size_t n, const double *x, size_t stride, gess__pair centre),
+                   (n, x, stride, centre))
 {
     return stride == 1 ? squares_of(n, x, 1, centre) : squares_of(n, x, stride, centre);
 }

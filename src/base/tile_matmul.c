@@ -7,7 +7,6 @@
 
 #ifdef GESS__WIDEST
 #include <immintrin.h>
-#define NARROW __attribute__((target("arch=x86-64-v3")))
 #endif
 
 enum { W = GESS__LANES };
@@ -67,7 +66,7 @@ static void add_four(four f, size_t terms, const double *restrict x, double *res
     for (size_t b = 0; b < ROWS; b++) _mm512_storeu_pd(out + b * W, s[b]);
 }
 
-NARROW
+GESS__NARROW
 static void add_four_narrow(four f, size_t terms, const double *restrict x, double *restrict out)
 {
     __m256d s[2 * ROWS];
@@ -99,20 +98,6 @@ static void add_vectors(gess__vectors with, gess__matrix_rows rows, size_t count
 }
 #endif
 
-/* Tests build with a smaller limit, to have the code for AVX2 run on processors with AVX-512. */
-#ifndef GESS_MAX_VECTORS
-#define GESS_MAX_VECTORS GESS__WIDEST_VECTORS
-#endif
-
-gess__vectors gess__best_vectors(void)
-{
-#ifdef GESS__WIDEST
-    if (gess__has_widest() && GESS_MAX_VECTORS >= GESS__WIDEST_VECTORS) return GESS__WIDEST_VECTORS;
-    if (__builtin_cpu_supports("x86-64-v3") && GESS_MAX_VECTORS >= GESS__NARROW_VECTORS) return GESS__NARROW_VECTORS;
-#endif
-    return GESS__NO_VECTORS;
-}
-
 void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x,
                             double *out)
 {
@@ -129,5 +114,5 @@ void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t c
 void gess__tile_matmul(gess__matrix_rows rows, size_t count, size_t terms, const double *x, double *out)
 {
     GESS_ASSERT(count > 0);
-    gess__tile_matmul_with(gess__best_vectors(), rows, count, terms, x, out);
+    gess__tile_matmul_with(gess__machine_vectors, rows, count, terms, x, out);
 }

@@ -3,6 +3,8 @@
 #ifndef GESS_BASE_TILE_MATMUL_H
 #define GESS_BASE_TILE_MATMUL_H
 
+#include "base/cpu.h"
+
 #include <stddef.h>
 
 /* A matrix, or a part of one: element k of row b is numbers[b * apart + k * step]. */
@@ -15,9 +17,7 @@ typedef struct gess__matrix_rows {
  * multiply-adds. x_k is x[k * LANES + lane], out_b is out[b * LANES + lane]; out may not overlap x. */
 void gess__tile_matmul(gess__matrix_rows rows, size_t count, size_t terms, const double *x, double *out);
 
-/* The same with vectors of a given width, which the machine must have: gess__best_vectors() or any before it. */
-typedef enum gess__vectors { GESS__NO_VECTORS, GESS__NARROW_VECTORS, GESS__WIDEST_VECTORS } gess__vectors;
-gess__vectors gess__best_vectors(void);
+/* The same with vectors of a given width, which the machine must have: gess__machine_vectors or any before it. */
 void gess__tile_matmul_with(gess__vectors with, gess__matrix_rows rows, size_t count, size_t terms, const double *x,
                             double *out);
 

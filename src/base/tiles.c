@@ -18,8 +18,7 @@ GESS__INLINE void add_tail(size_t n, const double *a, const double *b, double *r
         if (l < n) partial[l] = gess__fma(a[l], b[l], partial[l]);
 }
 
-GESS__VECTOR
-double gess__dot(size_t n, const double *a, const double *b)
+GESS__VECTOR_VALUE(double, gess__dot, (size_t n, const double *a, const double *b), (n, a, b))
 {
     double partial[W] = {0};
     size_t whole = n - n % W;
@@ -45,14 +44,15 @@ GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, d
     *ab = gess__lane_sum(r);
 }
 
-GESS__VECTOR
-void gess__dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+GESS__VECTOR(gess__dots, (size_t n, const double *a, const double *b, double *aa, double *bb, double *ab),
+             (n, a, b, aa, bb, ab))
 {
     dots(n, a, b, aa, bb, ab);
 }
 
-GESS__VECTOR
-void gess__dots_rows(size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
+GESS__VECTOR(gess__dots_rows,
+             (size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab),
+             (rows, n, a, b, aa, bb, ab))
 {
     for (size_t j = 0; j < rows; j++) dots(n, a + j * n, b + j * n, aa + j, bb + j, ab + j);
 }
@@ -63,8 +63,9 @@ size_t gess__triangular_scratch(size_t dim)
 }
 
 /* One point, vectors along the rows: out_i gets its terms in the order k = 0, 1, …, i. */
-GESS__VECTOR
-static void product_one(size_t dim, const double *restrict chol, const double *restrict in, double *restrict out)
+static GESS__VECTOR(product_one,
+                    (size_t dim, const double *restrict chol, const double *restrict in, double *restrict out),
+                    (dim, chol, in, out))
 {
     for (size_t i = 0; i < dim; i++) out[i] = 0.0;
     for (size_t k = 0; k < dim; k++) {
@@ -75,8 +76,9 @@ static void product_one(size_t dim, const double *restrict chol, const double *r
 }
 
 /* A tile of LANES points, vectors along the points, four rows at a time; same order of terms. */
-GESS__VECTOR
-static void product_tile(size_t dim, const double *restrict chol, const double *restrict in, double *restrict out)
+static GESS__VECTOR(product_tile,
+                    (size_t dim, const double *restrict chol, const double *restrict in, double *restrict out),
+                    (dim, chol, in, out))
 {
     size_t i = 0;
     for (; i + 4 <= dim; i += 4) {
@@ -125,9 +127,10 @@ void gess__triangular_products(size_t dim, const double *chol, size_t count, con
     for (; j < count; j++) product_one(dim, chol, in + j * dim, out + j * dim);
 }
 
-GESS__VECTOR
-static void solve_one(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
-                      const double *restrict centre, const double *restrict in, double *restrict out)
+static GESS__VECTOR(solve_one,
+                    (size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                     const double *restrict centre, const double *restrict in, double *restrict out),
+                    (dim, chol, inverse_diagonal, centre, in, out))
 {
     for (size_t i = 0; i < dim; i++) out[i] = in[i] - centre[i];
     for (size_t k = 0; k < dim; k++) {
@@ -139,9 +142,10 @@ static void solve_one(size_t dim, const double *restrict chol, const double *res
 }
 
 /* Four rows at a time, so that no sum waits for its previous addition; same order of terms. */
-GESS__VECTOR
-static void solve_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
-                       const double *restrict centre, const double *restrict in, double *restrict out)
+static GESS__VECTOR(solve_tile,
+                    (size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                     const double *restrict centre, const double *restrict in, double *restrict out),
+                    (dim, chol, inverse_diagonal, centre, in, out))
 {
     size_t i = 0;
     for (; i + 4 <= dim; i += 4) {
@@ -200,9 +204,10 @@ void gess__triangular_solves(size_t dim, const double *chol, const double *inver
 enum { WIDE = GESS__WIDE_LANES };
 
 /* δ_l = |L⁻¹(x_l − centre)|² of WIDE points, x_l in column l of `tile`, which becomes L⁻¹(x_l − centre). */
-GESS__VECTOR
-static void squares_tile(size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
-                         const double *restrict centre, double *restrict tile, double *restrict squares)
+static GESS__VECTOR(squares_tile,
+                    (size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
+                     const double *restrict centre, double *restrict tile, double *restrict squares),
+                    (dim, chol, inverse_diagonal, centre, tile, squares))
 {
     double s0[WIDE] = {0}, s1[WIDE] = {0}, s2[WIDE] = {0}, s3[WIDE] = {0};
     size_t i = 0;
@@ -270,17 +275,18 @@ GESS__INLINE void ellipse_point(size_t dim, const double *restrict centre, const
     for (size_t i = 0; i < dim; i++) out[i] = gess__fma(v[i], sine, gess__fma(x[i] - centre[i], cosine, centre[i]));
 }
 
-GESS__VECTOR
-void gess__ellipse_point(size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
-                         double *out)
+GESS__VECTOR(gess__ellipse_point,
+             (size_t dim, const double *centre, const double *x, const double *v, double cosine, double sine,
+              double *out),
+             (dim, centre, x, v, cosine, sine, out))
 {
     ellipse_point(dim, centre, x, v, cosine, sine, out);
 }
 
-GESS__VECTOR
-void gess__ellipse_points(size_t dim, const double *centre, const double *x, const double *v, size_t count,
-                          const uint32_t *rows, const double *cosines, const double *sines, const double *scales,
-                          double *out)
+GESS__VECTOR(gess__ellipse_points,
+             (size_t dim, const double *centre, const double *x, const double *v, size_t count, const uint32_t *rows,
+              const double *cosines, const double *sines, const double *scales, double *out),
+             (dim, centre, x, v, count, rows, cosines, sines, scales, out))
 {
     for (size_t p = 0; p < count; p++) {
         size_t j = rows[p];
@@ -336,26 +342,23 @@ GESS__INLINE void to_tile(size_t width, size_t dim, size_t count, const double *
     }
 }
 
-GESS__VECTOR
-void gess__turn(size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines)
+GESS__VECTOR(gess__turn, (size_t n, const double *restrict angles, double *restrict sines, double *restrict cosines),
+             (n, angles, sines, cosines))
 {
     for (size_t i = 0; i < n; i++) gess__sincos_turns(angles[i], &sines[i], &cosines[i]);
 }
 
-GESS__VECTOR
-void gess__to_tile(size_t dim, size_t count, const double *x, double *tile)
+GESS__VECTOR(gess__to_tile, (size_t dim, size_t count, const double *x, double *tile), (dim, count, x, tile))
 {
     to_tile(W, dim, count, x, tile);
 }
 
-GESS__VECTOR
-void gess__to_wide_tile(size_t dim, size_t count, const double *x, double *tile)
+GESS__VECTOR(gess__to_wide_tile, (size_t dim, size_t count, const double *x, double *tile), (dim, count, x, tile))
 {
     to_tile(GESS__WIDE_LANES, dim, count, x, tile);
 }
 
-GESS__VECTOR
-void gess__from_tile(size_t dim, size_t count, const double *tile, double *x)
+GESS__VECTOR(gess__from_tile, (size_t dim, size_t count, const double *tile, double *x), (dim, count, tile, x))
 {
     size_t l = 0;
     for (; l + 4 <= count; l += 4) {

@@ -8,31 +8,69 @@
 #ifndef GESS_BASE_VMATH_H
 #define GESS_BASE_VMATH_H
 
+#include "base/cpu.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-/* For functions whose loops should use the widest vectors of the machine. The bits are the same in every clone.
- * Sanitizer builds and musl, which cannot resolve clones, have none. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(GESS_NO_CLONES)
-#ifdef __GLIBC__
-#define GESS__VECTOR __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define GESS__VECTOR
-#endif
-/* For functions that need the widest vectors; check gess__has_widest() before a call. */
-#define GESS__WIDEST __attribute__((target("arch=x86-64-v4")))
-#else
-#define GESS__VECTOR
-#endif
-
 #define GESS__INLINE static inline __attribute__((always_inline, unused))
 
-#ifdef GESS__WIDEST
-GESS__INLINE int gess__has_widest(void)
-{
-    return __builtin_cpu_supports("x86-64-v4");
-}
+/* The head of a function whose loops should use the widest vectors of the machine; its body follows:
+ *
+ *   static GESS__VECTOR(name, (size_t n, double *x), (n, x)) { … }                  returns nothing
+ *   static GESS__VECTOR_VALUE(double, name, (size_t n, double *x), (n, x)) { … }
+ *
+ * The body is compiled for the baseline, AVX2 and AVX-512, and a call goes to the one that the machine has
+ * (base/cpu.h). The bits are the same in each. This needs nothing of the compiler but the attribute, and nothing of the
+ * C library, so gcc, clang and zig have it with glibc and musl. Builds with sanitizers have the baseline only. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(GESS_NO_CLONES)
+/* For functions that need these vectors: check gess__machine_vectors before a call. clang gets a list of the levels'
+ * instructions besides, because zig's command line takes each of them away, which outweighs `arch`. */
+#ifdef __clang__
+#define GESS__V3_LIST ",avx,avx2,bmi,bmi2,cx16,f16c,fma,lzcnt,movbe,popcnt,sahf,sse3,ssse3,sse4.1,sse4.2,xsave"
+#define GESS__V4_LIST GESS__V3_LIST ",avx512f,avx512bw,avx512cd,avx512dq,avx512vl" GESS__EVEX
+#if __clang_major__ >= 18 && __clang_major__ <= 21
+#define GESS__EVEX ",evex512"
+#else
+#define GESS__EVEX ""
+#endif
+#else
+#define GESS__V3_LIST ""
+#define GESS__V4_LIST ""
+#endif
+#define GESS__WIDEST __attribute__((target("arch=x86-64-v4" GESS__V4_LIST)))
+#define GESS__NARROW __attribute__((target("arch=x86-64-v3" GESS__V3_LIST)))
+#define GESS__VECTOR_AS(type, give, name, parameters, arguments)              \
+    type name parameters;                                                     \
+    static inline __attribute__((always_inline)) type name##_body parameters; \
+    GESS__WIDEST static type name##_widest parameters                         \
+    {                                                                         \
+        give name##_body arguments;                                           \
+    }                                                                         \
+    GESS__NARROW static type name##_narrow parameters                         \
+    {                                                                         \
+        give name##_body arguments;                                           \
+    }                                                                         \
+    static __attribute__((noinline)) type name##_plain parameters             \
+    {                                                                         \
+        give name##_body arguments;                                           \
+    }                                                                         \
+    type name parameters                                                      \
+    {                                                                         \
+        if (gess__machine_vectors == GESS__WIDEST_VECTORS)                    \
+            give name##_widest arguments;                                     \
+        else if (gess__machine_vectors == GESS__NARROW_VECTORS)               \
+            give name##_narrow arguments;                                     \
+        else                                                                  \
+            give name##_plain arguments;                                      \
+    }                                                                         \
+    static inline __attribute__((always_inline)) type name##_body parameters
+#define GESS__VECTOR(name, parameters, arguments) GESS__VECTOR_AS(void, , name, parameters, arguments)
+#define GESS__VECTOR_VALUE(type, name, parameters, arguments) GESS__VECTOR_AS(type, return, name, parameters, arguments)
+#else
+#define GESS__VECTOR(name, parameters, arguments) void name parameters
+#define GESS__VECTOR_VALUE(type, name, parameters, arguments) type name parameters
 #endif
 
 GESS__INLINE uint64_t gess__bits(double x)

@@ -46,9 +46,10 @@ void gess__fft_clear(gess__fft *fft)
 
 /* One decimation-in-frequency stage of a block of 4 × quarter points: quarter r becomes the input
  * of the transform that gives the frequencies 4k + r. */
-GESS__VECTOR
-static void forward_stage(size_t quarter, double *restrict re, double *restrict im, const double *restrict cosines,
-                          const double *restrict sines)
+static GESS__VECTOR(forward_stage,
+                    (size_t quarter, double *restrict re, double *restrict im, const double *restrict cosines,
+                     const double *restrict sines),
+                    (quarter, re, im, cosines, sines))
 {
     double *r0 = re, *r1 = re + quarter, *r2 = r1 + quarter, *r3 = r2 + quarter;
     double *i0 = im, *i1 = im + quarter, *i2 = i1 + quarter, *i3 = i2 + quarter;
@@ -75,9 +76,10 @@ static void forward_stage(size_t quarter, double *restrict re, double *restrict 
 }
 
 /* Undoes forward_stage(), times 4. */
-GESS__VECTOR
-static void backward_stage(size_t quarter, double *restrict re, double *restrict im, const double *restrict cosines,
-                           const double *restrict sines)
+static GESS__VECTOR(backward_stage,
+                    (size_t quarter, double *restrict re, double *restrict im, const double *restrict cosines,
+                     const double *restrict sines),
+                    (quarter, re, im, cosines, sines))
 {
     double *r0 = re, *r1 = re + quarter, *r2 = r1 + quarter, *r3 = r2 + quarter;
     double *i0 = im, *i1 = im + quarter, *i2 = i1 + quarter, *i3 = i2 + quarter;
@@ -153,8 +155,9 @@ static void backward(const gess__fft *fft, size_t block, size_t start, size_t tw
     }
 }
 
-GESS__VECTOR
-static void add_squares(size_t n, const double *restrict re, const double *restrict im, double *restrict power)
+static GESS__VECTOR(add_squares,
+                    (size_t n, const double *restrict re, const double *restrict im, double *restrict power),
+                    (n, re, im, power))
 {
     for (size_t k = 0; k < n; k++) power[k] += re[k] * re[k] + im[k] * im[k];
 }

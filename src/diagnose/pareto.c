@@ -15,8 +15,7 @@ enum {
 #define SAME 1e-12 /* relative difference of weights that are equal but for rounding */
 
 /* Mean of gess__log(1 - θ x). */
-GESS__VECTOR
-static double mean_log(size_t n, const double *x, double theta)
+static GESS__VECTOR_VALUE(double, mean_log, (size_t n, const double *x, double theta), (n, x, theta))
 {
     double sum = 0.0;
     for (size_t i = 0; i < n; i++) sum += gess__log1p(-theta * x[i]);

@@ -87,15 +87,17 @@ gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__br
     return b;
 }
 
-GESS__VECTOR
-static void open_slices(size_t n, const double *restrict values, const double *restrict log_ts,
-                        const double *restrict uniforms, double *restrict heights)
+static GESS__VECTOR(open_slices,
+                    (size_t n, const double *restrict values, const double *restrict log_ts,
+                     const double *restrict uniforms, double *restrict heights),
+                    (n, values, log_ts, uniforms, heights))
 {
     for (size_t i = 0; i < n; i++) heights[i] = values[i] - log_ts[i] + gess__log(uniforms[i]);
 }
 
-GESS__VECTOR
-static void scale_by_roots(size_t n, const double *restrict roots, double *restrict squares, double *restrict crosses)
+static GESS__VECTOR(scale_by_roots,
+                    (size_t n, const double *restrict roots, double *restrict squares, double *restrict crosses),
+                    (n, roots, squares, crosses))
 {
     for (size_t i = 0; i < n; i++) {
         squares[i] *= roots[i] * roots[i];
@@ -104,10 +106,11 @@ static void scale_by_roots(size_t n, const double *restrict roots, double *restr
 }
 
 /* δ along the ellipse. */
-GESS__VECTOR
-static void turned_deltas(size_t n, const double *restrict deltas, const double *restrict squares,
-                          const double *restrict crosses, const double *restrict sines, const double *restrict cosines,
-                          double *restrict out)
+static GESS__VECTOR(turned_deltas,
+                    (size_t n, const double *restrict deltas, const double *restrict squares,
+                     const double *restrict crosses, const double *restrict sines, const double *restrict cosines,
+                     double *restrict out),
+                    (n, deltas, squares, crosses, sines, cosines, out))
 {
     for (size_t i = 0; i < n; i++) {
         double s = sines[i], c = cosines[i];
@@ -115,9 +118,10 @@ static void turned_deltas(size_t n, const double *restrict deltas, const double 
     }
 }
 
-GESS__VECTOR
-static void shrink(size_t n, const double *restrict uniforms, double *restrict low, double *restrict high,
-                   double *restrict angle)
+static GESS__VECTOR(shrink,
+                    (size_t n, const double *restrict uniforms, double *restrict low, double *restrict high,
+                     double *restrict angle),
+                    (n, uniforms, low, high, angle))
 {
     for (size_t i = 0; i < n; i++) {
         gess__bracket b = gess__bracket_shrink((gess__bracket){low[i], high[i], angle[i]}, uniforms[i]);
@@ -216,8 +220,8 @@ GESS__INLINE void compact(size_t left, const uint32_t *kept, double *values)
 /* Moves the lanes whose proposals lie in their slices and removes them; w->second holds log T of the proposals.
  * *left: the number of rejected proposals. Acceptance is unpredictable, so proposals are partitioned without branching.
  */
-GESS__VECTOR
-static int settle(gess__update *u, const work *w, size_t *left, gess_error *err)
+static GESS__VECTOR_VALUE(int, settle, (gess__update * u, const work *w, size_t *left, gess_error *err),
+                          (u, w, left, err))
 {
     enum { CHUNK = 64 };
     size_t n = u->proposals, rest = 0;

@@ -63,8 +63,9 @@ static inline work carve(const gess__update *u)
 }
 
 /* δ_k of up to CHUNK lanes at their angles. */
-GESS__VECTOR
-static void deltas_at(const lane *lanes, const uint32_t *restrict numbers, size_t k, size_t n, double *restrict deltas)
+static GESS__VECTOR(deltas_at,
+                    (const lane *lanes, const uint32_t *restrict numbers, size_t k, size_t n, double *restrict deltas),
+                    (lanes, numbers, k, n, deltas))
 {
     for (size_t i = 0; i < n; i++) {
         const lane *l = &lanes[numbers[i]];
@@ -99,8 +100,9 @@ static void log_ts_at(const gess__update *u, const work *w, const uint32_t *lane
 }
 
 /* Chooses a component by a uniform; terms[k CHUNK] is log w_k t_k at the lane's point. */
-GESS__VECTOR
-static size_t choose(const gess__mixture *mixture, const double *terms, double log_t, double uniform)
+static GESS__VECTOR_VALUE(size_t, choose,
+                          (const gess__mixture *mixture, const double *terms, double log_t, double uniform),
+                          (mixture, terms, log_t, uniform))
 {
     size_t k = 0;
     double below = 0.0;

@@ -39,8 +39,7 @@ static inline work carve(const gess__update *u)
                   .shared = at + 4 * n};
 }
 
-GESS__VECTOR
-static size_t choose(const gess__mixture *mixture, double uniform)
+static GESS__VECTOR_VALUE(size_t, choose, (const gess__mixture *mixture, double uniform), (mixture, uniform))
 {
     size_t k = 0;
     for (double below = gess__exp(mixture->log_weight[0]); k + 1 < mixture->count && uniform > below;)

@@ -4,8 +4,8 @@
 #include "base/tiles.h"
 #include "base/vmath.h"
 
-GESS__VECTOR
-static void add_scaled(size_t n, double factor, const double *restrict column, double *restrict out)
+static GESS__VECTOR(add_scaled, (size_t n, double factor, const double *restrict column, double *restrict out),
+                    (n, factor, column, out))
 {
     for (size_t i = 0; i < n; i++) out[i] = gess__fma(factor, column[i], out[i]);
 }
@@ -26,8 +26,8 @@ void gess__packed_transposed(size_t dim, const double *chol, const double *in, d
     for (size_t k = 0; k < dim; chol += dim - k++) out[k] = gess__dot(dim - k, chol, in + k);
 }
 
-GESS__VECTOR
-static void rotate(size_t n, double cosine, double sine, double *restrict column, double *restrict v)
+static GESS__VECTOR(rotate, (size_t n, double cosine, double sine, double *restrict column, double *restrict v),
+                    (n, cosine, sine, column, v))
 {
     for (size_t i = 0; i < n; i++) {
         double entry = gess__fma(cosine, column[i], sine * v[i]);

@@ -82,8 +82,7 @@ GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_
     return NAN;
 }
 
-GESS__VECTOR
-double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
+GESS__VECTOR_VALUE(double, gess__bounds_out, (const gess__bounds *bounds, const double *y, double *x), (bounds, y, x))
 {
     GESS_ASSERT(bounds->coordinates != NULL && y != NULL && x != NULL);
     double sum = 0.0, part;
@@ -99,9 +98,10 @@ double gess__bounds_out(const gess__bounds *bounds, const double *y, double *x)
 enum { CHUNK = 64 };
 
 /* x = from + sign e^t; sign is 1 or −1. */
-GESS__VECTOR
-static void one_sided(size_t n, double from, double sign, const double *restrict t, double *restrict x,
-                      double *restrict sums)
+static GESS__VECTOR(one_sided,
+                    (size_t n, double from, double sign, const double *restrict t, double *restrict x,
+                     double *restrict sums),
+                    (n, from, sign, t, x, sums))
 {
     for (size_t j = 0; j < n; j++) {
         x[j] = from + sign * gess__exp(t[j]);
@@ -110,8 +110,9 @@ static void one_sided(size_t n, double from, double sign, const double *restrict
     }
 }
 
-GESS__VECTOR
-static void two_sided(size_t n, double a, double b, const double *restrict t, double *restrict x, double *restrict sums)
+static GESS__VECTOR(two_sided,
+                    (size_t n, double a, double b, const double *restrict t, double *restrict x, double *restrict sums),
+                    (n, a, b, t, x, sums))
 {
     double width = gess__log(b - a);
     for (size_t j = 0; j < n; j++) {

@@ -105,8 +105,7 @@ size_t gess__learned_scratch(const gess__learned *map, size_t n)
 }
 
 /* A point with a coordinate that is not finite has no density: its jacobian becomes −inf and that coordinate 0. */
-GESS__VECTOR
-static void keep_finite(size_t dim, double *restrict tile, double *restrict sums)
+static GESS__VECTOR(keep_finite, (size_t dim, double *restrict tile, double *restrict sums), (dim, tile, sums))
 {
     for (size_t i = 0; i < dim; i++)
         for (size_t l = 0; l < W; l++) {

@@ -7,8 +7,8 @@
 /* Points per pass over the columns, so that all columns of a pass stay in the cache. */
 enum { PASS = 256 };
 
-GESS__VECTOR
-void gess__regression_predict(const gess__terms *t, size_t begin, size_t end, double *restrict out)
+GESS__VECTOR(gess__regression_predict, (const gess__terms *t, size_t begin, size_t end, double *restrict out),
+             (t, begin, end, out))
 {
     for (size_t j = begin; j < end; j++) out[j] = 0.0;
     for (size_t u = 0; u < t->count; u++) {
@@ -18,15 +18,15 @@ void gess__regression_predict(const gess__terms *t, size_t begin, size_t end, do
     }
 }
 
-GESS__VECTOR
-void gess__multiply(size_t n, const double *restrict a, const double *restrict b, double *restrict out)
+GESS__VECTOR(gess__multiply, (size_t n, const double *restrict a, const double *restrict b, double *restrict out),
+             (n, a, b, out))
 {
     for (size_t j = 0; j < n; j++) out[j] = a[j] * b[j];
 }
 
 /* out_b = Σ_j a_j x_bj for four columns x_b at once. */
-GESS__VECTOR
-static void four_dots(size_t n, const double *restrict a, const double *const *x, double *restrict out)
+static GESS__VECTOR(four_dots, (size_t n, const double *restrict a, const double *const *x, double *restrict out),
+                    (n, a, x, out))
 {
     const double *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2], *restrict x3 = x[3];
     double s[4][GESS__LANES] = {{0}};
@@ -57,8 +57,7 @@ static void add_dots(size_t n, const double *a, size_t first, size_t count, cons
     }
 }
 
-GESS__VECTOR
-void gess__log_squares(size_t n, const double *restrict r, double *restrict out)
+GESS__VECTOR(gess__log_squares, (size_t n, const double *restrict r, double *restrict out), (n, r, out))
 {
     for (size_t j = 0; j < n; j++) out[j] = gess__log(r[j] * r[j] + 1e-12);
 }
@@ -114,9 +113,10 @@ void gess__fit_mean(gess__terms *t, const double *weights, const double *y, size
     for (size_t j = begin; j < end; j++) r[j] = y[j] - r[j];
 }
 
-GESS__VECTOR
-double gess__spread_loss(const double *restrict r, size_t begin, size_t end, const double *restrict h,
-                         double *restrict weights, double *restrict squares)
+GESS__VECTOR_VALUE(double, gess__spread_loss,
+                   (const double *restrict r, size_t begin, size_t end, const double *restrict h,
+                    double *restrict weights, double *restrict squares),
+                   (r, begin, end, h, weights, squares))
 {
     double sums[GESS__LANES] = {0}, sum = 0.0;
     for (size_t j = begin; j < end; j++) {

@@ -64,9 +64,10 @@ GESS__INLINE void mean_and_scale(const double *centre, const gess__scale_step *s
     if (s->saturated) saturate(centre, s, tile, a, h);
 }
 
-GESS__VECTOR
-static void map_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                    double *restrict scratch)
+static GESS__VECTOR(map_out,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict scratch),
+                    (layer, dim, tile, sums, scratch))
 {
     (void)dim;
     (void)scratch;
@@ -83,9 +84,10 @@ static void map_out(const gess__layer *layer, size_t dim, double *restrict tile,
 }
 
 /* From the last step to the first, so that the drivers of a step are still coordinates of y. */
-GESS__VECTOR
-static void map_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                   double *restrict scratch)
+static GESS__VECTOR(map_in,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict scratch),
+                    (layer, dim, tile, sums, scratch))
 {
     (void)dim;
     (void)scratch;

@@ -39,8 +39,8 @@ typedef struct saturation {
 } saturation;
 
 /* Sets the slope, and INVERSES = e^−u for all points. */
-GESS__VECTOR
-static void set_slope(saturation *f, double slope, size_t m, double *restrict inverses)
+static GESS__VECTOR(set_slope, (saturation * f, double slope, size_t m, double *restrict inverses),
+                    (f, slope, m, inverses))
 {
     const double *restrict x = f->x;
     f->slope = slope;
@@ -53,9 +53,10 @@ static void set_slope(saturation *f, double slope, size_t m, double *restrict in
 }
 
 /* Sets the weights e^−h, without the level, and the shares s. */
-GESS__VECTOR
-static void weigh(double cap, double bottom, size_t begin, size_t end, const double *restrict inverses,
-                  double *restrict weights, double *restrict shares)
+static GESS__VECTOR(weigh,
+                    (double cap, double bottom, size_t begin, size_t end, const double *restrict inverses,
+                     double *restrict weights, double *restrict shares),
+                    (cap, bottom, begin, end, inverses, weights, shares))
 {
     for (size_t j = begin; j < end; j++) weights[j] = inverses[j] + cap;
     for (size_t j = begin; j < end && cap > 0.0; j++) shares[j] = cap / weights[j];
@@ -65,9 +66,10 @@ static void weigh(double cap, double bottom, size_t begin, size_t end, const dou
 
 /* Means of h without the level, and of r² e^−h. Weights lie between about e^−60 and e^60, so the product of four does
  * not overflow. */
-GESS__VECTOR
-static void mean_levels(size_t n, const double *restrict r, const double *restrict weights, double *restrict level,
-                        double *restrict square)
+static GESS__VECTOR(mean_levels,
+                    (size_t n, const double *restrict r, const double *restrict weights, double *restrict level,
+                     double *restrict square),
+                    (n, r, weights, level, square))
 {
     double logs[GESS__LANES] = {0}, squares[GESS__LANES] = {0};
     size_t j = 0;

@@ -28,9 +28,10 @@ typedef struct step_fit {
 
 /* Correlation of r, which has weighted mean 0, with the column x under the weights. Leaves out the last m % LANES
  * points. */
-GESS__VECTOR
-static double weighted_correlation(size_t m, const double *restrict weights, const double *restrict r,
-                                   const double *restrict x)
+static GESS__VECTOR_VALUE(double, weighted_correlation,
+                          (size_t m, const double *restrict weights, const double *restrict r,
+                           const double *restrict x),
+                          (m, weights, r, x))
 {
     double s[5][GESS__LANES] = {{0}}, total[5] = {0};
     for (size_t j = 0; j + GESS__LANES <= m; j += GESS__LANES)

@@ -71,9 +71,10 @@ gess__warp gess__shape_warp(const gess__shape *s)
 
 /* Sums over points of minus the log-likelihood and its gradient by the parameters of the warp. Leaves out the last
  * n % LANES points. */
-GESS__VECTOR
-static void add_losses(size_t n, const double *restrict x, const double *restrict weights, const bounded *b,
-                       double *restrict out)
+static GESS__VECTOR(add_losses,
+                    (size_t n, const double *restrict x, const double *restrict weights, const bounded *b,
+                     double *restrict out),
+                    (n, x, weights, b, out))
 {
     double s[1 + PARAMETERS][GESS__LANES] = {{0}}, shift = b->shift, inverse = gess__exp(-b->spread), tilt = b->tilt;
     double power = gess__exp(b->power), lean = b->lean;

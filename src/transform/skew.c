@@ -68,9 +68,10 @@ GESS__INLINE void move(const gess__layer *layer, size_t dim, const double *restr
     for (size_t i = 0; i < dim * W; i++) tile[i] += by[i];
 }
 
-GESS__VECTOR
-static void map_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                    double *restrict v)
+static GESS__VECTOR(map_out,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict v),
+                    (layer, dim, tile, sums, v))
 {
     const gess__warp *warps = gess__skew_warps(layer);
     double product[W];
@@ -87,9 +88,10 @@ static void map_out(const gess__layer *layer, size_t dim, double *restrict tile,
     move(layer, dim, v, v + layer->count * W, tile);
 }
 
-GESS__VECTOR
-static void map_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                   double *restrict u)
+static GESS__VECTOR(map_in,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict u),
+                    (layer, dim, tile, sums, u))
 {
     const gess__warp *warps = gess__skew_warps(layer);
     double product[W];
@@ -138,8 +140,8 @@ GESS__INLINE double pull_factor(size_t dim, double length)
 }
 
 /* Pulls in the first `points` points of a tile, which have these squared lengths, and sets the others to 0. */
-GESS__VECTOR
-static void pull_tile(size_t dim, size_t points, double *restrict lengths, double *restrict tile)
+static GESS__VECTOR(pull_tile, (size_t dim, size_t points, double *restrict lengths, double *restrict tile),
+                    (dim, points, lengths, tile))
 {
     double factors[W] = {0};
     for (size_t l = 0; l < points; l++) {
@@ -239,8 +241,8 @@ static void find_directions(gess__learner *l, size_t n, size_t m, double *found,
 }
 
 /* Adds to |z|² what the warp of u changes. */
-GESS__VECTOR
-static void add_warped(size_t m, const double *restrict u, const gess__warp *warp, double *restrict lengths)
+static GESS__VECTOR(add_warped, (size_t m, const double *restrict u, const gess__warp *warp, double *restrict lengths),
+                    (m, u, warp, lengths))
 {
     for (size_t j = 0; j < m; j++) {
         double slope;

@@ -31,8 +31,9 @@ static double orthonormal(size_t dim, const double *found, size_t count, double 
 /* ---- third moments ---- */
 
 /* Adds z (z·w)² of the points of a tile, in lanes. Four partial sums keep the additions independent. */
-GESS__VECTOR
-static void add_third_moments(size_t dim, const double *restrict tile, const double *restrict w, double *restrict sums)
+static GESS__VECTOR(add_third_moments,
+                    (size_t dim, const double *restrict tile, const double *restrict w, double *restrict sums),
+                    (dim, tile, w, sums))
 {
     double s0[W] = {0}, s1[W] = {0}, s2[W] = {0}, s3[W] = {0};
     size_t i = 0;
@@ -141,9 +142,10 @@ static void iterate(const gess__skew_search *s, size_t m, const double *tiles, c
 /* ---- starts ---- */
 
 /* Adds z |z|² and z³ of the points of a tile, in lanes. */
-GESS__VECTOR
-static void add_starts(size_t dim, const double *restrict tile, const double *restrict lengths, double *restrict radial,
-                       double *restrict cubes)
+static GESS__VECTOR(add_starts,
+                    (size_t dim, const double *restrict tile, const double *restrict lengths, double *restrict radial,
+                     double *restrict cubes),
+                    (dim, tile, lengths, radial, cubes))
 {
     for (size_t i = 0; i < dim; i++)
         for (size_t l = 0; l < W; l++) {

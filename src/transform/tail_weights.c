@@ -8,8 +8,8 @@
 enum { SAMPLE = 4000 };
 
 /* Σ log(1 + factor length) over every step-th length. */
-GESS__VECTOR
-static double sum_logs(size_t m, size_t step, double factor, const double *restrict lengths)
+static GESS__VECTOR_VALUE(double, sum_logs, (size_t m, size_t step, double factor, const double *restrict lengths),
+                          (m, step, factor, lengths))
 {
     double sums[GESS__LANES] = {0};
     size_t j = 0;

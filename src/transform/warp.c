@@ -22,9 +22,10 @@ enum { W = GESS__LANES, REFITS = 2 };
 
 /* ---- a tile of points, in place ---- */
 
-GESS__VECTOR
-static void map_out(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                    double *restrict scratch)
+static GESS__VECTOR(map_out,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict scratch),
+                    (layer, dim, tile, sums, scratch))
 {
     (void)dim;
     (void)scratch;
@@ -42,9 +43,10 @@ static void map_out(const gess__layer *layer, size_t dim, double *restrict tile,
     }
 }
 
-GESS__VECTOR
-static void map_in(const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
-                   double *restrict scratch)
+static GESS__VECTOR(map_in,
+                    (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
+                     double *restrict scratch),
+                    (layer, dim, tile, sums, scratch))
 {
     (void)dim;
     (void)scratch;
@@ -114,8 +116,7 @@ static void find_coordinates(gess__learner *l, size_t n, size_t m, const double 
     }
 }
 
-GESS__VECTOR
-static void warp_column(size_t n, const gess__warp *warp, double *restrict x)
+static GESS__VECTOR(warp_column, (size_t n, const gess__warp *warp, double *restrict x), (n, warp, x))
 {
     double inverse = 1.0 / warp->spread, slope;
     for (size_t j = 0; j < n; j++)

@@ -1,7 +1,9 @@
-/* Short runs of every model, kernel and schedule, with maps, mixtures and annealing in use, each stopped in warm-up and
- * in the middle of its draws, and resumed; prints a line of checksums for each, which must be the same on every machine:
+/* Short runs of every model, kernel and schedule, with every layer of the map, mixtures, annealing, a second learning,
+ * bounds and the evidence in use, each stopped in warm-up and in the middle of its draws, and resumed with two threads.
+ * Prints a line of checksums for each, which must be the same on every machine:
  *
- *   CASE DRAWS HISTORY SUMMARY     draws.gess; history.json without its times; all figures of the summary
+ *   CASE DRAWS HISTORY SUMMARY EVIDENCE    draws.gess; history.json without its times; all figures of the summary and
+ *                                          the text of the verdict; evidence.json, or - if the case has none
  *
  *   bits [straight] [CASE...]      all cases, or those whose names begin with one of CASE; straight: without the stop
  *   bits first|second DIR [CASE...]    up to the stop, or from there on, in the folders DIR/CASE: on two machines
@@ -10,6 +12,8 @@
 #include <gess/draws.h>
 #include <gess/gess.h>
 
+#include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +23,13 @@ enum { MAX_CASES = 64, MAX_NAME = 160 };
 
 typedef struct one {
     char name[MAX_NAME], model[MAX_NAME], options[300];
+    const char *shows; /* what log.txt must say, so that the case has what it is there for; or NULL */
 } one;
 
 static one cases[MAX_CASES];
 static size_t case_count;
 
-static void add(const char *name, const char *model, const char *options)
+static void add(const char *name, const char *model, const char *options, const char *shows)
 {
     if (case_count == MAX_CASES) {
         fprintf(stderr, "bits: too many cases\n");
@@ -34,6 +39,7 @@ static void add(const char *name, const char *model, const char *options)
     snprintf(c->name, sizeof c->name, "%s", name);
     snprintf(c->model, sizeof c->model, "%s", model);
     snprintf(c->options, sizeof c->options, "%s", options);
+    c->shows = shows;
 }
 
 /* Rows of a list, so that a new one has a case, and fails until its checksums are stored. */
@@ -51,7 +57,7 @@ static void add_all(int kind, const char *prefix, const char *model, const char 
         if (strcmp(name, "schedule-independent") == 0 || strcmp(name, "schedule-tempering") == 0)
             strcat(options, " kernel=mh");
         int dear = option == NULL && strcmp(entry.name, "ionosphere") == 0;
-        add(name, option != NULL ? model : dear ? "ionosphere:points=20" : entry.name, options);
+        add(name, option != NULL ? model : dear ? "ionosphere:points=20" : entry.name, options, NULL);
     }
 }
 
@@ -60,13 +66,70 @@ static void list_cases(void)
     add_all(GESS_LIST_MODELS, "model", NULL, NULL, "chains=12 max-warmup-evals=3000 draws=12");
     add_all(GESS_LIST_KERNELS, "kernel", "gaussian:dim=5,cor=0.5", "kernel", "chains=8 max-warmup-evals=3000 draws=12");
     add_all(GESS_LIST_SCHEDULES, "schedule", "banana:dim=3", "schedule", "chains=24 max-warmup-evals=4000 draws=12");
-    add("pooled-gess", "student-t:dim=4,nu=2", "kernel=gess schedule=pooled chains=20 max-warmup-evals=6000 draws=20");
-    add("two-group-many", "wishart:dim=30", "schedule=two-group chains=24 max-warmup-evals=4000 draws=10");
-    add("map", "funnel:dim=5", "chains=40 max-warmup-evals=40000 draws=12");
-    add("mixture", "mixture:spread=4", "chains=40 max-warmup-evals=60000 draws=12");
-    add("annealed", "mixture:spread=3", "schedule=annealed chains=24 max-warmup-evals=30000 draws=8");
-    add("wide", "wishart:dim=150", "chains=12 max-warmup-evals=9000 draws=4");
-    add("stop-rule", "gaussian:dim=3", "chains=8 target-ess=400 target-rhat=1.05");
+    add("pooled-gess", "student-t:dim=4,nu=2", "kernel=gess schedule=pooled chains=20 max-warmup-evals=6000 draws=20",
+        NULL);
+    add("two-group-many", "wishart:dim=30", "schedule=two-group chains=24 max-warmup-evals=4000 draws=10 reuse=2",
+        NULL);
+    add("tempering-tuned", "mixture:spread=3", "schedule=tempering kernel=mh ladder=tuned chains=24 warmup=60 draws=10",
+        NULL);
+    add("ensembles", "banana:dim=3", "ensembles=2 chains=24 max-warmup-evals=8000 thin=2 draws=10", "ensemble 2");
+    add("bounds", "bounds", "chains=24 max-warmup-evals=8000 draws=20", NULL);
+    add("map-skew", "funnel:dim=5", "chains=40 max-warmup-evals=40000 draws=12", "map skew (");
+    add("map-scale", "banana", "chains=40 max-warmup-evals=40000 draws=12", "map scale (");
+    add("map-warp", "eight-schools", "chains=40 max-warmup-evals=60000 draws=20", "map warp (");
+    add("mixture", "mixture:spread=4", "chains=40 max-warmup-evals=60000 draws=12", "components 3");
+    add("annealed", "mixture:spread=3", "schedule=annealed chains=24 max-warmup-evals=30000 draws=8",
+        "basin 8: weight");
+    add("wide", "wishart:dim=150", "chains=12 max-warmup-evals=9000 draws=4", NULL);
+    add("stop-rule", "gaussian:dim=3", "chains=64 target-ess=400 target-rhat=1.05", NULL);
+    add("relearn", "eight-schools", "chains=64 max-warmup-evals=5000 max-evals=3000000", "T disappoints");
+    add("evidence", "banana", "chains=8 target-ess=500 target-rhat=1.05 evidence=1", NULL);
+    add("evidence-refit", "gaussian:dim=2", "kernel=mh chains=16 draws=200 evidence=1", NULL);
+}
+
+/* ---- a density of our own: every kind of bound, a circle, blobs and derived quantities ---- */
+
+enum { BOUNDED = 5 };
+
+/* Only operations that are correctly rounded everywhere, and no contraction of them (-ffp-contract=off). */
+static int bounded_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp, double *blobs)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = x + i * dim;
+        double circle = p[4] * p[4] * (1.0 - p[4]) * (1.0 - p[4]), line = p[0] - 0.5 * p[1];
+        blobs[i] = line;
+        logp[i] = -0.5 * line * line - 2.0 * p[1] + sqrt(p[1]) - 1.5 * (3.0 - p[2]) - p[3] * p[3] + 16.0 * circle;
+    }
+    return 0;
+}
+
+static int bounded_derive(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out)
+{
+    (void)user, (void)worker, (void)dim;
+    for (size_t i = 0; i < derived; i++) out[i] = x[0] * x[1] / (1.0 + x[3] * x[3]);
+    return 0;
+}
+
+static int open_model(const one *c, gess_model **model, gess_error *err)
+{
+    static const double lower[BOUNDED] = {-INFINITY, 0.0, -INFINITY, -1.0, 0.0},
+                        upper[BOUNDED] = {INFINITY, INFINITY, 3.0, 2.0, 1.0};
+    static const unsigned char periodic[BOUNDED] = {0, 0, 0, 0, 1};
+    static const char *const derived[] = {"ratio"};
+    const gess_density density = {.size = sizeof density,
+                                  .name = "bounds",
+                                  .dim = BOUNDED,
+                                  .lower = lower,
+                                  .upper = upper,
+                                  .periodic = periodic,
+                                  .derived = 1,
+                                  .derived_names = derived,
+                                  .derive = bounded_derive,
+                                  .blobs = 1,
+                                  .logp_blobs = bounded_logp};
+    return strcmp(c->model, "bounds") == 0 ? gess_model_new(model, &density, err)
+                                           : gess_model_open(model, c->model, NULL, err);
 }
 
 /* ---- checksums ---- */
@@ -108,12 +171,46 @@ static uint64_t summary_sum(const gess_summary *summary)
         gess_figures figures;
         if (gess_summary_row(summary, row, &figures, sizeof figures, NULL) != GESS_OK) exit(1);
         const double *numbers = &figures.mean;
-        for (size_t i = 0; i < sizeof figures / sizeof *numbers; i++) {
+        size_t count = (offsetof(gess_figures, circular) - offsetof(gess_figures, mean)) / sizeof *numbers;
+        for (size_t i = 0; i < count; i++) {
             uint64_t nan = 1; /* there are several */
             sum = numbers[i] == numbers[i] ? mix(sum, &numbers[i], sizeof *numbers) : mix(sum, &nan, sizeof nan);
         }
     }
     return sum;
+}
+
+/* Goes on with the text of the verdict, without the names of the directory. */
+static uint64_t verdict_sum(uint64_t sum, const gess_summary *summary, const char *directory)
+{
+    gess_verdict *verdict = NULL;
+    char *text = NULL;
+    if (gess_verdict_new(&verdict, directory, summary, NULL) != GESS_OK ||
+        gess_verdict_text(verdict, GESS_FORMAT_JSON, &text, NULL) != GESS_OK) {
+        fprintf(stderr, "bits: %s: no verdict\n", directory);
+        exit(1);
+    }
+    const char *at = text;
+    for (const char *next; (next = strstr(at, directory)) != NULL; at = next + strlen(directory))
+        sum = mix(sum, at, (size_t)(next - at));
+    sum = mix(sum, at, strlen(at));
+    gess_text_free(text);
+    gess_verdict_free(verdict);
+    return sum;
+}
+
+/* Exits unless log.txt says that the run had what the case is there for. */
+static void check_log(const one *c, const char *directory)
+{
+    char path[5120], line[4096];
+    int found = c->shows == NULL;
+    snprintf(path, sizeof path, "%s/log.txt", directory);
+    FILE *file = fopen(path, "r");
+    while (!found && file != NULL && fgets(line, sizeof line, file) != NULL) found = strstr(line, c->shows) != NULL;
+    if (file != NULL) fclose(file);
+    if (found) return;
+    fprintf(stderr, "bits: %s: its log.txt has no '%s'\n", c->name, c->shows);
+    exit(1);
 }
 
 /* ---- runs ---- */
@@ -125,22 +222,18 @@ static void check(int status, const char *name, const gess_error *err)
     exit(1);
 }
 
-/* What a session does: it begins the run or resumes it, and ends in warm-up, halfway through the draws, or at the end. */
-typedef struct session {
-    int begin, end;
-} session;
-enum { BEGIN, RESUME };
-enum { IN_WARMUP, HALFWAY, DONE };
+enum { BEGIN, RESUME };            /* how a session begins */
+enum { IN_WARMUP, HALFWAY, DONE }; /* and ends; HALFWAY: of the draws */
 
 /* `draws` that a run was made for decide how much it learns, so a run is never made for half of them. It is resumed for
  * half of them, and then for all. */
-static gess_options *options_of(const one *c, session s)
+static gess_options *options_of(const one *c, int begin, int end)
 {
     gess_options *options;
     gess_error err;
     char draws[64];
     char text[320], *rest = text;
-    snprintf(text, sizeof text, "seed=11 threads=1 %s", c->options);
+    snprintf(text, sizeof text, "seed=11 threads=%d %s", begin == BEGIN ? 1 : 2, c->options);
     check(gess_options_new(&options, &err), c->name, &err);
     for (char *word; (word = strsep(&rest, " ")) != NULL;) {
         char *value = strchr(word, '=');
@@ -149,7 +242,7 @@ static gess_options *options_of(const one *c, session s)
         check(gess_options_set(options, word, value, &err), c->name, &err);
     }
     check(gess_options_get(options, "draws", draws, sizeof draws, &err), c->name, &err);
-    if (s.end == HALFWAY && atoi(draws) > 1) {
+    if (end == HALFWAY && atoi(draws) > 1) {
         snprintf(draws, sizeof draws, "%d", atoi(draws) / 2);
         check(gess_options_set(options, "draws", draws, &err), c->name, &err);
     }
@@ -175,10 +268,18 @@ static void print_sums(const one *c, gess_run *run, const char *directory)
     gess_summary *summary = NULL;
     gess_error err = {0};
     check(gess_summary_new_run(&summary, run, NULL, 0, &err), c->name, &err);
-    printf("%s %016llx %016llx %016llx\n", c->name, (unsigned long long)file_sum(directory, "draws.gess", 0),
-           (unsigned long long)file_sum(directory, "history.json", 1), (unsigned long long)summary_sum(summary));
-    fflush(stdout);
+    printf("%s %016llx %016llx %016llx", c->name, (unsigned long long)file_sum(directory, "draws.gess", 0),
+           (unsigned long long)file_sum(directory, "history.json", 1),
+           (unsigned long long)verdict_sum(summary_sum(summary), summary, directory));
     gess_summary_free(summary);
+    if (strstr(c->options, "evidence=1") != NULL) {
+        gess_evidence *evidence = NULL;
+        check(gess_evidence_new(&evidence, run, NULL, 0, &err), c->name, &err);
+        gess_evidence_free(evidence);
+        printf(" %016llx\n", (unsigned long long)file_sum(directory, "evidence.json", 1));
+    } else
+        printf(" -\n");
+    fflush(stdout);
 }
 
 static void run_session(const one *c, const char *directory, int begin, int end)
@@ -186,8 +287,8 @@ static void run_session(const one *c, const char *directory, int begin, int end)
     gess_model *model = NULL;
     gess_run *run = NULL;
     gess_error err = {0};
-    gess_options *options = options_of(c, (session){begin, end});
-    check(gess_model_open(&model, c->model, NULL, &err), c->name, &err);
+    gess_options *options = options_of(c, begin, end);
+    check(open_model(c, &model, &err), c->name, &err);
     if (begin == BEGIN)
         check(gess_run_new(&run, model, options, directory, &err), c->name, &err);
     else
@@ -196,7 +297,10 @@ static void run_session(const one *c, const char *directory, int begin, int end)
     if (end == HALFWAY) check(gess_run_on_draw(run, stop_in_sampling, NULL, &err), c->name, &err);
     int status = gess_run_go(run, &err);
     if (status != GESS_ERR_STOPPED || end == DONE) check(status, c->name, &err);
-    if (end == DONE) print_sums(c, run, directory);
+    if (end == DONE) {
+        check_log(c, directory);
+        print_sums(c, run, directory);
+    }
     gess_run_free(run);
     gess_model_free(model);
     gess_options_free(options);
@@ -223,8 +327,9 @@ static int wanted(const one *c, char **names)
 
 static void remove_run(const char *directory)
 {
-    static const char *const files[] = {"checkpoint",   "checkpoint.old", "config.json", "draws.gess",
-                                        "history.json", "lock",           "log.txt",     "summary.json"};
+    static const char *const files[] = {"checkpoint",    "checkpoint.old",  "config.json",  "draws.gess",
+                                        "evidence.json", "evidence.values", "history.json", "lock",
+                                        "log.txt",       "summary.json"};
     char path[5120];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);

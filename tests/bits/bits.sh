@@ -7,7 +7,7 @@ sums=$(mktemp)
 trap 'rm -f "$sums"' EXIT
 "$1" >"$sums"
 if ! cmp -s "$sums" "$2/tests/bits/checksums"; then
-    echo 'These runs have other bytes than those stored in tests/bits/checksums (name, draws, history, summary):'
+    echo 'These runs have other bytes than those stored in tests/bits/checksums (name, draws, history, summary, evidence):'
     diff "$2/tests/bits/checksums" "$sums" || true
     echo 'If a change of the method meant this, store the new ones: build/tests/gess_bits straight > tests/bits/checksums'
     exit 1

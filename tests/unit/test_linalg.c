@@ -53,7 +53,7 @@ static void check_job(gess__matmul_job job)
 {
     size_t size = job.stride * job.columns;
     double *before = random_doubles(9, size, size);
-    for (gess__vectors with = GESS__NO_VECTORS; with <= gess__best_vectors(); with++) {
+    for (gess__vectors with = GESS__NO_VECTORS; with <= gess__machine_vectors; with++) {
         job.c = copy_of(before, size);
         gess__matmul_with(with, &job);
         for (size_t j = 0; j < job.columns; j++)

@@ -256,7 +256,7 @@ static void rows_of_matrices(void **state)
                         for (size_t l = 0; l < W; l++)
                             plain[b * W + l] =
                                 fma(matrix[b * rows.apart + k * rows.step], x[k * W + l], plain[b * W + l]);
-                for (int with = GESS__NO_VECTORS; with <= (int)gess__best_vectors(); with++) {
+                for (int with = GESS__NO_VECTORS; with <= (int)gess__machine_vectors; with++) {
                     memcpy(out, start, sizeof out);
                     gess__tile_matmul_with((gess__vectors)with, rows, count, terms[t], x, out);
                     assert_memory_equal(out, plain, sizeof plain);

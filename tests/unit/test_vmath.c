@@ -237,9 +237,10 @@ static results __attribute__((noinline)) scalar(double x)
 enum { VECTOR = 1000 };
 static double in[VECTOR], out[6][VECTOR];
 
-GESS__VECTOR
-static void vector(size_t n, const double *restrict x, double *restrict a, double *restrict b, double *restrict c,
-                   double *restrict d, double *restrict e, double *restrict f)
+static GESS__VECTOR(vector,
+                    (size_t n, const double *restrict x, double *restrict a, double *restrict b, double *restrict c,
+                     double *restrict d, double *restrict e, double *restrict f),
+                    (n, x, a, b, c, d, e, f))
 {
     for (size_t i = 0; i < n; i++) a[i] = gess__log(gess__from_bits(gess__bits(x[i]) & UINT64_C(0x7fffffffffffffff)));
     for (size_t i = 0; i < n; i++) b[i] = gess__log1p(gess__from_bits(gess__bits(x[i]) & UINT64_C(0x7fffffffffffffff)));

@@ -10,8 +10,8 @@ typedef struct banana {
 } banana;
 
 /* logp holds Σ x_i² over i > 2 on entry. */
-GESS__VECTOR
-static void finish(const banana *g, size_t n, size_t dim, const double *restrict x, double *restrict logp)
+static GESS__VECTOR(finish, (const banana *g, size_t n, size_t dim, const double *restrict x, double *restrict logp),
+                    (g, n, dim, x, logp))
 {
     const double b = g->curvature, constant = g->constant;
     for (size_t j = 0; j < n; j++) {

@@ -44,16 +44,16 @@ GESS__INLINE void weigh(const schools *g, const double *restrict tile, double th
     }
 }
 
-GESS__VECTOR
-static void logp_tile(const schools *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const schools *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     double theta[SCHOOLS][W];
     weigh(g, tile, theta, density);
 }
 
-GESS__VECTOR
-static void gradient_tile(const schools *g, const double *restrict tile, double *restrict density,
-                          double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const schools *g, const double *restrict tile, double *restrict density, double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     double theta[SCHOOLS][W];
     const double *mu = tile, *tau = tile + W, *school = tile + 2 * W;

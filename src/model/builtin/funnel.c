@@ -10,8 +10,7 @@ static double square(size_t dim, const double *x)
 }
 
 /* logp holds Σ x_i² on entry. */
-GESS__VECTOR
-static void finish(size_t n, size_t dim, const double *restrict x, double *restrict logp)
+static GESS__VECTOR(finish, (size_t n, size_t dim, const double *restrict x, double *restrict logp), (n, dim, x, logp))
 {
     const double half = 0.5 * (double)(dim - 1);
     const double constant = 0.5 * (GESS__LOG_2PI + gess__log(9.0)) + half * GESS__LOG_2PI;

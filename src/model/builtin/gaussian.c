@@ -12,8 +12,7 @@ typedef struct gaussian {
 } gaussian;
 
 /* Σx² and Σx, each in LANES interleaved partial sums. */
-GESS__VECTOR
-static void moments(size_t dim, const double *x, double *square, double *sum)
+static GESS__VECTOR(moments, (size_t dim, const double *x, double *square, double *sum), (dim, x, square, sum))
 {
     double squares[W] = {0}, sums[W] = {0};
     size_t whole = dim - dim % W;

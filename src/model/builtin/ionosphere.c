@@ -243,8 +243,8 @@ static int inside(const double *x)
     return good;
 }
 
-GESS__VECTOR
-static double logp_one(const ionosphere *g, scratch *restrict s, const double *restrict x)
+static GESS__VECTOR_VALUE(double, logp_one, (const ionosphere *g, scratch *restrict s, const double *restrict x),
+                          (g, s, x))
 {
     scale_inputs(g, x, s);
     covariance(g, s);
@@ -278,8 +278,9 @@ GESS__INLINE void invert(const ionosphere *g, scratch *restrict s)
 
 /* ∂/∂l_d = Σ_{i > j} (α_i α_j - K⁻¹_ij) e_ij (a_id - a_jd)² / l_d³ - rate with α = K⁻¹y and e = K
  * without the noise; K⁻¹ = (L⁻¹)'L⁻¹ is computed a tile at a time. */
-GESS__VECTOR
-static double gradient_one(const ionosphere *g, scratch *restrict s, const double *restrict x, double *restrict slope)
+static GESS__VECTOR_VALUE(double, gradient_one,
+                          (const ionosphere *g, scratch *restrict s, const double *restrict x, double *restrict slope),
+                          (g, s, x, slope))
 {
     double alpha[MAX_BLOCKS][W], white[MAX_BLOCKS][W], sums[DIM][W] = {{0}};
     tile z, k;

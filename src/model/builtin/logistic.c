@@ -80,8 +80,7 @@ GESS__INLINE double finish(const logistic *g, const tally *t, const double *x)
     return gess__fma(square, -0.5 / prior_variance, gess__lane_sum(t->linear) - t->logs) - g->constant;
 }
 
-GESS__VECTOR
-static void logp_group(const logistic *g, const double *restrict x, double *restrict logp)
+static GESS__VECTOR(logp_group, (const logistic *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
     tally t[GESS__GROUP];
     double z[GESS__GROUP][W];
@@ -96,8 +95,7 @@ static void logp_group(const logistic *g, const double *restrict x, double *rest
     for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
 }
 
-GESS__VECTOR
-static void logp_pair(const logistic *g, const double *restrict x, double *restrict logp)
+static GESS__VECTOR(logp_pair, (const logistic *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
     tally t[2] = {empty, empty};
     double z[4][2][W];
@@ -121,8 +119,7 @@ static void logp_pair(const logistic *g, const double *restrict x, double *restr
     for (size_t p = 0; p < 2; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
 }
 
-GESS__VECTOR
-static double logp_one(const logistic *g, const double *restrict x)
+static GESS__VECTOR_VALUE(double, logp_one, (const logistic *g, const double *restrict x), (g, x))
 {
     tally t = empty;
     double z[4][W];
@@ -162,8 +159,8 @@ GESS__INLINE void residuals(const double *restrict z, double *restrict q)
     }
 }
 
-GESS__VECTOR
-static double gradient_one(const logistic *g, const double *restrict x, double *restrict gradient)
+static GESS__VECTOR_VALUE(double, gradient_one,
+                          (const logistic *g, const double *restrict x, double *restrict gradient), (g, x, gradient))
 {
     tally t = empty;
     double z[4][W], q[4][W], sums[MAX_DIM][W];

@@ -37,16 +37,16 @@ GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double pa
     GESS__FOR_LANES(l) density[l] = largest[l] + gess__log(sum[l]) - g->constant;
 }
 
-GESS__VECTOR
-static void logp_tile(const mixture *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const mixture *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     double parts[MAX_COMPONENTS][W], sum[W];
     weigh(g, tile, parts, sum, density);
 }
 
-GESS__VECTOR
-static void gradient_tile(const mixture *g, const double *restrict tile, double *restrict density,
-                          double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const mixture *g, const double *restrict tile, double *restrict density, double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     double parts[MAX_COMPONENTS][W], sum[W];
     weigh(g, tile, parts, sum, density);

@@ -68,8 +68,8 @@ GESS__INLINE void weigh(const rats *g, const double *restrict tile, squares *res
     }
 }
 
-GESS__VECTOR
-static void logp_tile(const rats *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const rats *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     squares s;
     weigh(g, tile, &s, density);
@@ -80,8 +80,9 @@ GESS__INLINE double spread_slope(double sigma, double count, double squared)
     return -2.0 * sigma / gess__fma(sigma, sigma, 625.0) + (squared / (sigma * sigma) - count) / sigma;
 }
 
-GESS__VECTOR
-static void gradient_tile(const rats *g, const double *restrict tile, double *restrict density, double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const rats *g, const double *restrict tile, double *restrict density, double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     static const double share[2] = {5.0, 490.0};
     squares s;

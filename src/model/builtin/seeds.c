@@ -52,16 +52,16 @@ GESS__INLINE void weigh(const plates *g, const double *restrict tile, double squ
     }
 }
 
-GESS__VECTOR
-static void logp_tile(const plates *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const plates *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     double square[W];
     weigh(g, tile, square, density);
 }
 
-GESS__VECTOR
-static void gradient_tile(const plates *g, const double *restrict tile, double *restrict density,
-                          double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const plates *g, const double *restrict tile, double *restrict density, double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     double square[W], over[W];
     weigh(g, tile, square, density);

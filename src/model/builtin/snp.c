@@ -175,8 +175,8 @@ GESS__INLINE void weigh(const snp *g, const double *restrict tile, factor *restr
     }
 }
 
-GESS__VECTOR
-static void logp_tile(const snp *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const snp *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     factor f;
     parts p;
@@ -209,8 +209,9 @@ GESS__INLINE void trace_and_weights(const factor *restrict f, double trace[W], d
         GESS__FOR_LANES(l) weights[l] = gess__fma(column[i][l], column[i][l], weights[l]);
 }
 
-GESS__VECTOR
-static void gradient_tile(const snp *g, const double *restrict tile, double *restrict density, double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const snp *g, const double *restrict tile, double *restrict density, double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     factor f;
     parts p;

@@ -117,16 +117,17 @@ GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts 
     }
 }
 
-GESS__VECTOR
-static void logp_tile(const volatility *g, const double *restrict tile, double *restrict density)
+static GESS__VECTOR(logp_tile, (const volatility *g, const double *restrict tile, double *restrict density),
+                    (g, tile, density))
 {
     parts p;
     weigh(g, tile, &p, density);
 }
 
-GESS__VECTOR
-static void gradient_tile(const volatility *g, const double *restrict tile, double *restrict density,
-                          double *restrict slopes)
+static GESS__VECTOR(gradient_tile,
+                    (const volatility *g, const double *restrict tile, double *restrict density,
+                     double *restrict slopes),
+                    (g, tile, density, slopes))
 {
     parts p;
     double pull[W], over[W], shares[W] = {0};

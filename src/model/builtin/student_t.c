@@ -12,8 +12,7 @@ typedef struct student_t {
 } student_t;
 
 /* logp holds |x|² on entry. */
-GESS__VECTOR
-static void finish(const student_t *g, size_t n, double *logp)
+static GESS__VECTOR(finish, (const student_t *g, size_t n, double *logp), (g, n, logp))
 {
     const double nu = g->nu, power = g->power, constant = g->constant;
     for (size_t j = 0; j < n; j++) logp[j] = gess__fma(-power, gess__log1p(logp[j] / nu), constant);

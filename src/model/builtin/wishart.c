@@ -32,8 +32,7 @@ GESS__INLINE double density(const wishart *g, const double square[W])
     return gess__fma(-0.5, gess__lane_sum(square), g->constant);
 }
 
-GESS__VECTOR
-static void logp_group(const wishart *g, const double *restrict x, double *restrict logp)
+static GESS__VECTOR(logp_group, (const wishart *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
     double y[GESS__GROUP][W], square[GESS__GROUP][W] = {{0}};
     for (size_t b = 0; b < g->panels; b++) {
@@ -44,8 +43,7 @@ static void logp_group(const wishart *g, const double *restrict x, double *restr
 }
 
 /* Four panels at a time: first the rows that only some of the panels have, then the common rows. */
-GESS__VECTOR
-static double logp_one(const wishart *g, const double *restrict x)
+static GESS__VECTOR_VALUE(double, logp_one, (const wishart *g, const double *restrict x), (g, x))
 {
     double square[W] = {0};
     size_t b = 0;
@@ -98,8 +96,8 @@ GESS__INLINE void store(const wishart *g, size_t b, const double y[W], double *s
     for (size_t l = 0; l < columns; l++) slope[first + l] = -y[l];
 }
 
-GESS__VECTOR
-static void gradient_group(const wishart *g, const double *restrict x, double *restrict slopes)
+static GESS__VECTOR(gradient_group, (const wishart *g, const double *restrict x, double *restrict slopes),
+                    (g, x, slopes))
 {
     double y[GESS__GROUP][W];
     for (size_t b = 0; b < g->panels; b++) {
@@ -108,8 +106,7 @@ static void gradient_group(const wishart *g, const double *restrict x, double *r
     }
 }
 
-GESS__VECTOR
-static void gradient_one(const wishart *g, const double *restrict x, double *restrict slope)
+static GESS__VECTOR(gradient_one, (const wishart *g, const double *restrict x, double *restrict slope), (g, x, slope))
 {
     size_t b = 0, apart = g->dim * W;
     for (; b + 4 <= g->panels; b += 4) {
