@@ -152,7 +152,7 @@ static int still_moving(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;
     if (u->stages == 0) return 1;
-    if (!(fabs(u->mean_value - u->value_before) < 3.0 * gess__hypot(u->mean_error, u->error_before))) return 1;
+    if (!(fabs(u->mean_value - u->value_before) <= 3.0 * gess__hypot(u->mean_error, u->error_before))) return 1;
     return most_drift(&a->window);
 }
 
