@@ -64,6 +64,7 @@ static void say_farewell(gess__coordinator *c)
 {
     double now = gess__awake_clock_seconds(&c->awake);
     if (!c->farewell_sent) {
+        for (int i = 0; i < gess__peer_count(c); i++) c->peers[i].bye = 0;
         for (int i = 0; i < gess__peer_count(c); i++)
             gess__coordinator_send(c, i, GESS__WIRE_END, c->farewell->bytes, c->farewell->size);
         c->farewell_sent = 1;
@@ -73,7 +74,7 @@ static void say_farewell(gess__coordinator *c)
     double seconds = c->helpers.sec_per_eval; /* they end the evaluation or the iteration that they are at */
     for (int i = 0; i < gess__peer_count(c); i++) {
         const gess__peer *p = &c->peers[i];
-        if (!p->present || p->run > c->comm->runs) continue;
+        if (!p->present || p->bye || p->run > c->comm->runs) continue;
         present++;
         if (p->sec_per_iteration > seconds) seconds = p->sec_per_iteration;
     }
@@ -107,6 +108,7 @@ static int take_turn(gess__coordinator *c)
     }
     c->backoff.urgent = 0;
     if (c->scheduler != NULL) happened |= gess__dispatch(c);
+    if (c->batches != NULL) happened |= gess__dispatch_batches(c);
     if (c->farewell != NULL) say_farewell(c);
     keep_in_touch(c);
     return happened;

@@ -178,7 +178,7 @@ int gess__coordinator_gather(gess__coordinator *c, size_t count, gess__ensemble 
 /* ---- a stretch begins and ends ---- */
 
 /* Packs the frozen state again, and counts it as a new generation if it has changed. */
-static int pack_frozen(gess__coordinator *c, gess__ensemble *e, gess_error *err)
+int gess__coordinator_pack(gess__coordinator *c, gess__ensemble *e, gess_error *err)
 {
     gess__packed_frozen *f = &c->frozen[e->number];
     gess__archive packed = {0};
@@ -208,7 +208,7 @@ static int begin_stretch(gess__remote *remote, gess__scheduler *scheduler, gess_
     pthread_mutex_lock(&c->lock);
     int status = c->status;
     if (status != GESS_OK) *err = c->error;
-    if (status == GESS_OK) status = pack_frozen(c, e, err);
+    if (status == GESS_OK) status = gess__coordinator_pack(c, e, err);
     if (status == GESS_OK) {
         const gess__frozen_label label = {e->number, c->frozen[e->number].generation};
         pthread_mutex_t *lock;
@@ -267,9 +267,9 @@ int gess__coordinator_describe(const gess__coordinator *c, size_t index, char *t
     double updates = p->iterations > 0 ? (double)p->iterations : 1.0;
     snprintf(text, size,
              "rank %zu on %s: threads %u, tasks %llu (%llu of them taken over by others), updates %llu, busy %.3f s; "
-             "assigned to speculate %llu times; bytes per update: %.1f to it, %.1f from it",
+             "assigned to speculate %llu times; points evaluated %llu; bytes per update: %.1f to it, %.1f from it",
              index + 1, p->host, p->threads, (unsigned long long)p->tasks, (unsigned long long)p->wasted,
              (unsigned long long)p->iterations, p->busy, (unsigned long long)p->assignments,
-             (double)p->bytes_out / updates, (double)p->bytes_in / updates);
+             (unsigned long long)p->evaluated, (double)p->bytes_out / updates, (double)p->bytes_in / updates);
     return 1;
 }

@@ -1,8 +1,10 @@
-/* The coordinator's state, shared by coordinator.c (a run's beginning and end), dispatch.c (tasks go out), receive.c
- * (messages come in) and comm_thread.c (the thread that carries messages). Nobody else includes it. */
+/* The coordinator's state, shared by coordinator.c (a run's beginning and end), dispatch.c (tasks go out), batches.c
+ * (points go out), receive.c (messages come in) and comm_thread.c (the thread that carries messages). Nobody else
+ * includes it. */
 #ifndef GESS_CLUSTER_COORDINATOR_STATE_H
 #define GESS_CLUSTER_COORDINATOR_STATE_H
 
+#include "cluster/batches.h"
 #include "cluster/coordinator.h"
 #include "cluster/remote_speculate.h"
 #include "cluster/wire.h"
@@ -20,6 +22,7 @@ typedef struct gess__peer {
     char host[64];
     unsigned threads;
     int present;              /* it has said hello and not bye */
+    int bye;                  /* it has answered the last farewell */
     uint64_t run;             /* in which run */
     uint64_t stopped;         /* the run that it asked to stop; 0: none */
     uint64_t latest;          /* the run that it began, or failed to begin, last: failures may put it ahead of rank 0 */
@@ -30,6 +33,8 @@ typedef struct gess__peer {
     gess__outstanding *outstanding;
     uint64_t *generation; /* per ensemble: of the frozen state that it has */
     uint64_t tasks, wasted, iterations, bytes_out, bytes_in;
+    size_t batches;       /* batches of points that it has (batches.c) */
+    uint64_t evaluated;   /* points of such batches */
     uint64_t assignments; /* times that it was assigned to speculate for another rank */
     double busy;          /* seconds in tasks, of all its threads */
 } gess__peer;
@@ -52,13 +57,15 @@ struct gess__coordinator {
     int first;         /* the peer to give a task first, in turn */
     /* one run */
     size_t ensembles;
-    gess__packed_frozen *frozen; /* per ensemble */
-    gess__scheduler *scheduler;  /* NULL: no stretch is running */
-    uint64_t takeovers;          /* of which helper ranks have been told */
-    gess__rank_load *loads;      /* per rank, this one included: who speculates for whom */
-    int assigned;                /* some rank does */
-    gess__helpers helpers;       /* the ranks that speculate for this one */
-    uint64_t unused;             /* unused speculative evaluations for helpers' tasks, still to be noted */
+    gess__packed_frozen *frozen;       /* per ensemble */
+    gess__scheduler *scheduler;        /* NULL: no stretch is running */
+    struct gess__batch_round *batches; /* NULL: no points are being evaluated */
+    uint64_t rounds;                   /* of them so far */
+    uint64_t takeovers;                /* of which helper ranks have been told */
+    gess__rank_load *loads;            /* per rank, this one included: who speculates for whom */
+    int assigned;                      /* some rank does */
+    gess__helpers helpers;             /* the ranks that speculate for this one */
+    uint64_t unused;                   /* unused speculative evaluations for helpers' tasks, still to be noted */
     void (*stop)(void *user);
     void *stop_user;
     gess__setup setup;
@@ -102,6 +109,16 @@ void gess__coordinator_send(gess__coordinator *c, int i, int tag, const void *by
  * was sent. */
 int gess__dispatch_tasks(gess__coordinator *c);
 int gess__dispatch(gess__coordinator *c);
+
+/* Sends peer i the frozen state of an ensemble, unless it has it. */
+void gess__dispatch_frozen(gess__coordinator *c, int i, size_t ensemble);
+
+/* coordinator.c: packs the frozen state of an ensemble, for gess__dispatch_frozen(). */
+int gess__coordinator_pack(gess__coordinator *c, gess__ensemble *e, gess_error *err);
+
+/* batches.c: gives out batches of points, and takes values that have come from peer i. */
+int gess__dispatch_batches(gess__coordinator *c);
+int gess__receive_batch(gess__coordinator *c, int i, gess__archive *archive, gess_error *err);
 
 /* receive.c: takes a message that has come. */
 int gess__coordinator_receive(gess__coordinator *c, const gess__message *message, gess_error *err);

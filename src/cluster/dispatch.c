@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static void send_frozen(gess__coordinator *c, int i, size_t ensemble)
+void gess__dispatch_frozen(gess__coordinator *c, int i, size_t ensemble)
 {
     const gess__packed_frozen *f = &c->frozen[ensemble];
     if (c->peers[i].generation[ensemble] == f->generation) return;
@@ -49,7 +49,7 @@ static void send_task(gess__coordinator *c, int i, const gess__ensemble *e, cons
     gess__peer *p = &c->peers[i];
     p->outstanding[p->count++] =
         (gess__outstanding){.ensemble = e->number, .serial = claim->serial, .block = claim->block};
-    send_frozen(c, i, e->number);
+    gess__dispatch_frozen(c, i, e->number);
     gess__coordinator_send(c, i, GESS__WIRE_TASK, a->bytes, a->size);
 }
 
@@ -150,7 +150,7 @@ static void assign_idle(gess__coordinator *c)
         c->assigned = 1;
         /* Not while many messages wait to be received: a helper rank in a long evaluation receives nothing. Until it
          * has the frozen state, it refuses points. */
-        if (c->comm->pending(c->comm) < 16 + 4 * (size_t)gess__peer_count(c)) send_frozen(c, i, e->number);
+        if (c->comm->pending(c->comm) < 16 + 4 * (size_t)gess__peer_count(c)) gess__dispatch_frozen(c, i, e->number);
     }
     c->backoff.max_seconds = c->assigned ? gess__remote_poll_seconds(c->helpers.sec_per_eval) : 0.0;
 }

@@ -97,7 +97,7 @@ static int release_frozen(gess__helper_rank *r, int *in_use, gess_error *err)
     GESS_ARCHIVE(&a, &number);
     int sent;
     GESS_TRY(gess__requests_send(&r->requests, r->comm, 1, &sent, err));
-    *in_use = r->speculating > 0;
+    *in_use = r->speculating > 0 || gess__helper_batches_begun(r) > 0;
     for (size_t i = 0; i < r->slots; i++) {
         gess__slot *s = &r->slot[i];
         if (s->order.ensemble != number || (s->state != GESS__SLOT_RUNNING && s->state != GESS__SLOT_WAITING)) continue;
@@ -111,7 +111,7 @@ static int release_frozen(gess__helper_rank *r, int *in_use, gess_error *err)
 /* Says bye once no task runs any more, and is done. Rank 0 does not wait for it for ever. */
 static int leave_if_idle(gess__helper_rank *r, gess_error *err)
 {
-    if (r->speculating > 0) return GESS_OK;
+    if (r->speculating > 0 || gess__helper_batches_begun(r) > 0) return GESS_OK;
     for (size_t i = 0; i < r->slots; i++)
         if (r->slot[i].state == GESS__SLOT_RUNNING) return GESS_OK;
     r->over = 1;
@@ -170,6 +170,7 @@ static int receive(gess__helper_rank *r, gess_error *err)
         GESS_TRY(release_frozen(r, &r->held, err));
         return r->held ? GESS_OK : receive_frozen(r, &a, err);
     case GESS__WIRE_TASK: return gess__helper_take_task(r, &a, err);
+    case GESS__WIRE_BATCH: return gess__helper_take_batch(r, &a, err);
     case GESS__WIRE_REVOKE: return receive_revocation(r, &a, err);
     case GESS__WIRE_ASSIGN: return receive_assignment(r, &a, err);
     case GESS__WIRE_PREDICTED: return receive_predicted(r, err);
@@ -214,6 +215,7 @@ static int take_turn(gess__helper_rank *r, const atomic_int *stop, int *happened
     size_t tasks = 0;
     *happened = 0;
     GESS_TRY(gess__requests_send(&r->requests, r->comm, 0, happened, err));
+    GESS_TRY(gess__helper_send_batches(r, happened, err));
     for (size_t i = 0; i < r->slots; i++)
         if (r->slot[i].state == GESS__SLOT_DONE) {
             GESS_TRY(gess__helper_send_result(r, &r->slot[i], err));
@@ -309,6 +311,7 @@ int gess__helper_rank_serve(gess_comm *comm, const gess_model *model, const gess
     r.backoff.active = gess__seconds();
     int status = serve(&r, stop, err);
     gess__helper_free_slots(&r);
+    gess__helper_free_batches(&r);
     gess__helpers_free(&r.helpers);
     gess__requests_free(&r.requests);
     gess__speculation_free(r.speculation);

@@ -1,4 +1,5 @@
-/* A helper rank's state, shared by helper_rank.c (messages) and helper_tasks.c (tasks and their workers). Nobody else
+/* A helper rank's state, shared by helper_rank.c (messages), helper_tasks.c (tasks and their workers) and
+ * helper_batches.c (points to evaluate). Nobody else
  * includes it. */
 #ifndef GESS_CLUSTER_HELPER_STATE_H
 #define GESS_CLUSTER_HELPER_STATE_H
@@ -23,6 +24,16 @@ typedef struct gess__slot {
     gess__nans nans;
 } gess__slot;
 
+/* A batch of points to evaluate, with its memory. */
+typedef struct gess__batch {
+    enum gess__slot_state state;
+    gess__batch_order order;
+    double *points, *values, *scratch; /* one allocation */
+    double seconds;
+    int status;
+    gess_error error;
+} gess__batch;
+
 typedef struct gess__helper_rank {
     gess_comm *comm;
     const gess_model *model;
@@ -32,6 +43,8 @@ typedef struct gess__helper_rank {
     size_t ensembles, slots;
     gess__ensemble **ensemble; /* each is made when its frozen state first comes */
     gess__slot *slot;
+    size_t batches;
+    gess__batch *batch;             /* made when the first one comes */
     uint64_t *generation;           /* per ensemble: of its frozen state */
     gess__speculation *speculation; /* queues of the workers; NULL: nothing is predicted */
     gess__helpers helpers;          /* ranks that speculate for this one */
@@ -74,6 +87,21 @@ int gess__helper_take_task(gess__helper_rank *r, gess__archive *archive, gess_er
 
 /* Sends the result of a slot, and frees it. */
 int gess__helper_send_result(gess__helper_rank *r, gess__slot *slot, gess_error *err);
+
+/* ---- helper_batches.c ---- */
+
+/* Takes a batch of points from a message. */
+int gess__helper_take_batch(gess__helper_rank *r, gess__archive *archive, gess_error *err);
+
+/* Evaluates a batch that waits, without the lock meanwhile; returns 0 if there is none. */
+int gess__helper_run_batch(gess__helper_rank *r, unsigned worker);
+
+/* Sends the values of batches that are done; sets *sent if there is one. */
+int gess__helper_send_batches(gess__helper_rank *r, int *sent, gess_error *err);
+
+/* Batches that are being evaluated. */
+size_t gess__helper_batches_begun(const gess__helper_rank *r);
+void gess__helper_free_batches(gess__helper_rank *r);
 
 /* ---- helper_rank.c ---- */
 

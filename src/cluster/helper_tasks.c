@@ -95,7 +95,7 @@ static int work(void *data, unsigned worker, size_t item, gess_error *err)
     while (!r->quit) {
         gess__slot *s = next_waiting(r);
         if (s == NULL) {
-            if (!speculate(r, worker)) pthread_cond_wait(&r->work, &r->lock);
+            if (!gess__helper_run_batch(r, worker) && !speculate(r, worker)) pthread_cond_wait(&r->work, &r->lock);
             continue;
         }
         s->state = GESS__SLOT_RUNNING;

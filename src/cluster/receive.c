@@ -176,6 +176,7 @@ int gess__coordinator_receive(gess__coordinator *c, const gess__message *m, gess
         pthread_cond_broadcast(&c->news);
         return GESS_OK;
     case GESS__WIRE_RESULT: return receive_result(c, p, &a, err);
+    case GESS__WIRE_BATCH_VALUES: return gess__receive_batch(c, m->from - 1, &a, err);
     case GESS__WIRE_PING: return GESS_OK;
     case GESS__WIRE_VALUE: return gess__helpers_take(&c->helpers, m, err);
     case GESS__WIRE_STOP:
@@ -185,6 +186,7 @@ int gess__coordinator_receive(gess__coordinator *c, const gess__message *m, gess
     case GESS__WIRE_FAILED: return receive_failure(c, m->from, run, &a, err);
     case GESS__WIRE_BYE:
         if (p->run == run) p->present = 0;
+        p->bye = 1; /* it may say hello again at once */
         pthread_cond_broadcast(&c->news);
         return GESS_OK;
     default:

@@ -12,21 +12,23 @@
 
 /* Tags. A number is never reused for another message: ranks may run different builds by mistake. */
 enum {
-    GESS__WIRE_HELLO = 1, /* helper → 0: who it is */
-    GESS__WIRE_SETUP,     /* 0 → helper: gess__setup */
-    GESS__WIRE_FROZEN,    /* 0 → helper: the frozen state of an ensemble */
-    GESS__WIRE_TASK,      /* 0 → helper */
-    GESS__WIRE_RESULT,    /* helper → 0 */
-    GESS__WIRE_REVOKE,    /* 0 → helper: a task that is not wanted any more */
-    GESS__WIRE_PING,      /* both: still here */
-    GESS__WIRE_STOP,      /* helper → 0: a stop was asked for there */
-    GESS__WIRE_FAILED,    /* helper → 0: it cannot take part */
-    GESS__WIRE_END,       /* 0 → helper: the run is over */
-    GESS__WIRE_BYE,       /* helper → 0: the answer to that */
-    GESS__WIRE_LEAVE,     /* 0 → helper: the command is over */
-    GESS__WIRE_ASSIGN,    /* 0 → helper: a rank that speculates for it, or no longer does (remote_speculate.h) */
-    GESS__WIRE_PREDICTED, /* any → helper: a predicted point to evaluate */
-    GESS__WIRE_VALUE,     /* helper → any: its value and blobs */
+    GESS__WIRE_HELLO = 1,    /* helper → 0: who it is */
+    GESS__WIRE_SETUP,        /* 0 → helper: gess__setup */
+    GESS__WIRE_FROZEN,       /* 0 → helper: the frozen state of an ensemble */
+    GESS__WIRE_TASK,         /* 0 → helper */
+    GESS__WIRE_RESULT,       /* helper → 0 */
+    GESS__WIRE_REVOKE,       /* 0 → helper: a task that is not wanted any more */
+    GESS__WIRE_PING,         /* both: still here */
+    GESS__WIRE_STOP,         /* helper → 0: a stop was asked for there */
+    GESS__WIRE_FAILED,       /* helper → 0: it cannot take part */
+    GESS__WIRE_END,          /* 0 → helper: the run is over */
+    GESS__WIRE_BYE,          /* helper → 0: the answer to that */
+    GESS__WIRE_LEAVE,        /* 0 → helper: the command is over */
+    GESS__WIRE_ASSIGN,       /* 0 → helper: a rank that speculates for it, or no longer does (remote_speculate.h) */
+    GESS__WIRE_PREDICTED,    /* any → helper: a predicted point to evaluate */
+    GESS__WIRE_VALUE,        /* helper → any: its value and blobs */
+    GESS__WIRE_BATCH,        /* 0 → helper: gess__batch_order and points to evaluate (batches.h) */
+    GESS__WIRE_BATCH_VALUES, /* helper → 0: the order, seconds, error and values */
 };
 
 #define GESS__PING_SECONDS 1.0
@@ -48,6 +50,12 @@ typedef struct gess__order {
     uint64_t depth;                /* angles to predict */
     double sec_per_eval;           /* on rank 0 */
 } gess__order;
+
+/* A batch of points to evaluate. */
+typedef struct gess__batch_order {
+    uint64_t round, number; /* of the call on rank 0, and of the batch in it */
+    uint64_t ensemble, n;
+} gess__batch_order;
 
 /* A message that has come, for reading; there is nothing to free. */
 gess__archive gess__wire_open(const gess__message *message);
