@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """The coverage of the log evidence's intervals: densities with known integrals, many seeds each.
 
-    study.py [--gess build/gess] [--seeds 50] [--only NAMES] [--check] [-o results/coverage.json]
-    study.py --posteriors [--seeds 5]        real posteriors: errors, evaluations, and the spread over seeds
+    study.py [--gess build/gess] [--seeds 50] [--first 1] [--only NAMES] [--runs FOLDER] [--check] [-o results/coverage.json]
+    study.py --posteriors [--seeds 5] [--first 1]    real posteriors: errors, evaluations, and the spread over seeds
 
-Every run is `gess sample MODEL --seed S` with default options but one thread, which changes no draw, then `gess evidence`. Results are appended to the file as
-they come, so that an interrupted study goes on. --check exits with 1 unless the requirements hold: the 95 % interval covers in
-92 to 98 % of all runs, in no density below 80 %, and the mean error is within 3 of its standard errors in each density. A
-refusal counts as an interval that does not cover. With fewer than 50 seeds, --check asks for what so few can tell: that
-no coverage is below the binomial 0.1 % quantile of 92 %, or of 80 % in one density.
+Every run is `gess sample MODEL --seed S` with default options but one thread, which changes no draw, then `gess evidence`.
+Results are appended to the file as they come, so that an interrupted study goes on. With --runs, run directories are kept
+in FOLDER and those that are there are not sampled again. --check exits with 1 unless the requirements hold: the 95 %
+interval covers in 92 to 98 % of all runs, in no density below 80 %, and the mean error is within 3 of its standard errors
+in each density. A refusal counts as an interval that does not cover. With fewer than 50 seeds, --check asks for what so
+few can tell: that no coverage is below the binomial 0.1 % quantile of 92 %, or of 80 % in one density.
 """
 import argparse
+import contextlib
 import json
 import math
 import os
@@ -50,12 +52,15 @@ def build(name, folder):
     return path
 
 
-def one(gess, model, seed, folder):
-    run = os.path.join(folder, "run")
-    shutil.rmtree(run, ignore_errors=True)
-    sample = subprocess.run([gess, "sample", model, "-o", run, "-q", "--seed", str(seed), "--threads", "1"], capture_output=True, text=True)
-    if sample.returncode != 0:
-        return {"failed": sample.stderr.strip()}
+def one(gess, name, model, seed, folder, keep):
+    run = os.path.join(folder, f"{name}-{seed}" if keep else "run")
+    if not keep:
+        shutil.rmtree(run, ignore_errors=True)
+    if not os.path.exists(os.path.join(run, "summary.json")):
+        sample = subprocess.run([gess, "sample", model, "-o", run, "-q", "--overwrite", "--seed", str(seed), "--threads", "1"],
+                                capture_output=True, text=True)
+        if sample.returncode != 0:
+            return {"failed": sample.stderr.strip()}
     out = subprocess.run([gess, "evidence", run, "--json"], capture_output=True, text=True)
     if out.returncode not in (0, 6):
         return {"failed": out.stderr.strip()}
@@ -103,14 +108,25 @@ def judge(results, seeds):
     return good and (0.92 <= covered / runs <= 0.98 if seeds >= 50 else covered >= lowest(runs, 0.92))
 
 
-def posteriors(gess, seeds):
+@contextlib.contextmanager
+def folder_of(keep):
+    """The folder of the runs: the one that is kept, or a temporary one."""
+    if keep:
+        os.makedirs(keep, exist_ok=True)
+        yield os.path.abspath(keep)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield folder
+
+
+def posteriors(gess, seeds, first, keep):
     """Prints, per posterior, the largest standard error and number of evaluations, and how estimates differ."""
     print("| posterior | seeds | refused | mean | sd over seeds | mean se | largest se | largest evals | evals of a run |")
     print("|---|---|---|---|---|---|---|---|---|")
     good = True
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_of(keep) as folder:
         for name in ("german-credit", "breast-cancer", "eight-schools", "eight-schools:centred=0"):
-            rows = [one(gess, name, seed, folder) for seed in range(1, seeds + 1)]
+            rows = [one(gess, name, name, seed, folder, keep) for seed in range(first, first + seeds)]
             known = [r for r in rows if r.get("log_evidence") is not None]
             values, ses = [r["log_evidence"] for r in known], [r["se"] for r in known]
             mean = sum(values) / len(values)
@@ -126,26 +142,28 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--gess", default="build/gess")
     p.add_argument("--seeds", type=int, default=50)
+    p.add_argument("--first", type=int, default=1, help="the first seed")
     p.add_argument("--only", default=",".join(DENSITIES))
+    p.add_argument("--runs", metavar="FOLDER", help="keep the runs there")
     p.add_argument("--check", action="store_true")
     p.add_argument("--posteriors", action="store_true")
     p.add_argument("-o", "--output")
     a = p.parse_args()
     if a.posteriors:
-        good = posteriors(a.gess, a.seeds)
+        good = posteriors(a.gess, a.seeds, a.first, a.runs)
         sys.exit(0 if good or not a.check else "the requirements do not hold")
     results = {}
     if a.output and os.path.exists(a.output):
         with open(a.output, encoding="utf-8") as file:
             results = json.load(file)
-    with tempfile.TemporaryDirectory() as folder:
+    with folder_of(a.runs) as folder:
         for name in a.only.split(","):
             model = DENSITIES[name][0] or build(name, folder)
             rows = results.setdefault(name, {})
-            for seed in range(1, a.seeds + 1):
+            for seed in range(a.first, a.first + a.seeds):
                 if str(seed) in rows:
                     continue
-                rows[str(seed)] = one(a.gess, model, seed, folder)
+                rows[str(seed)] = one(a.gess, name, model, seed, folder, a.runs)
                 if "failed" in rows[str(seed)]:
                     sys.exit(f"{name}, seed {seed}: {rows[str(seed)]['failed']}")
                 if a.output:
