@@ -65,14 +65,19 @@ int open_model(gess_model **model, const char *specification, const gess_options
 
 /* evidence.c: the options that `evidence` and `compare` have in common. Takes one of them; false if the key is none. */
 struct evidence_arguments {
-    int json;
+    int json, trusted;
     gess_evidence_settings settings;
 };
 bool take_evidence_option(int key, const char *argument, struct argp_state *state,
                           struct evidence_arguments *arguments);
+
+/* Computes the evidence of a run, on all ranks; on those above 0 *evidence is NULL and *result is left alone. */
+int open_evidence(gess_evidence **evidence, const char *directory, const struct evidence_arguments *arguments,
+                  gess_evidence_result *result, gess_error *err);
 #define EVIDENCE_OPTIONS                                                                                             \
     {"json", 'j', NULL, 0, "print JSON", 0},                                                                         \
         {"target-evidence-error", 'e', "E", 0, "go on until the standard error is E (default: 0.02)", 0},            \
+        {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},                                   \
         {"max-evals", 'm', "N", 0, "evaluations, at most (default: 5000; with a target, the run's --max-evals)", 0}, \
     {                                                                                                                \
         "threads", 't', "N", 0, "threads (default: as in the run)", 0                                                \

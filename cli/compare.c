@@ -1,5 +1,6 @@
 /* `gess compare`: log Bayes factors of several runs. */
 #include "command.h"
+#include "launch.h"
 
 #include <gess/draws.h>
 #include <stdlib.h>
@@ -35,16 +36,26 @@ static int compare(const struct arguments *a, gess_evidence **evidence, gess_err
     char *text = NULL;
     for (size_t i = 0; i < a->count; i++) {
         gess_evidence_result result = {0};
-        TRY(gess_evidence_open(&evidence[i], a->directories[i], &a->evidence.settings, sizeof a->evidence.settings,
-                               err));
-        TRY(gess_evidence_info(evidence[i], &result, sizeof result, err));
+        TRY(open_evidence(&evidence[i], a->directories[i], &a->evidence, &result, err));
         refused |= result.refused;
     }
+    if (launch_rank() > 0) return GESS_OK;
     TRY(gess_compare_text(a->count, (const gess_evidence *const *)evidence,
                           a->evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err));
     TRY(print_text(text, err));
     TRY(finish_output(err));
     return refused ? GESS_ERR_NOT_CONVERGED : GESS_OK;
+}
+
+static int compute_and_print(void *data, gess_error *err)
+{
+    const struct arguments *a = data;
+    gess_evidence **evidence = calloc(a->count, sizeof *evidence);
+    if (evidence == NULL) return fail(err, GESS_ERR_INTERNAL, "out of memory");
+    int status = compare(a, evidence, err);
+    for (size_t i = 0; i < a->count; i++) gess_evidence_free(evidence[i]);
+    free(evidence);
+    return status;
 }
 
 int command_compare(int argc, char **argv, gess_error *err)
@@ -59,10 +70,5 @@ int command_compare(int argc, char **argv, gess_error *err)
                 "evidence of a run is refused; `gess evidence DIR` has the reasons."};
     struct arguments a = {0};
     TRY(parse_arguments(&argp, argc, argv, &a));
-    gess_evidence **evidence = calloc(a.count, sizeof *evidence);
-    if (evidence == NULL) return fail(err, GESS_ERR_INTERNAL, "out of memory");
-    int status = compare(&a, evidence, err);
-    for (size_t i = 0; i < a.count; i++) gess_evidence_free(evidence[i]);
-    free(evidence);
-    return status;
+    return gess_comm_call(launch_comm(), compute_and_print, &a, err);
 }

@@ -1,5 +1,7 @@
 /* `gess evidence`: prints the log of the integral of a run's density, with its error. */
 #include "command.h"
+#include "launch.h"
+#include "trust.h"
 
 #include <gess/draws.h>
 #include <stdlib.h>
@@ -8,6 +10,22 @@ struct arguments {
     const char *directory;
     struct evidence_arguments evidence;
 };
+
+int open_evidence(gess_evidence **evidence, const char *directory, const struct evidence_arguments *a,
+                  gess_evidence_result *result, gess_error *err)
+{
+    char path[4096], model[4096] = "";
+    gess_options *options = NULL;
+    snprintf(path, sizeof path, "%s/config.json", directory);
+    int status = gess_options_read(&options, path, model, sizeof model, err);
+    gess_options_free(options);
+    TRY(status);
+    TRY(check_trust_of_run(model, directory, a->trusted, 1, err));
+    gess_evidence_settings settings = a->settings;
+    settings.comm = launch_comm();
+    TRY(gess_evidence_open(evidence, directory, &settings, sizeof settings, err));
+    return *evidence != NULL ? gess_evidence_info(*evidence, result, sizeof *result, err) : GESS_OK;
+}
 
 /* Sets a field from a number; false if it is none for it. */
 static bool set_field(int key, const char *argument, gess_evidence_settings *settings)
@@ -28,7 +46,8 @@ static bool set_field(int key, const char *argument, gess_evidence_settings *set
 bool take_evidence_option(int key, const char *argument, struct argp_state *state, struct evidence_arguments *a)
 {
     if (key == 'j') a->json = 1;
-    if (key == 'j') return true;
+    if (key == 'T') a->trusted = 1;
+    if (key == 'j' || key == 'T') return true;
     if (key != 't' && key != 'e' && key != 'm') return false;
     if (!set_field(key, argument, &a->settings))
         USAGE(state, "`%s` is not a positive number%s", argument, key == 'e' ? "" : " without fractions");
@@ -40,6 +59,23 @@ static error_t take(int key, char *argument, struct argp_state *state)
     struct arguments *a = state->input;
     if (take_evidence_option(key, argument, state, &a->evidence)) return 0;
     return take_one(key, argument, state, &a->directory, WHICH_RUN);
+}
+
+static int compute_and_print(void *data, gess_error *err)
+{
+    const struct arguments *a = data;
+    gess_evidence *evidence = NULL;
+    gess_evidence_result result = {0};
+    char *text = NULL;
+    int status = open_evidence(&evidence, a->directory, &a->evidence, &result, err);
+    if (evidence == NULL) return status; /* an error, or a rank above 0 */
+    if (status == GESS_OK)
+        status = gess_evidence_text(evidence, a->evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
+    if (status == GESS_OK) status = print_text(text, err);
+    if (status == GESS_OK) status = finish_output(err);
+    if (status == GESS_OK && result.refused) status = GESS_ERR_NOT_CONVERGED;
+    gess_evidence_free(evidence);
+    return status;
 }
 
 int command_evidence(int argc, char **argv, gess_error *err)
@@ -55,16 +91,5 @@ int command_evidence(int argc, char **argv, gess_error *err)
             "estimate. Exit status 0: done, 6: refused, with the reasons."};
     struct arguments a = {0};
     TRY(parse_arguments(&argp, argc, argv, &a));
-    gess_evidence *evidence = NULL;
-    gess_evidence_result result = {0};
-    char *text = NULL;
-    int status = gess_evidence_open(&evidence, a.directory, &a.evidence.settings, sizeof a.evidence.settings, err);
-    if (status == GESS_OK) status = gess_evidence_info(evidence, &result, sizeof result, err);
-    if (status == GESS_OK)
-        status = gess_evidence_text(evidence, a.evidence.json ? GESS_FORMAT_JSON : GESS_FORMAT_TEXT, &text, err);
-    if (status == GESS_OK) status = print_text(text, err);
-    if (status == GESS_OK) status = finish_output(err);
-    if (status == GESS_OK && result.refused) status = GESS_ERR_NOT_CONVERGED;
-    gess_evidence_free(evidence);
-    return status;
+    return gess_comm_call(launch_comm(), compute_and_print, &a, err);
 }

@@ -11,7 +11,7 @@ static gess_comm *comm;
 static int idle, rank;
 
 /* Commands that several processes run as one. */
-static const char *const parallel_commands[] = {"sample", "resume"};
+static const char *const parallel_commands[] = {"sample", "resume", "evidence", "compare"};
 
 /* Needed because argp may end the process. */
 static void at_exit(int status, void *argument)

@@ -125,6 +125,7 @@ static int write_evidence(gess_run *run, const gess_options *options, const char
     TRY(gess_options_get(options, "target-evidence-error", target, sizeof target, err));
     if (strcmp(wanted, "1") != 0 && strtod(target, NULL) == 0.0) return GESS_OK;
     TRY(gess_evidence_new(&evidence, run, NULL, 0, err));
+    if (evidence == NULL) return GESS_OK; /* a rank above 0 */
     int status = gess_evidence_info(evidence, &r, sizeof r, err);
     if (status == GESS_OK && !quiet && !r.refused)
         printf("log evidence %.4f ± %.4f, for %llu evaluations more; second estimate %.4f ± %.4f: they agree\n",
@@ -209,7 +210,8 @@ int run_and_report(gess_run *run, const gess_options *options, const char *direc
     begin_progress(&progress, options);
     if (launch_rank() > 0) {
         catch_signals(run);
-        return gess_run_go(run, err);
+        TRY(gess_run_go(run, err));
+        return write_evidence(run, options, directory, quiet, err);
     }
     TRY(limit_time(run, options, err));
     TRY(print_warning(run, err));

@@ -238,6 +238,7 @@ typedef struct gess_evidence_settings {
     double target_error; /* standard error to reach; 0: the run's option target-evidence-error, or 0.02 */
     uint64_t max_evals;  /* evaluations, at most; 0: 5000, or the run's option max-evals if an error is to be reached */
     unsigned threads;    /* of gess_evidence_open(); 0: as many as the run's options say */
+    gess_comm *comm;     /* of gess_evidence_open(): the processes that evaluate together; NULL: this one only */
 } gess_evidence_settings;
 
 /* What is not known is NaN. So are the numbers of an evidence that is refused, except those that explain it. */
@@ -262,7 +263,10 @@ typedef struct gess_evidence_result {
 
 /* Computes the evidence of a run that gess_run_go() has returned from, or that gess_run_resume() has opened. The run
  * must have a directory: evidence.json is written there, and evidence.values keeps what was evaluated, so that a later
- * call does not evaluate it again. gess_stop() ends it with GESS_ERR_STOPPED. */
+ * call does not evaluate it again. gess_stop() ends it with GESS_ERR_STOPPED.
+ *
+ * If the run has a communicator, all ranks must call it, with the same run, and all of them evaluate. Rank 0 has the
+ * result; on the others *evidence is NULL. */
 GESS_API int gess_evidence_new(gess_evidence **evidence, gess_run *run,
                                const gess_evidence_settings *settings /* or NULL */, size_t size, gess_error *err);
 

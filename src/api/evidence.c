@@ -5,6 +5,7 @@
 #include "api/finding.h"
 #include "api/text.h"
 #include "base/mem.h"
+#include "cluster/helper_rank.h"
 #include "run/directory.h"
 
 #include <gess/draws.h>
@@ -29,8 +30,6 @@ static int choose(const gess_run *run, const gess_evidence_settings *s, double *
 
 static int check_run(const gess_run *run, gess_error *err)
 {
-    if (gess__run_is_helper(run))
-        return gess__fail(err, GESS_ERR_USAGE, "gess_evidence_new: only rank 0 has the draws of the run");
     if (run->directory == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "gess_evidence_new: the run has no directory, and so no stored draws");
     if (!run->sampling || run->stats.draws == 0)
@@ -39,20 +38,64 @@ static int check_run(const gess_run *run, gess_error *err)
     return GESS_OK;
 }
 
+/* What gess__evidence_report_run() is called with, by a thread beside that which carries messages. */
+typedef struct computing {
+    gess_run *run;
+    const gess_evidence_settings *settings;
+    gess__evidence_report *report;
+} computing;
+
+static void stop_run(void *run)
+{
+    gess_stop(run);
+}
+
+static int compute_on_ranks(computing *c, gess_error *err)
+{
+    gess_run *run = c->run;
+    double error = GESS__EVIDENCE_ERROR;
+    uint64_t evals = GESS__EVIDENCE_EVALS;
+    GESS_TRY(check_run(run, err));
+    GESS_TRY(choose(run, c->settings, &error, &evals, err));
+    GESS_TRY(gess__coordinator_gather(run->ranks, run->ensembles, run->ensemble, &run->options, stop_run, run, err));
+    return gess__evidence_report_run(c->report, run, error, evals, err);
+}
+
+/* Ranks above 0 are told how it ended, also if it did not begin. */
+static int compute(void *data, gess_error *err)
+{
+    computing *c = data;
+    gess_error none = {0};
+    gess_error *error = err != NULL ? err : &none;
+    int status = compute_on_ranks(c, error);
+    gess__coordinator_dismiss(c->run->ranks, status, error, &c->run->stats, sizeof c->run->stats);
+    return status;
+}
+
+/* A rank above 0 evaluates for rank 0 until that has its result. */
+static int help(gess_run *run, gess_error *err)
+{
+    return gess__helper_rank_serve(run->options.comm, run->model, &run->options, &run->stop, &run->stats,
+                                   sizeof run->stats, err);
+}
+
 int gess_evidence_new(gess_evidence **evidence, gess_run *run, const gess_evidence_settings *settings, size_t size,
                       gess_error *err)
 {
     gess_evidence_settings s;
-    double error = GESS__EVIDENCE_ERROR;
-    uint64_t evals = GESS__EVIDENCE_EVALS;
     GESS_REQUIRE(evidence, err);
     *evidence = NULL;
     GESS_REQUIRE(run, err);
     GESS_TRY(gess__take_struct(__func__, &s, sizeof s, settings, size, err));
-    GESS_TRY(check_run(run, err));
-    GESS_TRY(choose(run, &s, &error, &evals, err));
-    int status = gess__alloc_bytes(evidence, 1, sizeof **evidence, "evidence", err);
-    if (status == GESS_OK) status = gess__evidence_report_run(&(*evidence)->report, run, error, evals, err);
+    int status;
+    if (gess__run_is_helper(run)) {
+        status = help(run, err);
+    } else {
+        GESS_ALLOC(evidence, 1, err);
+        computing c = {.run = run, .settings = &s, .report = &(*evidence)->report};
+        status = gess__with_comm_thread(run->ranks, compute, &c, err);
+    }
+    atomic_store(&run->stop, 0); /* a stop is heeded once */
     if (status == GESS_OK) return GESS_OK;
     gess_evidence_free(*evidence);
     *evidence = NULL;
@@ -69,6 +112,7 @@ static int open_and_compute(gess_evidence **evidence, const char *directory, con
     GESS_TRY(gess_options_get(options, "data", data, sizeof data, err));
     GESS_TRY(gess_options_set(options, "max-time", "0", err));
     if (s->threads > 0) options->threads = s->threads;
+    GESS_TRY(gess_options_set_comm(options, s->comm, err));
     GESS_TRY(gess_model_open(&model, specification, data[0] != '\0' ? data : NULL, err));
     int status = gess_run_resume(&run, model, options, directory, err);
     if (status == GESS_OK) status = gess_evidence_new(evidence, run, s, sizeof *s, err);

@@ -42,11 +42,12 @@ static int open_frozen(work *w, gess_error *err)
 {
     const gess__evidence_input *in = w->input;
     for (size_t m = 0; m < in->sources; m++)
-        if (in->source[m].frozen == NULL) return GESS_OK;
+        if (!in->source[m].has_t) return GESS_OK;
     GESS_ALLOC(&w->part, in->sources, err);
     for (size_t m = 0; m < in->sources; m++) {
         gess__part *p = &w->part[w->parts++];
-        GESS_TRY(gess__part_open(p, in->source[m].target, &w->stored[m], 0, 1, w->opened++, in->source[m].frozen, err));
+        gess__ensemble *e = in->source[m].ensemble;
+        GESS_TRY(gess__part_open(p, e, &w->stored[m], 0, 1, w->opened++, &e->frozen, err));
         GESS_TRY(gess__part_levels(p, err));
     }
     return GESS_OK;
@@ -68,7 +69,7 @@ static int fit_halves(work *w, gess__part *halves, int *done, gess_error *err)
     const gess__evidence_input *in = w->input;
     for (size_t m = 0; m < in->sources; m++)
         for (size_t half = 0; half < 2; half++)
-            GESS_TRY(gess__part_open(&halves[2 * m + half], in->source[m].target, &w->stored[m], half, 2, w->opened++,
+            GESS_TRY(gess__part_open(&halves[2 * m + half], in->source[m].ensemble, &w->stored[m], half, 2, w->opened++,
                                      NULL, err));
     *done = 1;
     for (size_t m = 0; m < in->sources && *done; m++) GESS_TRY(gess__part_refit(&halves[2 * m], in->team, done, err));

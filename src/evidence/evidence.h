@@ -13,14 +13,13 @@
  * Three of four fresh draws go to the bridge, the fourth to a second estimate, Pareto-smoothed importance sampling. So
  * the two share the draws that T was fitted to, and nothing else.
  *
- * Fresh draws are functions of the seed and their number, and evaluations are done in batches of a fixed size: the
- * result has the same bits for any number of threads. Values are stored as they are evaluated (values.h), so that an
- * interrupted computation continues. */
+ * Fresh draws are functions of the seed and their number, and evaluations are done in batches of a fixed size, on all
+ * threads and ranks (cluster/batches.h): the result has the same bits for any number of them. Values are stored as they
+ * are evaluated (values.h), so that an interrupted computation continues. */
 #ifndef GESS_EVIDENCE_EVIDENCE_H
 #define GESS_EVIDENCE_EVIDENCE_H
 
-#include "frozen/frozen.h"
-#include "parallel/team.h"
+#include "cluster/coordinator.h"
 
 #include <stdatomic.h>
 
@@ -30,10 +29,10 @@ enum { GESS__EVIDENCE_EVALS = 5000 };
 
 /* The draws of an ensemble, and its T. */
 typedef struct gess__evidence_source {
-    const gess__target *target;
-    const gess__frozen *frozen; /* NULL: no T was fitted to other draws */
-    size_t first, chains;       /* of the file of draws */
-    int refit;                  /* T may be replaced by fits to halves of the draws */
+    gess__ensemble *ensemble; /* whose target it is */
+    int has_t;                /* its frozen T was fitted to other draws */
+    size_t first, chains;     /* of the file of draws */
+    int refit;                /* T may be replaced by fits to halves of the draws */
 } gess__evidence_source;
 
 typedef struct gess__evidence_input {
@@ -43,9 +42,10 @@ typedef struct gess__evidence_input {
     const char *values; /* path of the stored values; NULL: they are not stored */
     uint64_t seed;
     gess__team *team;
-    atomic_int *stop; /* NULL: it cannot be stopped */
-    double error;     /* standard error to reach */
-    uint64_t evals;   /* evaluations, at most */
+    gess__coordinator *ranks; /* which have been gathered and evaluate too; NULL: this process only */
+    atomic_int *stop;         /* NULL: it cannot be stopped */
+    double error;             /* standard error to reach */
+    uint64_t evals;           /* evaluations, at most */
 } gess__evidence_input;
 
 typedef struct gess__evidence_result {

@@ -1,7 +1,8 @@
-/* Draws fresh points of T by keyed random numbers, and evaluates them on the team, in batches of a fixed size. */
+/* Draws fresh points of T by keyed random numbers, and evaluates them in batches of a fixed size. */
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/vmath.h"
+#include "cluster/batches.h"
 #include "evidence/part.h"
 
 #include <math.h>
@@ -9,16 +10,12 @@
 #include <string.h>
 
 /* Points per call of the density, and points between two writes of values. */
-enum { BATCH = 16, ROUND = 512 };
+enum { BATCH = 8, ROUND = 1024 };
 
 typedef struct round_of {
     const gess__part *part;
     const gess__evidence_input *input;
-    size_t n; /* points to evaluate */
-    const double *points;
-    double *values;
     double *scratch;
-    size_t scratch_size; /* per worker */
 } round_of;
 
 /* Point number `index` of T. */
@@ -38,41 +35,43 @@ static void draw_point(const gess__part *p, uint64_t seed, size_t index, double 
     gess__approx_draw(t->component[k], key, GESS__FOR_EVIDENCE_SCALE, normals, x);
 }
 
-static int evaluate_batch(void *data, unsigned worker, size_t item, gess_error *err)
+/* An infinite density has no integral. */
+static int check_finite(const round_of *r, size_t n, const double *points, const double *values, gess_error *err)
 {
-    const round_of *r = data;
     const gess__target *target = r->part->target;
-    size_t first = item * BATCH, n = r->n - first < BATCH ? r->n - first : BATCH;
-    double *scratch = r->scratch + worker * r->scratch_size, *values = r->values + first;
-    if (r->input->stop != NULL && atomic_load(r->input->stop)) return gess__fail(err, GESS_ERR_STOPPED, "stopped");
-    GESS_TRY(
-        gess__target_evaluate(target, worker, n, r->points + first * target->dim, values, NULL, NULL, scratch, err));
     for (size_t i = 0; i < n; i++) {
         if (values[i] != INFINITY) continue;
         char text[400];
-        gess__target_describe(target, r->points + (first + i) * target->dim, text, sizeof text, scratch);
+        gess__target_describe(target, points + i * target->dim, text, sizeof text, r->scratch);
         return gess__fail(err, GESS_ERR_MODEL, "the log density is +infinity at %s; a density must be finite", text);
     }
     return GESS_OK;
 }
 
-/* Evaluates those of n points whose values are not known, and stores them. `packed`, `found`: scratch, n × dim and n.
- */
+/* Evaluates the batches in which a value is not known, whole, so that a batch never depends on what was stored; and
+ * stores the values. `packed`, `found`: scratch, n × dim and n. */
 static int evaluate(round_of *r, gess__values *known, size_t n, const double *points, double *packed, double *found,
                     double *out, gess_error *err)
 {
     size_t dim = r->part->target->dim, unknown = 0;
     size_t places[ROUND];
-    for (size_t i = 0; i < n; i++) {
-        if (gess__values_find(known, dim, points + i * dim, &out[i])) continue;
-        memcpy(packed + unknown * dim, points + i * dim, dim * sizeof *packed);
-        places[unknown++] = i;
+    for (size_t first = 0; first < n; first += BATCH) {
+        size_t end = first + BATCH < n ? first + BATCH : n, i = first;
+        while (i < end && gess__values_find(known, dim, points + i * dim, &out[i])) i++;
+        if (i == end) continue;
+        memcpy(packed + unknown * dim, points + first * dim, (end - first) * dim * sizeof *packed);
+        for (i = first; i < end; i++) places[unknown++] = i;
     }
-    r->n = unknown;
-    r->points = packed;
-    r->values = found;
     if (unknown == 0) return GESS_OK;
-    GESS_TRY(gess__team_run(r->input->team, (unknown + BATCH - 1) / BATCH, evaluate_batch, r, err));
+    gess__batches batches = {.ensemble = r->part->ensemble,
+                             .n = unknown,
+                             .batch = BATCH,
+                             .points = packed,
+                             .values = found,
+                             .scratch = r->scratch,
+                             .stop = r->input->stop};
+    GESS_TRY(gess__batches_run(r->input->ranks, &batches, err));
+    GESS_TRY(check_finite(r, unknown, packed, found, err));
     GESS_TRY(gess__values_add(known, unknown, dim, packed, found, err));
     for (size_t k = 0; k < unknown; k++) out[places[k]] = found[k];
     return GESS_OK;
@@ -102,9 +101,9 @@ static int refresh(round_of *r, gess__values *known, gess__part *p, size_t n, do
 int gess__part_refresh(gess__part *p, const gess__evidence_input *input, gess__values *known, size_t n, uint64_t *evals,
                        uint64_t *nans, gess_error *err)
 {
-    size_t dim = p->target->dim, before = p->n2, workers = gess__team_size(input->team);
+    size_t dim = p->target->dim, before = p->n2;
     GESS_ASSERT(n >= before);
-    round_of r = {.part = p, .input = input, .scratch_size = gess__target_scratch(p->target, BATCH)};
+    round_of r = {.part = p, .input = input};
     if (n > p->room) {
         double *more = realloc(p->level2, n * sizeof *more);
         if (more == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %zu fresh draws of T", n);
@@ -113,7 +112,8 @@ int gess__part_refresh(gess__part *p, const gess__evidence_input *input, gess__v
     }
     double *memory = NULL;
     GESS_ALLOC(&memory, 2 * ROUND * dim + 2 * ROUND + dim + gess__mixture_scratch(dim, ROUND), err);
-    int status = gess__alloc_bytes(&r.scratch, workers * r.scratch_size, sizeof *r.scratch, "scratch", err);
+    int status =
+        gess__alloc_bytes(&r.scratch, gess__batches_scratch(p->ensemble, BATCH), sizeof *r.scratch, "scratch", err);
     if (status == GESS_OK) status = refresh(&r, known, p, n, memory, nans, err);
     free(r.scratch);
     free(memory);

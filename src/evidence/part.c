@@ -19,11 +19,17 @@ static double log_circles(const gess__bounds *bounds)
     return sum;
 }
 
-int gess__part_open(gess__part *p, const gess__target *target, const gess__stored *stored, size_t first, size_t step,
+int gess__part_open(gess__part *p, gess__ensemble *ensemble, const gess__stored *stored, size_t first, size_t step,
                     uint64_t number, const gess__frozen *from, gess_error *err)
 {
     GESS_ASSERT(step > 0 && first < stored->series);
-    *p = (gess__part){.target = target, .number = number, .stored = stored, .first = first, .step = step};
+    const gess__target *target = &ensemble->target;
+    *p = (gess__part){.ensemble = ensemble,
+                      .target = target,
+                      .number = number,
+                      .stored = stored,
+                      .first = first,
+                      .step = step};
     p->series = (stored->series - first + step - 1) / step;
     p->n1 = p->series * stored->n;
     p->log_circles = log_circles(&target->bounds);

@@ -10,9 +10,10 @@
 #include "evidence/values.h"
 
 typedef struct gess__part {
-    const gess__target *target;
-    uint64_t number;  /* of the part in this computation, for random keys */
-    gess__mixture *t; /* owned */
+    gess__ensemble *ensemble;
+    const gess__target *target; /* the ensemble's */
+    uint64_t number;            /* of the part in this computation, for random keys */
+    gess__mixture *t;           /* owned */
     const gess__stored *stored;
     size_t first, step; /* its series: first, first + step, … */
     size_t series, n1;  /* how many; their draws in all */
@@ -26,7 +27,7 @@ typedef struct gess__part {
 enum { GESS__SECOND = 4 };
 
 /* A part whose T is `from`, or N(0, I) if that is NULL; gess__part_levels() must follow once T is set. */
-int gess__part_open(gess__part *part, const gess__target *target, const gess__stored *stored, size_t first, size_t step,
+int gess__part_open(gess__part *part, gess__ensemble *ensemble, const gess__stored *stored, size_t first, size_t step,
                     uint64_t number, const gess__frozen *from, gess_error *err);
 void gess__part_close(gess__part *part);
 

@@ -50,7 +50,7 @@ static void draw_radii(const gess__bounds *bounds, uint64_t seed, size_t chain, 
 static int map_back(const reading *r, size_t chain, uint64_t draw, const double *row, double *w, double *value,
                     gess_error *err)
 {
-    const gess__target *t = r->source->target;
+    const gess__target *t = &r->source->ensemble->target;
     double jacobian = 0.0;
     int inside = gess__bounds_in(&t->bounds, row + 1, r->y);
     if (inside) draw_radii(&t->bounds, r->input->seed, chain, draw, r->y);
@@ -86,7 +86,7 @@ static int read_chain(const reading *r, gess__stored *s, size_t index, size_t pe
 /* Compares stored log densities of a few draws with those that the model gives now. */
 static int check_density(const reading *r, uint64_t *evals, gess_error *err)
 {
-    const gess_model *model = r->source->target->model;
+    const gess_model *model = r->source->ensemble->target.model;
     for (size_t i = 0; i < CHECKED; i++) {
         size_t chain = r->source->first + i * r->source->chains / CHECKED;
         double now = NAN;
@@ -121,7 +121,7 @@ static void split_chains(gess__stored *s)
 static int read_all(reading *r, gess__stored *s, uint64_t *evals, gess_error *err)
 {
     enum { PIECE = 1 << 16 }; /* doubles */
-    const gess__target *t = r->source->target;
+    const gess__target *t = &r->source->ensemble->target;
     GESS_TRY(gess__reader_open(&r->reader, r->input->draws, err));
     const gess__reader *file = r->reader;
     if (file->draws == 0 || r->source->first + r->source->chains > file->chains || file->columns != t->columns)

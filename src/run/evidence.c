@@ -32,6 +32,7 @@ static int compute(gess_run *run, const gess__evidence_source *source, double er
                                         .values = values,
                                         .seed = run->options.seed,
                                         .team = run->team,
+                                        .ranks = run->ranks,
                                         .stop = &run->stop,
                                         .error = error,
                                         .evals = evals};
@@ -45,10 +46,9 @@ int gess__run_evidence(gess_run *run, double error, uint64_t evals, gess__eviden
     GESS_ALLOC(&source, run->ensembles, err);
     for (size_t m = 0; m < run->ensembles; m++) {
         const gess__sampler *s = run->sampler[m];
-        const gess__ensemble *e = run->ensemble[m];
-        int frozen = s->schedule->fits_points || is_given(s->schedule);
-        source[m] = (gess__evidence_source){.target = &e->target,
-                                            .frozen = frozen ? &e->frozen : NULL,
+        gess__ensemble *e = run->ensemble[m];
+        source[m] = (gess__evidence_source){.ensemble = e,
+                                            .has_t = s->schedule->fits_points || is_given(s->schedule),
                                             .first = e->kept_first,
                                             .chains = e->kept,
                                             .refit = !is_given(s->schedule)};

@@ -6,8 +6,8 @@
 #include "run/run.h"
 
 /* Computes the evidence of the draws that are stored, with a standard error of at most `error` if `evals` evaluations
- * are enough for it. The run has a directory, and its lock; it is sampling or finished. Values are stored in the
- * directory, in evidence.values. */
+ * are enough for it. The run has a directory, and its lock; it is sampling or finished. If it has helper ranks, they
+ * have been gathered. Values are stored in the directory, in evidence.values. */
 int gess__run_evidence(gess_run *run, double error, uint64_t evals, gess__evidence_result *result, gess_error *err);
 
 /* Whether --target-evidence-error asks for more draws than the stored ones: the error is too large with fresh draws in
