@@ -61,9 +61,9 @@ head -c 100 whole | tr '\0' '\1' > run/evidence.values # damaged
 cmp one.json again.json || fail "damaged values are used"
 
 # ---- a smaller error, and the option of sample ----
-"$gess" evidence run --target-evidence-error 0.0005 --json > out.json || fail "a target"
+"$gess" evidence run --target-evidence-error 0.001 --json > out.json || fail "a target"
 near 0 target
-awk -v se="$(number se)" 'BEGIN { exit !(se <= 0.0005) }' || fail "the target is missed: $(number se)"
+awk -v se="$(number se)" 'BEGIN { exit !(se <= 0.001) }' || fail "the target is missed: $(number se)"
 expect 1 'not a positive number' "$gess" evidence run --target-evidence-error 0
 expect 0 'log evidence ' "$gess" sample gaussian:dim=2 --evidence -o line --seed 2
 cp -r line before
@@ -71,7 +71,7 @@ expect 0 'complete' "$gess" resume line
 cmp line/draws.gess before/draws.gess || fail "the evidence changed draws"
 # a target that takes more draws than the other targets do
 "$gess" sample banana --chains 8 --target-ess 100 --target-rhat 2 -o few -q --seed 2 || fail "few"
-"$gess" sample banana --chains 8 --target-ess 100 --target-rhat 2 --target-evidence-error 0.001 -o many -q --seed 2 ||
+"$gess" sample banana --chains 8 --target-ess 100 --target-rhat 2 --target-evidence-error 0.004 -o many -q --seed 2 ||
     fail "many"
 [ "$(wc -c < many/draws.gess)" -gt "$(wc -c < few/draws.gess)" ] || fail "the target of the evidence takes no more draws"
 grep -q 'log evidence .*more draws' many/log.txt || fail "log.txt says nothing of it"
@@ -83,7 +83,7 @@ grep -q 'log evidence .*more draws' many/log.txt || fail "log.txt says nothing o
 [ -f longer/evidence.json ] && fail "evidence.json is left over"
 "$gess" evidence longer > /dev/null || fail "evidence of longer draws"
 # a run that was stopped
-for seconds in 1 4 16 64; do # until there are enough draws, on a busy machine too
+for seconds in 0.3 1 4 16 64; do # until there are enough draws, on a busy machine too
     "$gess" sample student-t:dim=20 --target-ess 1000000 --max-time $seconds -o stopped --overwrite -q > /dev/null 2>&1
     [ $? -eq 3 ] || fail "the run was not stopped"
     "$gess" diagnose stopped > /dev/null 2>&1 && break
@@ -109,11 +109,11 @@ refuse draws five
 "$gess" sample gaussian --draws 5 --chains 4 -o twenty -q || fail twenty
 refuse few-draws twenty
 echo '{"nu": null, "mu": [0, 0], "sigma": [[0.04, 0], [0, 0.04]]}' > narrow.json
-"$gess" sample gaussian:dim=2 --schedule fixed --approx narrow.json --draws 4000 -o narrow -q || fail narrow
+"$gess" sample gaussian:dim=2 --schedule fixed --approx narrow.json --draws 400 -o narrow -q || fail narrow
 refuse not-covered narrow
 refuse k-hat narrow
 echo '{"nu": null, "mu": [0, 0], "sigma": [[1, 0], [0, 1]]}' > normal.json
-"$gess" sample student-t:dim=2,nu=1 --schedule fixed --approx normal.json --draws 4000 -o cauchy -q || fail cauchy
+"$gess" sample student-t:dim=2,nu=1 --schedule fixed --approx normal.json --draws 400 -o cauchy -q || fail cauchy
 refuse k-hat cauchy
 cat > cauchy.c <<'END'
 #include <gess/gess.h>
