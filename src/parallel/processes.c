@@ -8,7 +8,6 @@
 #include "parallel/processes_state.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,12 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* Of the kernel's interface; musl's compiler has no <linux/futex.h>. */
+#ifndef FUTEX_WAIT
+#define FUTEX_WAIT 0
+#define FUTEX_WAKE 1
+#endif
 
 /* How long a caller sleeps before it looks again whether it is interrupted and the spawner is there. */
 #define POLL_SECONDS 0.05
