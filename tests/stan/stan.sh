@@ -22,7 +22,7 @@ for name in eight_schools gp hmm hierarchical; do
 done
 for name in eight_schools eight_schools_centred gp hmm hierarchical; do
     "$gess" sample "$build/stan/${name}_model.so" --data "$source/tests/stan/models/$name.json" --seed 3 \
-        --target-ess 4000 -q -o $name 2> $name.err || { cat $name.err; exit 1; }
+        --target-ess 20000 -q -o $name 2> $name.err || { cat $name.err; exit 1; }
     "$gess" summary $name --json > $name.json
     "$gess" diagnose $name > $name.verdict || true
 done
