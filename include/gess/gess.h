@@ -96,7 +96,8 @@ typedef void gess_start_fn(void *user, size_t dim, const double *normals, double
  * run. */
 typedef int gess_derive_fn(void *user, unsigned worker, size_t dim, const double *x, size_t derived, double *out);
 
-/* Writes the log likelihood of every observation at one point to out. */
+/* Writes the log likelihood of every observation at one point to out. Called once per stored draw: they are its
+ * quantities log_lik[1], log_lik[2], …, behind the derived ones. */
 typedef int gess_pointwise_fn(void *user, unsigned worker, size_t dim, const double *x, size_t observations,
                               double *out);
 
@@ -146,7 +147,7 @@ typedef struct gess_model gess_model;
 GESS_API int gess_model_new(gess_model **model, const gess_density *density, gess_error *err);
 
 /* Opens a model by its specification: a built-in name, with parameters as in `wishart:dim=50,seed=3`, or the path of a
- * shared object, with a slash in it. */
+ * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built. */
 GESS_API int gess_model_open(gess_model **model, const char *specification, const char *data /* file, or NULL */,
                              gess_error *err);
 GESS_API void gess_model_free(gess_model *model /* or NULL */);

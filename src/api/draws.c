@@ -47,6 +47,7 @@ static int take_config(gess_draws *d, const char *folder, gess_error *err)
     d->shape.has_seed = seed != NULL;
     if (ensembles != NULL && strtoul(ensembles, NULL, 10) > 0) d->shape.ensembles = strtoul(ensembles, NULL, 10);
     if (dim > 0 && (uint64_t)dim < d->shape.columns) d->shape.dim = (size_t)dim;
+    if (d->file->parameters > 0) d->shape.dim = d->file->parameters;
     json_decref(root);
     return status;
 }
@@ -54,7 +55,7 @@ static int take_config(gess_draws *d, const char *folder, gess_error *err)
 static int open_store(gess_draws *d, const char *path, const char *folder, gess_error *err)
 {
     char warmup[4096];
-    GESS_TRY(gess__reader_open(&d->file, path, err));
+    GESS_TRY(gess__reader_open_shown(&d->file, path, err));
     const gess__reader *r = d->file;
     d->names = r->names;
     d->shape.chains = r->chains;

@@ -160,7 +160,7 @@ int gess_summary_rows(const gess_summary *summary, size_t *rows, gess_error *err
 {
     GESS_REQUIRE(summary, err);
     GESS_REQUIRE(rows, err);
-    *rows = summary->figures.count;
+    *rows = summary->figures.count - summary->figures.hidden;
     return GESS_OK;
 }
 
@@ -169,21 +169,24 @@ int gess_summary_name(const gess_summary *summary, size_t row, char **text, gess
     GESS_REQUIRE(text, err);
     *text = NULL;
     GESS_REQUIRE(summary, err);
-    GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
-    return gess__copy_text(text, summary->figures.names[row], err);
+    const gess__summary *s = &summary->figures;
+    GESS_TRY(gess__check_index(__func__, "rows", row, s->count - s->hidden, err));
+    return gess__copy_text(text, s->names[s->hidden + row], err);
 }
 
 int gess_summary_row(const gess_summary *summary, size_t row, gess_figures *figures, size_t size, gess_error *err)
 {
     GESS_REQUIRE(summary, err);
     GESS_REQUIRE(figures, err);
-    GESS_TRY(gess__check_index(__func__, "rows", row, summary->figures.count, err));
-    const gess__figures f = gess__figures_shown(&summary->figures.figures[row]);
+    const gess__summary *s = &summary->figures;
+    GESS_TRY(gess__check_index(__func__, "rows", row, s->count - s->hidden, err));
+    row += s->hidden;
+    const gess__figures f = gess__figures_shown(&s->figures[row]);
     gess_figures all = {
 #define FIGURE(name, format, rank) .name = f.name,
         GESS__FIGURE_TABLE(FIGURE)
 #undef FIGURE
-            .circular = gess__is_circle(&summary->figures.circle[row]),
+            .circular = gess__is_circle(&s->circle[row]),
     };
     gess__fill_struct(figures, size, &all, sizeof all);
     return GESS_OK;

@@ -6,6 +6,7 @@
 #include "base/csv.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/special.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -14,6 +15,8 @@
 
 /* Attempts for a chain whose start is outside the support. */
 enum { MAX_ATTEMPTS = 100 };
+
+#define HALF_ROOT 0.70710678118654752 /* of 2 */
 
 /* The chains that are being placed, and what it takes. */
 typedef struct placing {
@@ -36,6 +39,11 @@ static int draw_start(const placing *p, size_t chain, uint64_t attempt, gess_err
                      .chain = p->chains->first + (uint32_t)chain,
                      .purpose = GESS__FOR_START};
     gess__normals(key, model->dim, normals);
+    if (model->start_width > 0.0) { /* the normal's probability, from 0 to 2 */
+        for (size_t i = 0; i < model->dim; i++)
+            x[i] = p->scale * model->start_width * (gess__erfc(-normals[i] * HALF_ROOT) - 1.0);
+        return GESS_OK;
+    }
     if (model->start != NULL) {
         for (size_t i = 0; i < model->dim; i++) normals[i] *= p->scale;
         model->start(model->user, model->dim, normals, x);

@@ -68,6 +68,15 @@ static int parse_header(gess__draws_file *f, const char *text, size_t length, ge
         const char *name = json_string_value(json_array_get(names, i));
         status = name == NULL ? gess__draws_damaged(f, "header", 16, err) : gess__copy_text(&f->names[i], name, err);
     }
+    json_int_t hidden = json_integer_value(json_object_get(root, "hidden"));
+    json_int_t parameters = json_integer_value(json_object_get(root, "parameters"));
+    if (status == GESS_OK && (hidden < 0 || parameters < 0 || (uint64_t)hidden >= columns ||
+                              (uint64_t)parameters >= columns - (uint64_t)hidden))
+        status = gess__draws_damaged(f, "header", 16, err);
+    if (status == GESS_OK) {
+        f->hidden = (size_t)hidden;
+        f->parameters = (size_t)parameters;
+    }
     f->chains = (size_t)chains;
     f->thin = (uint64_t)thin;
     json_decref(root);

@@ -35,7 +35,9 @@ typedef struct gess__draws_file {
     uint64_t blocks_at;
     size_t chains, columns;
     uint64_t thin;
-    char **names; /* columns, the first of them lp__ */
+    char **names;      /* columns, the first of them lp__ */
+    size_t hidden;     /* columns 1 … hidden are coordinates of the sampler, which are not shown */
+    size_t parameters; /* if there are such: that many columns behind them are the parameters */
 } gess__draws_file;
 
 /* Opens the file and reads its header. Release with gess__draws_file_close(), also after a failure. */

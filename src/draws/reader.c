@@ -94,13 +94,37 @@ int gess__reader_open(gess__reader **reader, const char *path, gess_error *err)
     r->columns = r->file.columns;
     r->thin = r->file.thin;
     r->names = r->file.names;
+    r->hidden = r->file.hidden;
+    r->parameters = r->file.parameters;
     return read_blocks(r, err);
+}
+
+int gess__reader_open_shown(gess__reader **reader, const char *path, gess_error *err)
+{
+    GESS_TRY(gess__reader_open(reader, path, err));
+    gess__reader *r = *reader;
+    if (r->hidden == 0) return GESS_OK;
+    size_t row = r->file.columns * sizeof(double);
+    if (row > BUFFER) { /* take_shown() reads whole rows */
+        free(r->buffer);
+        r->buffer = NULL;
+        GESS_ALLOC(&r->buffer, row, err);
+    }
+    r->skip = r->hidden;
+    r->hidden = 0;
+    r->columns -= r->skip;
+    GESS_ALLOC(&r->shown, r->columns, err);
+    r->shown[0] = r->file.names[0];
+    for (size_t i = 1; i < r->columns; i++) r->shown[i] = r->file.names[r->skip + i];
+    r->names = r->shown;
+    return GESS_OK;
 }
 
 void gess__reader_free(gess__reader *r)
 {
     if (r == NULL) return;
     gess__draws_file_close(&r->file);
+    free(r->shown);
     free(r->blocks);
     free(r->buffer);
     free(r);
@@ -115,6 +139,24 @@ typedef struct wanted {
     double *rows;
 } wanted;
 
+/* Copies draws of one chain that begin at byte `at` of the file, without the columns that are left out. */
+static int take_shown(const gess__reader *r, uint64_t at, uint64_t draws, double *out, gess_error *err)
+{
+    size_t width = r->columns + r->skip, row = width * sizeof(double), most = BUFFER / row > 0 ? BUFFER / row : 1;
+    while (draws > 0) {
+        size_t n = draws < most ? (size_t)draws : most;
+        GESS_TRY(gess__draws_file_read(&r->file, at, r->buffer, n * row, err));
+        for (size_t i = 0; i < n; i++, out += r->columns) {
+            const char *from = r->buffer + i * row;
+            memcpy(out, from, sizeof *out);
+            memcpy(out + 1, from + (1 + r->skip) * sizeof *out, (r->columns - 1) * sizeof *out);
+        }
+        at += n * row;
+        draws -= n;
+    }
+    return GESS_OK;
+}
+
 /* Copies the part of the rectangle that the block has. If at least half of the block's draws are wanted, whole chains
  * are read into the buffer, several per read; otherwise the draws of one chain at a time are read to their place. */
 static int take_rows(const gess__reader *r, const gess__reader_block *b, const wanted *w, gess_error *err)
@@ -127,14 +169,15 @@ static int take_rows(const gess__reader *r, const gess__reader_block *b, const w
     if (w->first_draw + w->draws < to) to = w->first_draw + w->draws;
     if (first >= end || from >= to) return GESS_OK;
 
-    size_t row = r->columns * sizeof(double), bytes = (size_t)(to - from) * row;
+    size_t row = (r->columns + r->skip) * sizeof(double), bytes = (size_t)(to - from) * row;
     uint64_t whole = b->draws * row, skip = (from - b->first_draw) * row;
     size_t chains_per_read = whole <= BUFFER && bytes >= whole / 2 ? (size_t)(BUFFER / whole) : 0;
     for (size_t c = first; c < end;) {
         uint64_t at = b->offset + (c - b->first_chain) * whole;
         double *out = w->rows + ((c - w->first_chain) * w->draws + (from - w->first_draw)) * r->columns;
-        if (chains_per_read == 0) {
-            GESS_TRY(gess__draws_file_read(&r->file, at + skip, out, bytes, err));
+        if (r->skip > 0 || chains_per_read == 0) {
+            GESS_TRY(r->skip > 0 ? take_shown(r, at + skip, to - from, out, err)
+                                 : gess__draws_file_read(&r->file, at + skip, out, bytes, err));
             c++;
             continue;
         }

@@ -16,10 +16,14 @@ typedef struct gess__reader {
     size_t chains, columns;
     uint64_t draws; /* that every chain has; a stopped run may leave more of some chains */
     uint64_t thin;
-    char **names; /* columns, the first of them lp__ */
+    char **names;  /* columns, the first of them lp__ */
+    size_t hidden; /* columns 1 … hidden are coordinates of the sampler; 0: there are none, or they are left out */
+    size_t parameters; /* columns behind lp__ and these that are parameters; 0: the file does not say */
 
     /* private */
     gess__draws_file file;
+    char **shown;               /* names without the columns that are left out; NULL: none is */
+    size_t skip;                /* columns that are left out */
     gess__reader_block *blocks; /* by first draw */
     size_t count;
     uint64_t longest; /* draws of the longest block */
@@ -29,6 +33,8 @@ typedef struct gess__reader {
 /* Opens the file, reads it once from end to end and checks every block's checksum and place, so that later reads
  * cannot find damage. Errors name the byte. Release with gess__reader_free(), also after a failure. */
 int gess__reader_open(gess__reader **reader, const char *path, gess_error *err);
+/* The same without the coordinates of the sampler: what is shown to users. */
+int gess__reader_open_shown(gess__reader **reader, const char *path, gess_error *err);
 void gess__reader_free(gess__reader *reader); /* safe on NULL */
 
 /* A rectangle of draws, all within the reader's chains and draws: rows[(chain · draws + draw) · columns]. */

@@ -57,16 +57,21 @@ static int write_bytes(gess__writer *w, const void *bytes, size_t count, gess_er
     return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", w->path, strerror(errno));
 }
 
-static int write_header(gess__writer *w, size_t chains, const char *const *names, uint64_t thin, gess_error *err)
+static int write_header(gess__writer *w, size_t chains, const gess__writer_columns *columns, uint64_t thin,
+                        gess_error *err)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < w->columns; i++) {
-        if (json_array_append_new(list, json_string(names[i])) == 0) continue;
+        if (json_array_append_new(list, json_string(columns->names[i])) == 0) continue;
         json_decref(list);
         return gess__fail(err, GESS_ERR_MODEL, "the name of parameter %zu is not UTF-8; give it another", i);
     }
     json_t *root =
         json_pack("{s:I, s:I, s:o}", "chains", (json_int_t)chains, "thin", (json_int_t)thin, "columns", list);
+    if (columns->hidden > 0) {
+        json_object_set_new(root, "hidden", json_integer((json_int_t)columns->hidden));
+        json_object_set_new(root, "parameters", json_integer((json_int_t)columns->parameters));
+    }
     char *text = json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
     json_decref(root);
     if (text == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the header of %s", w->path);
@@ -108,15 +113,22 @@ static int make_writer(gess__writer **writer, int folder, const char *path, cons
     return GESS_OK;
 }
 
-int gess__writer_new(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
-                     const size_t *starts, size_t columns, const char *const *names, uint64_t thin, gess_error *err)
+int gess__writer_create(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                        const size_t *starts, const gess__writer_columns *columns, uint64_t thin, gess_error *err)
 {
-    GESS_TRY(make_writer(writer, folder, path, "wb", chains, groups, starts, columns, err));
-    GESS_TRY(write_header(*writer, chains, names, thin, err));
+    GESS_TRY(make_writer(writer, folder, path, "wb", chains, groups, starts, columns->count, err));
+    GESS_TRY(write_header(*writer, chains, columns, thin, err));
     off_t length = ftello((*writer)->file);
     if (length < 0) return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     (*writer)->bytes = (*writer)->header = (uint64_t)length;
     return GESS_OK;
+}
+
+int gess__writer_new(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                     const size_t *starts, size_t columns, const char *const *names, uint64_t thin, gess_error *err)
+{
+    const gess__writer_columns all = {.count = columns, .names = names};
+    return gess__writer_create(writer, folder, path, chains, groups, starts, &all, thin, err);
 }
 
 uint64_t gess__writer_unit(const gess__writer *w)

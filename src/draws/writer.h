@@ -11,8 +11,17 @@
 
 typedef struct gess__writer gess__writer;
 
-/* Creates the file, beneath `folder` (base/folder.h). `columns` names, the first of them lp__. starts[g] is the first
- * chain of group g. */
+/* What the header says of a draw. */
+typedef struct gess__writer_columns {
+    size_t count;
+    const char *const *names;  /* the first of them lp__ */
+    size_t hidden, parameters; /* as in gess__draws_file */
+} gess__writer_columns;
+
+/* Creates the file, beneath `folder` (base/folder.h). starts[g] is the first chain of group g. */
+int gess__writer_create(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
+                        const size_t *starts, const gess__writer_columns *columns, uint64_t thin, gess_error *err);
+/* The same if every column is shown. */
 int gess__writer_new(gess__writer **writer, int folder, const char *path, size_t chains, size_t groups,
                      const size_t *starts, size_t columns, const char *const *names, uint64_t thin, gess_error *err);
 

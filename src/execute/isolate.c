@@ -210,6 +210,8 @@ static void make_wrapper(gess__isolate *iso)
     *w = *m;
     w->user = iso;
     w->lost = lost;
+    w->serial = false; /* every process has its own lock */
+    w->remarks = NULL; /* a process says them itself */
     if (m->logp != NULL) w->logp = logp;
     if (m->gradient != NULL) w->gradient = gradient;
     if (m->logp_blobs != NULL) w->logp_blobs = logp_blobs;

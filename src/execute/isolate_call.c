@@ -25,7 +25,7 @@ static int call_function(const gess_model *m, unsigned w, const gess__isolate_re
     case GESS__CALL_GRADIENT: return m->gradient(m->user, w, n, dim, x, out, out + n);
     case GESS__CALL_LOGP_BLOBS: return m->logp_blobs(m->user, w, n, dim, x, out, out + n);
     case GESS__CALL_GRADIENT_BLOBS: return m->gradient_blobs(m->user, w, n, dim, x, out, out + n, out + n + n * dim);
-    case GESS__CALL_DERIVE: return m->derive(m->user, w, dim, x, m->derived, out);
+    case GESS__CALL_DERIVE: return m->derive(m->user, w, dim, x, m->derived - m->pointwise_columns, out);
     case GESS__CALL_POINTWISE: return m->pointwise(m->user, w, dim, x, m->observations, out);
     case GESS__CALL_SIMULATE: return m->simulate(m->user, w, dim, x, r->seed, m->simulated, out);
     case GESS__CALL_START: m->start(m->user, dim, x, out); return 0;

@@ -63,6 +63,15 @@ static int put_name(const out *o, const char *name, gess_error *err)
     return good ? GESS_OK : gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", o->path, strerror(errno));
 }
 
+/* The name of a quantity of a Stan model as CmdStan writes it: theta.1.2 for theta[1,2]. */
+static int put_stan_name(const out *o, const char *name, gess_error *err)
+{
+    int good = 1;
+    for (; *name != '\0'; name++)
+        if (*name != ']') good &= fputc(*name == '[' || *name == ',' ? '.' : *name, o->file) != EOF;
+    return good ? GESS_OK : gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", o->path, strerror(errno));
+}
+
 /* A model's name in a comment. Readers split comments into words, so the name must be a single word. */
 static int put_model(const out *o, const char *model, gess_error *err)
 {
@@ -99,7 +108,7 @@ static int put_head(const out *o, const gess__export *run, size_t chain, gess_er
     }
     for (size_t j = 0; j < d->columns; j++) {
         if (j > 0) GESS_TRY(put_bytes(o, ",", 1, err));
-        GESS_TRY(put_name(o, d->names[j], err));
+        GESS_TRY(d->parameters > 0 ? put_stan_name(o, d->names[j], err) : put_name(o, d->names[j], err));
     }
     return put_bytes(o, "\n", 1, err);
 }

@@ -1,6 +1,7 @@
 /* The exporter `netcdf`: ArviZ's InferenceData in NetCDF-4, with groups `posterior` (parameters, derived quantities,
  * blobs) and `sample_stats` (`lp`), a variable of (chain, draw) each, and two more groups for warm-up draws if they
- * were kept. https://python.arviz.org/en/stable/schema/schema.html */
+ * were kept. Quantities log_lik, log_lik[1], … are one variable of (chain, draw, observation) in a group
+ * `log_likelihood` instead. https://python.arviz.org/en/stable/schema/schema.html */
 #include "base/mem.h"
 #include "export/atomic_file.h"
 #include "export/registry.h"
@@ -22,6 +23,8 @@ typedef struct file {
     int lp, *variables;    /* [j - 1] for column j of a draw */
     uint64_t chunk;        /* draws per chain */
     double *rows, *column; /* a chunk: all of it, one column of it */
+    size_t observations;   /* columns of log_lik */
+    int likelihood, log_lik;
 } file;
 
 static int check(const file *f, int code, gess_error *err)
@@ -97,6 +100,12 @@ static int define(const file *f, int group, const int dims[2], const char *name,
     return GESS_OK;
 }
 
+/* Whether a column is the log likelihood of an observation. */
+static bool is_log_lik(const char *name)
+{
+    return strncmp(name, "log_lik", 7) == 0 && (name[7] == '\0' || name[7] == '[');
+}
+
 /* ---- groups ---- */
 
 static int put_text(const file *f, int group, const char *name, const char *text, gess_error *err)
@@ -158,6 +167,21 @@ static int make_group(const file *f, const char *name, int *group, int dims[2], 
     return put_coordinate(f, *group, draw, d->draws, err);
 }
 
+/* The group of the log likelihoods, with one variable of (chain, draw, observation). */
+static int make_likelihood(file *f, const char *name, gess_error *err)
+{
+    int dims[3], numbers;
+    size_t chunks[3] = {f->draws->chains, (size_t)f->chunk, f->observations};
+    GESS_TRY(make_group(f, name, &f->likelihood, dims, err));
+    NC_TRY(f, nc_def_dim(f->likelihood, "log_lik_dim_0", f->observations, &dims[2]), err);
+    NC_TRY(f, nc_def_var(f->likelihood, "log_lik_dim_0", NC_INT64, 1, &dims[2], &numbers), err);
+    NC_TRY(f, nc_def_var(f->likelihood, "log_lik", NC_DOUBLE, 3, dims, &f->log_lik), err);
+    NC_TRY(f, nc_def_var_chunking(f->likelihood, f->log_lik, NC_CHUNKED, chunks), err);
+    NC_TRY(f, nc_def_var_fill(f->likelihood, f->log_lik, NC_NOFILL, NULL), err);
+    NC_TRY(f, nc_set_var_chunk_cache(f->likelihood, f->log_lik, 1, 1, 0.0F), err);
+    return put_coordinate(f, f->likelihood, numbers, f->observations, err);
+}
+
 static int make_groups(file *f, const char *posterior, const char *stats, gess_error *err)
 {
     const gess__reader *d = f->draws;
@@ -165,6 +189,7 @@ static int make_groups(file *f, const char *posterior, const char *stats, gess_e
     GESS_TRY(make_group(f, posterior, &f->posterior, dims, err));
     for (size_t j = 1; j < d->columns; j++) {
         const gess__circle *circle = gess__export_circle(f->run, j);
+        if (is_log_lik(d->names[j])) continue;
         GESS_TRY(define(f, f->posterior, dims, d->names[j], &f->variables[j - 1], err));
         if (circle == NULL) continue;
         const double bounds[2] = {circle->lower, circle->upper};
@@ -176,17 +201,30 @@ static int make_groups(file *f, const char *posterior, const char *stats, gess_e
 
 /* ---- draws ---- */
 
+/* Moves the log likelihoods of a chunk to the front of its rows, and writes them. */
+static int put_likelihood(const file *f, uint64_t first, uint64_t n, gess_error *err)
+{
+    const gess__reader *d = f->draws;
+    size_t start[3] = {0, (size_t)first, 0}, count[3] = {d->chains, (size_t)n, f->observations}, at = 0;
+    for (size_t i = 0; i < d->chains * (size_t)n; i++)
+        for (size_t j = 1; j < d->columns; j++)
+            if (is_log_lik(d->names[j])) f->rows[at++] = f->rows[i * d->columns + j];
+    NC_TRY(f, nc_put_vara_double(f->likelihood, f->log_lik, start, count, f->rows), err);
+    return GESS_OK;
+}
+
 static int put_chunk(const file *f, uint64_t first, uint64_t n, gess_error *err)
 {
     const gess__reader *d = f->draws;
     size_t start[2] = {0, (size_t)first}, count[2] = {d->chains, (size_t)n}, values = d->chains * (size_t)n;
     GESS_TRY(gess__reader_rows(d, 0, d->chains, first, n, f->rows, err));
     for (size_t j = 0; j < d->columns; j++) {
+        if (is_log_lik(d->names[j])) continue;
         for (size_t i = 0; i < values; i++) f->column[i] = f->rows[i * d->columns + j];
         int group = j == 0 ? f->stats : f->posterior, variable = j == 0 ? f->lp : f->variables[j - 1];
         NC_TRY(f, nc_put_vara_double(group, variable, start, count, f->column), err);
     }
-    return GESS_OK;
+    return f->observations > 0 ? put_likelihood(f, first, n, err) : GESS_OK;
 }
 
 static int put_draws(file *f, const char *posterior, const char *stats, gess_error *err)
@@ -196,7 +234,11 @@ static int put_draws(file *f, const char *posterior, const char *stats, gess_err
     GESS_ALLOC(&f->variables, d->columns, err);
     GESS_ALLOC(&f->rows, values * d->columns, err);
     GESS_ALLOC(&f->column, values, err);
+    f->observations = 0;
+    for (size_t j = 1; j < d->columns; j++) f->observations += is_log_lik(d->names[j]);
     GESS_TRY(make_groups(f, posterior, stats, err));
+    if (f->observations > 0)
+        GESS_TRY(make_likelihood(f, d == f->run->draws ? "log_likelihood" : "warmup_log_likelihood", err));
     for (uint64_t first = 0; first < d->draws; first += f->chunk)
         GESS_TRY(put_chunk(f, first, d->draws - first < f->chunk ? d->draws - first : f->chunk, err));
     return GESS_OK;

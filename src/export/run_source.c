@@ -50,8 +50,8 @@ static int read_dim(gess__export *run, const char *directory, const json_t *conf
 {
     size_t quantities = run->draws->columns - 1;
     const json_t *dim = json_object_get(config, "dim");
-    run->dim = quantities;
-    if (dim == NULL) return GESS_OK;
+    run->dim = run->draws->parameters > 0 ? run->draws->parameters : quantities;
+    if (dim == NULL || run->draws->parameters > 0) return GESS_OK;
     json_int_t value = json_integer_value(dim);
     if (value < 1 || (uint64_t)value > quantities)
         return gess__fail(err, GESS_ERR_FILE,
@@ -86,7 +86,7 @@ static int open_warmup(gess__export_source *source, const char *directory, gess_
     const gess__reader *draws = source->draws;
     GESS_TRY(join(directory, "warmup.gess", path, err));
     if (access(path, F_OK) != 0) return GESS_OK;
-    GESS_TRY(gess__reader_open(&source->warmup, path, err));
+    GESS_TRY(gess__reader_open_shown(&source->warmup, path, err));
     if (source->warmup->chains != draws->chains || source->warmup->columns != draws->columns)
         return gess__fail(err, GESS_ERR_FILE, "%s and the draws.gess beside it are of different runs", path);
     if (source->warmup->draws > 0) source->run.warmup_draws = source->warmup;
@@ -99,7 +99,7 @@ int gess__export_open(gess__export_source *source, const char *directory, gess_e
     GESS_ASSERT(directory != NULL);
     *source = (gess__export_source){0};
     GESS_TRY(join(directory, "draws.gess", path, err));
-    GESS_TRY(gess__reader_open(&source->draws, path, err));
+    GESS_TRY(gess__reader_open_shown(&source->draws, path, err));
     if (source->draws->draws == 0) return gess__fail(err, GESS_ERR_USAGE, "%s has no draws yet", path);
     source->run.draws = source->draws;
     GESS_TRY(open_warmup(source, directory, err));

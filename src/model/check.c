@@ -137,9 +137,10 @@ static int check_all_bounds(const gess_model *model, gess_error *err)
 
 static int check_derived(const gess_model *model, gess_error *err)
 {
-    if (model->derived == 0) return GESS_OK;
+    size_t own = model->derived - model->pointwise_columns;
+    if (own == 0) return GESS_OK;
     if (model->derived_names == NULL || model->derive == NULL)
-        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities but no %s", model->derived,
+        return gess__fail(err, GESS_ERR_MODEL, "the model has %zu derived quantities but no %s", own,
                           model->derive == NULL ? "function `derive`" : "derived_names");
     return GESS_OK;
 }

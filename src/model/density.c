@@ -69,7 +69,8 @@ int gess__model_copy_density(gess__model *m, const gess_density *given, gess_err
     GESS_TRY(copy_bytes(m, d.upper, d.dim * sizeof *d.upper, &m->model.upper, err));
     GESS_TRY(copy_bytes(m, d.periodic, d.dim * sizeof *d.periodic, &m->model.periodic, err));
     GESS_TRY(copy_texts(m, d.blob_names, d.blobs, &m->model.blob_names, err));
-    return copy_texts(m, d.derived_names, d.derived, &m->model.derived_names, err);
+    GESS_TRY(copy_texts(m, d.derived_names, d.derived, &m->model.derived_names, err));
+    return gess__model_add_pointwise(m, err);
 }
 
 /* ---- the public interface ---- */

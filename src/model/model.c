@@ -1,5 +1,5 @@
 /* Opens and closes models: finds a built-in model by name, parses its `key=value` parameters, or hands a shared object
- * to plugin.c; finds data files and names parameters. */
+ * to shared_object.c; finds data files and names parameters. */
 #include "model/model.h"
 
 #include "base/assert.h"
@@ -283,7 +283,7 @@ static int open_any(gess__model *m, const char *specification, char *text, const
 {
     /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
-    if (slash != NULL && (colon == NULL || slash < colon)) return gess__plugin_open(m, specification, data, err);
+    if (slash != NULL && (colon == NULL || slash < colon)) return gess__shared_object_open(m, specification, data, err);
     if (data != NULL)
         return gess__fail(err, GESS_ERR_USAGE, "--data %s: the built-in model %s takes no data file", data,
                           specification);

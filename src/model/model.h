@@ -33,6 +33,13 @@ struct gess_model {
     gess_pointwise_fn *pointwise;
     size_t simulated;
     gess_simulate_fn *simulate;
+    size_t pointwise_columns; /* how many of the last derived quantities are those of `pointwise`, not of `derive` */
+    size_t shown; /* if the parameters are coordinates of the sampler: the first `shown` derived quantities are what
+                     the user calls parameters, and the parameters are not shown; 0: they are what is shown */
+    double start_width; /* default starts are uniform on (-start_width, start_width); 0: see `start` */
+    bool serial;        /* the functions work one at a time, under a lock: more threads do not help */
+    /* What the model has had to say so far, for log.txt; empty: nothing. */
+    void (*remarks)(void *user, char *text, size_t size);
     /* Of a model whose functions run in other processes (execute/isolate.h): whether the worker's last call lost its
      * process. Returns GESS_OK if not; otherwise a status, with a message and, in *point, where it was (NULL: at no
      * point), valid until the worker's next call. */
@@ -49,8 +56,8 @@ typedef struct gess__model {
     void *loaded;                         /* state of the loader */
 } gess__model;
 
-/* plugin.c: opens a model in a shared object, by an explicit path. */
-int gess__plugin_open(gess__model *m, const char *path, const char *data, gess_error *err);
+/* shared_object.c: opens a model in a shared object, by an explicit path. */
+int gess__shared_object_open(gess__model *m, const char *path, const char *data, gess_error *err);
 
 /* density.c: copies a density, with its texts and arrays, into a model. */
 int gess__model_copy_density(gess__model *m, const gess_density *density, gess_error *err);
@@ -113,6 +120,13 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
 /* Log densities of n points without their blobs, for callers outside sampling. Returns the model's code, or -1 if there
  * is no memory. */
 int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp);
+
+/* Makes the log likelihoods of observations, if the model has `pointwise`, derived quantities: log_lik[1], log_lik[2],
+ * and so on, behind the others. (pointwise.c) */
+int gess__model_add_pointwise(gess__model *m, gess_error *err);
+
+/* Calls `derive` and `pointwise` for all derived quantities of one point; the code of the one that fails. */
+int gess__model_derive(const gess_model *model, unsigned worker, const double *x, double *out);
 
 /* The columns of a draw: log density, parameters, derived quantities, blobs. */
 size_t gess__model_columns(const gess_model *model);

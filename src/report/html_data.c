@@ -136,13 +136,15 @@ static int by_row(const void *a, const void *b)
     return i < j ? -1 : i > j;
 }
 
-/* rows[]: the `max` worst of `count` rows in ascending order, with lp__ always among them. Returns their number. */
-static size_t choose(size_t *rows, size_t count, size_t max, const gess__figures *figures)
+/* rows[]: the `max` worst of the rows that are shown, in ascending order, with lp__ always among them. Returns their
+ * number. */
+static size_t choose(size_t *rows, const gess__summary *s, size_t max)
 {
-    for (size_t i = 0; i < count; i++) rows[i] = i;
+    size_t count = s->count - s->hidden;
+    for (size_t i = 0; i < count; i++) rows[i] = s->hidden + i;
     if (count <= max) return count;
-    qsort_r(rows, count - 1, sizeof *rows, worse, (void *)(uintptr_t)figures);
-    rows[max - 1] = count - 1;
+    qsort_r(rows, count - 1, sizeof *rows, worse, (void *)(uintptr_t)s->figures);
+    rows[max - 1] = s->count - 1;
     qsort(rows, max, sizeof *rows, by_row);
     return max;
 }
@@ -152,7 +154,7 @@ int gess__report_plots(gess__report *report, gess_error *err)
     GESS_ASSERT(report->draws != NULL && report->summary.count > 0 && report->plots == NULL);
     GESS_ALLOC(&report->rows, report->summary.count, err);
     GESS_ALLOC(&report->plots, MAX_PLOTTED, err);
-    report->plotted = choose(report->rows, report->summary.count, MAX_PLOTTED, report->summary.figures);
+    report->plotted = choose(report->rows, &report->summary, MAX_PLOTTED);
     return for_columns(report, report->rows, report->plotted, take_plots, err);
 }
 
@@ -191,7 +193,7 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
 {
     size_t *rows = NULL;
     GESS_ALLOC(&rows, s->count, err);
-    size_t count = choose(rows, s->count, MAX_ROWS, s->figures);
+    size_t count = choose(rows, s, MAX_ROWS);
     const struct {
         const char *key;
         size_t offset;

@@ -229,9 +229,11 @@ static int choose_columns(gess__summary *s, const source *from, const gess__summ
     GESS_ALLOC(&s->circle, from->columns, err);
     if (vars != NULL) GESS_TRY(check_patterns(from, vars, err));
     int log_density_first = strcmp(from->names[0], "lp__") == 0;
+    size_t hidden = log_density_first && from->file != NULL ? from->file->hidden : 0;
     for (size_t j = 0; j < from->columns; j++) {
         size_t column = log_density_first ? (j + 1) % from->columns : j;
-        if (vars != NULL && !gess__name_matches(vars, from->names[column])) continue;
+        if (vars != NULL && (j < hidden || !gess__name_matches(vars, from->names[column]))) continue;
+        s->hidden += j < hidden;
         if (log_density_first && column == 0) GESS_ALLOC(&s->levels, s->chains, err);
         GESS_TRY(gess__copy_text(&s->names[s->count], from->names[column], err));
         if (column < o->circles) s->circle[s->count] = o->circle[column];
@@ -308,31 +310,32 @@ static int worst_first(const void *a, const void *b)
 
 void gess__summary_sort(gess__summary *s)
 {
-    ranked *order = calloc(s->count + 1, sizeof *order);
-    char **names = calloc(s->count + 1, sizeof *names);
-    size_t *column = calloc(s->count + 1, sizeof *column);
-    gess__figures *figures = calloc(s->count + 1, sizeof *figures);
-    gess__circle *circle = calloc(s->count + 1, sizeof *circle);
-    for (size_t i = 0; order != NULL && i < s->count; i++) {
-        const gess__figures *f = &s->figures[i];
+    size_t first = s->hidden, count = s->count - first; /* rows that are not shown stay where they are */
+    ranked *order = calloc(count + 1, sizeof *order);
+    char **names = calloc(count + 1, sizeof *names);
+    size_t *column = calloc(count + 1, sizeof *column);
+    gess__figures *figures = calloc(count + 1, sizeof *figures);
+    gess__circle *circle = calloc(count + 1, sizeof *circle);
+    for (size_t i = 0; order != NULL && i < count; i++) {
+        const gess__figures *f = &s->figures[first + i];
         int constant = f->sd == 0.0;
         order[i] = (ranked){isfinite(f->r_hat) ? f->r_hat
                             : constant         ? -1.0
                                                : INFINITY,
-                            isfinite(f->ess_bulk) ? f->ess_bulk : 0.0, i};
+                            isfinite(f->ess_bulk) ? f->ess_bulk : 0.0, first + i};
     }
     if (order != NULL && names != NULL && column != NULL && figures != NULL && circle != NULL) {
-        qsort(order, s->count, sizeof *order, worst_first);
-        for (size_t i = 0; i < s->count; i++) {
+        qsort(order, count, sizeof *order, worst_first);
+        for (size_t i = 0; i < count; i++) {
             names[i] = s->names[order[i].row];
             column[i] = s->column[order[i].row];
             figures[i] = s->figures[order[i].row];
             circle[i] = s->circle[order[i].row];
         }
-        memcpy(s->names, names, s->count * sizeof *names);
-        memcpy(s->column, column, s->count * sizeof *column);
-        memcpy(s->figures, figures, s->count * sizeof *figures);
-        memcpy(s->circle, circle, s->count * sizeof *circle);
+        memcpy(s->names + first, names, count * sizeof *names);
+        memcpy(s->column + first, column, count * sizeof *column);
+        memcpy(s->figures + first, figures, count * sizeof *figures);
+        memcpy(s->circle + first, circle, count * sizeof *circle);
     }
     free(order);
     free(names);

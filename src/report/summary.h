@@ -63,6 +63,7 @@ typedef struct gess__summary {
     size_t count; /* rows: parameters in model order, then derived quantities and blobs, lp__ last */
     char **names;
     size_t *column;    /* of each row, in the draws; in a run, column 0 is lp__ */
+    size_t hidden;     /* the first rows, which are judged but not shown: coordinates of the sampler */
     size_t first_blob; /* the first column of the draws that is a blob; 0: there are none */
     gess__figures *figures;
     gess__circle *circle;            /* of each row; of no extent: not periodic */

@@ -78,7 +78,7 @@ static void row_of(const gess__figures *figures, double row[FIGURES])
 json_t *gess__summary_json(const gess__summary *s)
 {
     json_t *root = json_object(), *parameters = json_array();
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
         json_t *object = json_object();
         row_of(&s->figures[i], row);
@@ -103,7 +103,7 @@ void gess__summary_csv(const gess__summary *s, FILE *out)
     fputs("name", out);
     for (size_t k = 0; k < FIGURES; k++) fprintf(out, ",%s", figure[k].name);
     fputs(",circular\n", out);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
         row_of(&s->figures[i], row);
         gess__csv_put_name(out, s->names[i]);
@@ -139,7 +139,7 @@ static void measure(const gess__summary *s, layout *l)
 {
     l->names = 4;
     for (size_t k = 0; k < FIGURES; k++) l->width[k] = 1 + (int)strlen(figure[k].name);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
         char text[32];
         row_of(&s->figures[i], row);
@@ -195,7 +195,7 @@ static void print_rows(const gess__summary *s, const layout *l, FILE *out)
     for (size_t k = 0; k < FIGURES; k++)
         if (l->shown[k]) fprintf(out, "%*s", l->width[k], figure[k].name);
     fputc('\n', out);
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
         char text[32];
         row_of(&s->figures[i], row);
@@ -226,7 +226,7 @@ static void print_rhat(const gess__summary *s, FILE *out)
 static void print_lost_moments(const gess__summary *s, FILE *out)
 {
     size_t lost = 0, first = 0;
-    for (size_t i = 0; i < s->count; i++)
+    for (size_t i = s->hidden; i < s->count; i++)
         if (gess__moments_of(&s->figures[i].tail) >= GESS__NO_SD && lost++ == 0) first = i;
     if (lost == 0) return;
     const gess__tail_index *t = &s->figures[first].tail;
@@ -242,7 +242,7 @@ static void print_lost_moments(const gess__summary *s, FILE *out)
 static void print_circles(const gess__summary *s, FILE *out)
 {
     size_t circles = 0, even = 0, first = 0, first_even = 0;
-    for (size_t i = 0; i < s->count; i++) {
+    for (size_t i = s->hidden; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
         if (!gess__is_circle(&s->circle[i])) continue;
         if (circles++ == 0) first = i;

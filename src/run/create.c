@@ -53,9 +53,11 @@ int gess__run_open_store(gess_run *run, const char *file, int reopen, gess__writ
     if (status == GESS_OK) {
         size_t groups = find_groups(run, starts);
         for (size_t i = 0; i < columns; i++) names[i] = gess__column_name(run->model, i, numbered[i]);
+        size_t shown = run->model->shown;
+        const gess__writer_columns described = {columns, names, shown > 0 ? run->model->dim : 0, shown};
         status = reopen ? gess__writer_reopen(writer, run->folder, path, chains, groups, starts, columns, err)
-                        : gess__writer_new(writer, run->folder, path, chains, groups, starts, columns, names,
-                                           run->options.thin, err);
+                        : gess__writer_create(writer, run->folder, path, chains, groups, starts, &described,
+                                              run->options.thin, err);
     }
     free(starts);
     free(numbered);
@@ -116,7 +118,12 @@ static int prepare(gess_run *run, const char *directory, gess_error *err)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     if (gess__run_is_helper(run)) return GESS_OK;
     if (directory != NULL) GESS_TRY(gess__copy_text(&run->directory, directory, err));
-    return gess__team_new(&run->team, (unsigned)options->threads, err);
+    if (run->model->serial && options->threads > 1)
+        snprintf(run->warning, sizeof run->warning,
+                 "the Stan model was built without STAN_THREADS=true, so it is evaluated by one thread; build it with "
+                 "STAN_THREADS=true, or use --isolate, to use %llu",
+                 (unsigned long long)options->threads);
+    return gess__team_new(&run->team, run->model->serial ? 1 : (unsigned)options->threads, err);
 }
 
 /* The samplers, at their starts if the run is new, and what depends on them. */

@@ -48,6 +48,11 @@ int gess__run_finish(gess_run *run, int status, gess_error *err)
         gess__fail(err, status, "the time limit --max-time is over");
     gess__run_log_ranks(run);
     gess__isolation_log(run);
+    if (run->model->remarks != NULL) {
+        char text[1024] = "";
+        run->model->remarks(run->model->user, text, sizeof text);
+        if (text[0] != '\0') gess__run_log(run, "the model: %s", text);
+    }
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;

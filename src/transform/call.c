@@ -126,7 +126,7 @@ int gess__call_derive(const gess__calls *calls, const gess_model *model, unsigne
     const uint64_t chain = 0;
     gess_evaluation e = {.what = GESS_WATCH_DERIVED, .n = 1, .dim = model->dim, .x = x, .chains = &chain};
     if (calls->watch != NULL) calls->watch(calls->watch_user, worker, &e);
-    int code = model->derive(model->user, worker, model->dim, x, model->derived, out);
+    int code = gess__model_derive(model, worker, x, out);
     e = (gess_evaluation){.what = GESS_WATCH_RETURNED};
     if (calls->watch != NULL) calls->watch(calls->watch_user, worker, &e);
     return code;

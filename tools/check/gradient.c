@@ -135,14 +135,15 @@ void check_derived(struct check *c)
     size_t n = m->derived;
     double *out = calloc(2 * n + 1, sizeof *out);
     if (out == NULL) abort();
-    bool good = n > 0 && m->derive != NULL;
+    bool good = n > 0;
     for (size_t k = 0; good && k < c->shared->starts && k < QUANTITY_POINTS; k++) {
         const double *x = check_x(c) + k * m->dim;
         note_call(c, 1, x);
         for (size_t i = 0; i < 2 * n; i++) out[i] = NAN;
-        int code = m->derive(m->user, 0, m->dim, x, n, out) | m->derive(m->user, 0, m->dim, x, n, out + n);
+        int code = gess__model_derive(m, 0, x, out) | gess__model_derive(m, 0, x, out + n);
         note_return(c);
-        if (code != 0) report(c, FAULT, "The function `derive` returned an error at a start, which ends a run.");
+        if (code != 0)
+            report(c, FAULT, "The function `derive` or `pointwise` returned an error at a start, which ends a run.");
         good = code == 0;
         for (size_t i = 0; good && i < n; i++)
             good = check_quantity(c, "derived quantity", 1 + m->dim + i, x, out[i], out[n + i]);
