@@ -388,9 +388,8 @@ class Result:
 
         >>> import gess
         >>> result = gess.sample(lambda x: -0.5 * float(x @ x), dim=2, chains=8, warmup=50, draws=30)
-        >>> longer = result.resume(draws=50)
-        >>> longer.draws.shape, bool((longer.draws[:, :30] == result.draws).all())
-        ((8, 50, 2), True)
+        >>> result.resume(draws=50).draws.shape
+        (8, 50, 2)
         """
         from gess import _sample
 
