@@ -94,6 +94,32 @@ static void begin_stage(gess__adaptation *a)
     gess__window_begin_stage(&a->window, u->moved);
 }
 
+/* Whether the newest stage has one log density at all its points. */
+static int flat(const gess__window *w)
+{
+    size_t from = gess__window_older(w) * w->chains, to = gess__window_points(w);
+    for (size_t i = from + 1; i < to; i++)
+        if (w->values[i] != w->values[from]) return 0;
+    return 1;
+}
+
+static double furthest_of(const double *x, size_t n)
+{
+    double furthest = 0.0;
+    for (size_t i = 0; i < n; i++) furthest = gess__max(furthest, fabs(x[i]));
+    return furthest;
+}
+
+/* Whether chains are further out in the second half of the newest stage than in the first. A window without points
+ * cannot tell. */
+static int still_spreading(const gess__window *w)
+{
+    if (w->points == NULL) return 1;
+    size_t from = gess__window_older(w) * w->chains * w->dim, to = gess__window_points(w) * w->dim;
+    size_t half = (to - from) / 2;
+    return furthest_of(w->points + from + half, to - from - half) > 1.1 * furthest_of(w->points + from, half);
+}
+
 /* Refuses a density that is the same wherever it was evaluated while chains run ever further away: it does not fall
  * off, so it cannot be sampled. A density that is flat inside a region can be, unless the region is a million times as
  * wide as the starts. */
@@ -101,17 +127,14 @@ static int check_not_flat(gess__adaptation *a, gess_error *err)
 {
     const gess__window *w = &a->window;
     const gess__chains *c = &a->ensemble->chains;
-    size_t from = gess__window_older(w) * w->chains, to = gess__window_points(w);
-    double furthest = 0.0;
-    for (size_t i = 0; i < c->count * c->dim; i++) furthest = gess__max(furthest, fabs(c->x[i]));
+    double furthest = furthest_of(c->x, c->count * c->dim);
     if (a->warmup.stages == 0) a->warmup.reach = furthest;
     if (!(furthest > 1e6 * a->warmup.reach)) return GESS_OK;
-    for (size_t i = from + 1; i < to; i++)
-        if (w->values[i] != w->values[from]) return GESS_OK;
+    if (!flat(w)) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
                       "the log density is %g at every point, and the chains run away (%g so far): it is flat and "
                       "improper; check the model, or give its parameters bounds",
-                      w->values[from], furthest);
+                      w->values[gess__window_older(w) * w->chains], furthest);
 }
 
 void gess__warmup_end_early(gess__adaptation *a)
@@ -147,12 +170,14 @@ void gess__warmup_measure_moves(gess__adaptation *a)
         moves > 0 ? (double)(now->independence_accepted - before->independence_accepted) / (double)moves : 0.0;
 }
 
-/* Whether log densities still rise or fall: then the chains have not converged, however good the fit is. */
+/* Whether log densities still rise or fall: then the chains have not converged, however good the fit is. If they are all
+ * equal, positions tell. */
 static int still_moving(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;
     if (u->stages == 0) return 1;
-    if (!(fabs(u->mean_value - u->value_before) <= 3.0 * gess__hypot(u->mean_error, u->error_before))) return 1;
+    if (flat(&a->window) && u->mean_value == u->value_before) return still_spreading(&a->window);
+    if (!(fabs(u->mean_value - u->value_before) < 3.0 * gess__hypot(u->mean_error, u->error_before))) return 1;
     return most_drift(&a->window);
 }
 
