@@ -5,7 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
-from gess._density import check_values, to_numpy
+from gess._density import check_values, to_numpy, warn_of_rounding
 from gess._library import Floats
 
 LogPrior = Callable[[Floats], Floats]
@@ -115,6 +115,7 @@ class Function:
             except ValueError:  # of different shapes
                 array = np.array(None)
             if array.dtype.kind in "fiub" and array.shape == logp.shape:
+                warn_of_rounding(array.dtype)
                 logp[:] = array
                 return
             for i, result in enumerate(results):

@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import numpy as np
 
-from gess._library import Floats, Handle, check, encode_path, extern, new_error
+from gess._library import Floats, Handle, ModelError, check, encode_path, extern, new_error
 from gess._native import ffi, lib
 
 Batch = Callable[[Floats], Any]
@@ -30,10 +31,19 @@ def check_values(values: Any, n: int) -> Floats:
     if array.dtype.kind not in "fiub":
         raise TypeError(f"the log densities have dtype {array.dtype}, not a real number; return floats")
     if array.shape != (n,):
-        hint = "an array of n numbers for an (n, dim) array" if n != 1 else "one number per point"
-        raise ValueError(f"the density returned shape {array.shape} for {n} points, not ({n},); return {hint}")
+        raise ValueError(f"the density returned shape {array.shape} for an array of {n} rows, not ({n},); with "
+                         "vectorize=True a function takes an (n, dim) array and returns n numbers")
+    warn_of_rounding(array.dtype)
     floats: Floats = array.astype(np.float64, copy=False)
     return floats
+
+
+def warn_of_rounding(dtype: Any) -> None:
+    """Warns of log densities in single precision; Python shows a warning of one line of code once."""
+    if dtype.kind == "f" and dtype.itemsize < 8:
+        hint = "; for JAX: jax.config.update('jax_enable_x64', True)" if "jax" in sys.modules else ""
+        warnings.warn(f"the log densities are {dtype}: their rounding errors enter the draws, and are large where log "
+                      f"densities are. Compute them in double precision{hint}", RuntimeWarning, stacklevel=2)
 
 
 class Density:
@@ -139,6 +149,22 @@ def gess_python_message(user: Any, worker: int, text: Any, size: int) -> None:
     ffi.memmove(text, raw + b"\0", len(raw) + 1)
 
 
+class Compiled:
+    """A C function (gess_logp_fn) as a function of an (n, dim) array, for densities with a prior apart."""
+
+    def __init__(self, address: int, user: int, keep: Any) -> None:
+        self.function, self.user = ffi.cast("gess_logp_fn *", address), ffi.cast("void *", user)
+        self.keep = keep
+
+    def __call__(self, points: Floats) -> Floats:
+        x, values = np.ascontiguousarray(points), np.empty(len(points))
+        status = self.function(self.user, 0, x.shape[0], x.shape[1], ffi.from_buffer("double[]", x),
+                               ffi.from_buffer("double[]", values))
+        if status != 0:
+            raise ModelError(f"the C function returned {status}, which means that it failed")
+        return values
+
+
 class Model(Handle):
     """A model of the library, with what must live as long as it."""
 
@@ -238,8 +264,12 @@ def open_model(specification: str, data: "Optional[str | os.PathLike[str]]" = No
 def address_of(function: Any) -> Optional[Tuple[int, Any]]:
     """The address of a C function behind an object, and what to keep alive; None: it is none.
 
-    numba's cfunc, function pointers of ctypes and cffi, capsules (Cython, SciPy's LowLevelCallable).
+    numba's cfunc, function pointers of ctypes and cffi, capsules (Cython), LowLevelCallable of SciPy around one of these.
     """
+    if type(function).__name__ == "LowLevelCallable":
+        if function.user_data is not None:
+            raise TypeError("a LowLevelCallable with user data: give their address as user=, and the function without them")
+        return address_of(function.function)
     address = getattr(function, "address", None)
     if isinstance(address, int):
         return address, function

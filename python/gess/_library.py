@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Tuple, TypeVar
 
 import numpy as np
@@ -91,7 +92,10 @@ def error_of(status: int, err: Any) -> Error:
     point = None
     if err.dim > 0:
         point = np.array([err.point[i] for i in range(min(err.dim, 64))])
-    return _CLASSES.get(status, Error)(text(err.text), point, int(err.chain))
+    words = text(err.text)
+    if words.startswith("--"):  # about an option, not advice to type a command
+        words = keywords(words)
+    return _CLASSES.get(status, Error)(words, point, int(err.chain))
 
 
 def check(status: int, err: Any) -> None:
@@ -150,6 +154,12 @@ def options() -> Dict[str, Entry]:
     '64'
     """
     return {row.name.replace("-", "_"): row for row in entries(lib.GESS_LIST_OPTIONS)}
+
+
+def keywords(words: str) -> str:
+    """A text of the library with keywords in place of the options of the command line."""
+    known = {row.name: name for name, row in options().items()}
+    return re.sub(r"--([a-z][a-z-]*)", lambda found: f"{known[found[1]]}=" if found[1] in known else found[0], words)
 
 
 def version() -> str:

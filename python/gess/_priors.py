@@ -9,12 +9,19 @@ import numpy as np
 from gess._library import Floats
 
 
+def is_distribution(value: Any) -> bool:
+    """Whether a value is a continuous distribution of one quantity, with its parameters."""
+    return hasattr(value, "logpdf") and hasattr(value, "support") and (hasattr(value, "ppf") or hasattr(value, "icdf"))
+
+
 class Distributions:
-    """Independent priors, one frozen distribution of scipy.stats (an object with logpdf, ppf and support) a parameter."""
+    """Independent priors, one distribution of scipy.stats per parameter: frozen ones, such as norm(0, 1), and the newer
+    classes, such as Normal(). Both have logpdf() and support(); the inverse of the distribution function is ppf() or
+    icdf()."""
 
     def __init__(self, distributions: Sequence[Any]) -> None:
         for i, distribution in enumerate(distributions):
-            if not all(hasattr(distribution, name) for name in ("logpdf", "ppf", "support")):
+            if not is_distribution(distribution):
                 raise TypeError(f"prior {i + 1} is {distribution!r}; give frozen continuous distributions of scipy.stats, "
                                 "such as scipy.stats.norm(0, 1)")
         self.distributions = list(distributions)
@@ -33,7 +40,8 @@ class Distributions:
     def start(self, normals: Floats) -> Floats:
         """A draw of the prior made of standard normals."""
         below = [0.5 * math.erfc(-z / math.sqrt(2.0)) for z in normals]
-        return np.array([d.ppf(u) for d, u in zip(self.distributions, below)], dtype=np.float64)
+        inverses = [getattr(d, "ppf", None) or d.icdf for d in self.distributions]
+        return np.array([inverse(u) for inverse, u in zip(inverses, below)], dtype=np.float64)
 
 
 class PointPrior:
@@ -56,4 +64,9 @@ def read_prior(prior: Any, names: Optional[Sequence[str]], vectorize: bool) -> T
         return Distributions(list(prior.values())), keys
     if callable(prior) and not hasattr(prior, "logpdf"):
         return PointPrior(prior, vectorize), names
+    if is_distribution(prior):
+        return Distributions([prior]), names
+    if hasattr(prior, "logpdf"):
+        raise TypeError(f"prior= is {type(prior).__name__}, a distribution of several parameters at once; give its density: "
+                        "prior=distribution.logpdf")
     return Distributions(list(prior)), names

@@ -10,6 +10,7 @@ import os
 import pickle
 import signal
 import struct
+import sys
 import threading
 import traceback
 from multiprocessing import resource_tracker
@@ -20,6 +21,8 @@ import numpy as np
 from gess._batch import Function
 from gess._library import Floats, ModelError
 
+# Libraries with threads of their own, which a fork does not copy: a child that uses them can wait for ever.
+THREADED = ("jax", "torch", "cupy")
 ROWS = 512  # points that the shared memory of a worker holds
 
 
@@ -59,16 +62,21 @@ def serve(payload: Any, share: Share, pipe: Any, close: List[Any]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for other in close:
         other.close()
-    function = load_function(payload)
     points, logp, blobs = share.arrays()
+    function, failure = None, b""
+    try:
+        function = load_function(payload)
+    except BaseException as exception:  # noqa: B902: the answer to every request
+        failure = pack_exception(exception)
     while True:
         try:
             (n,) = struct.unpack("q", pipe.recv_bytes())
         except (EOFError, OSError):
             return
         try:
-            function(points[:n].copy(), logp[:n], None if blobs is None else blobs[:n])
-            answer = b""
+            answer = failure
+            if function is not None:
+                function(points[:n].copy(), logp[:n], None if blobs is None else blobs[:n])
         except BaseException as exception:  # noqa: B902: sent to the run
             answer = pack_exception(exception)
         try:
@@ -90,8 +98,17 @@ def pack_exception(exception: BaseException) -> bytes:
 def choose_context(start_method: Optional[str]) -> Any:
     """fork if that is safe, spawn otherwise: a fork while other threads run can copy locks that nobody releases."""
     if start_method is None:
-        start_method = "fork" if threading.active_count() == 1 else "spawn"
+        alone = threading.active_count() == 1 and not any(name in sys.modules for name in THREADED)
+        start_method = "fork" if alone else "spawn"
     return multiprocessing.get_context(start_method)
+
+
+def pickle_function(function: Function) -> bytes:
+    """The pickle of a function. What is defined in a session has no file that another process could import."""
+    main = sys.modules.get("__main__")
+    if getattr(function.function, "__module__", "") == "__main__" and not hasattr(main, "__file__"):
+        raise pickle.PicklingError("it is defined in a session, not in a file")
+    return pickle.dumps(function)
 
 
 def pack_function(function: Function, context: Any) -> Any:
@@ -99,14 +116,14 @@ def pack_function(function: Function, context: Any) -> Any:
     if context.get_start_method() == "fork":
         return function
     try:
-        return pickle.dumps(function)
+        return pickle_function(function)
     except Exception as exception:
         try:
             import cloudpickle
         except ImportError:
             raise TypeError(f"processes= starts processes by {context.get_start_method()}, which needs a function that "
-                            f"can be pickled ({exception}): define it in a module, install cloudpickle, or use "
-                            "start_method='fork'") from exception
+                            f"can be pickled ({exception}): define it in a module, install cloudpickle, or, if no other "
+                            "threads run, use start_method='fork'") from exception
         return cloudpickle.dumps(function)
 
 

@@ -266,7 +266,12 @@ class Result:
             raise KeyError(f"{name!r}; the draws have {', '.join(store.names)}") from None
 
     def flat(self) -> Floats:
-        """The draws of all chains, (chains × draws, dim)."""
+        """The draws of all chains, (chains × draws, dim).
+
+        >>> import gess
+        >>> gess.sample("gaussian:dim=2", chains=8, warmup=50, draws=30).flat().shape
+        (240, 2)
+        """
         return self.draws.reshape(-1, self._read().dim)
 
     def __repr__(self) -> str:
@@ -275,7 +280,15 @@ class Result:
         return f"<gess.Result: {chains} chains of {draws} {state} of {', '.join(self.names[:6])} in {self.directory}>"
 
     def summary(self, variables: Optional[str] = None) -> Summary:
-        """Figures of every parameter. `variables` selects rows: patterns with * and ?, separated by commas."""
+        """Figures of every parameter. `variables` selects rows: patterns with * and ?, separated by commas.
+
+        >>> import gess
+        >>> result = gess.sample("funnel", chains=8, warmup=50, draws=30)
+        >>> list(result.summary("v,x1"))
+        ['v', 'x1']
+        >>> bool(result.summary()["v"]["sd"] > 0)
+        True
+        """
         if variables is None and self._summary is not None:
             return self._summary
         pointer, err, settings = ffi.new("gess_summary **"), new_error(), ffi.new("gess_summary_settings *")
@@ -298,7 +311,14 @@ class Result:
         check(lib.gess_summary_write(self._summary._handle.pointer, encode_path(self.directory), err), err)
 
     def diagnose(self) -> Verdict:
-        """Whether the run can be trusted, and what to do if not."""
+        """Whether the run can be trusted, and what to do if not.
+
+        >>> import gess
+        >>> bool(gess.sample("gaussian:dim=2").diagnose())
+        True
+        >>> bool(gess.sample("gaussian:dim=2", warmup=50, draws=2).diagnose())  # too few draws
+        False
+        """
         return Verdict(self.directory, self.summary())
 
     def evidence(self, target_error: float = 0.0, max_evals: int = 0, processes: Optional[int] = None,
@@ -322,7 +342,14 @@ class Result:
         return _sample.find_evidence(self._find_target(model, density), self, settings, processes)
 
     def report(self, path: Optional[Path] = None) -> str:
-        """Writes a page with plots for a browser, and returns its path. Without a path it is in the run directory."""
+        """Writes a page with plots for a browser, and returns its path. Without a path it is in the run directory, or in
+        the present one if the run has no directory.
+
+        >>> import gess, os, tempfile
+        >>> result = gess.sample("gaussian:dim=2", warmup=50, draws=30)
+        >>> os.path.basename(result.report(os.path.join(tempfile.mkdtemp(), "page.html")))
+        'page.html'
+        """
         if path is None and self.temporary:
             path = "report.html"
         written, err = ffi.new("char **"), new_error()
@@ -331,7 +358,13 @@ class Result:
         return take_text(written)
 
     def export(self, format: str, path: Optional[Path] = None, overwrite: bool = False) -> str:
-        """Writes the draws for other programs ("csv", and others that the build has) and returns the path."""
+        """Writes the draws for other programs ("csv", and others that the build has) and returns the path.
+
+        >>> import gess, os, tempfile
+        >>> result = gess.sample("gaussian:dim=2", chains=4, warmup=50, draws=30)
+        >>> len(os.listdir(result.export("csv", os.path.join(tempfile.mkdtemp(), "csv"))))  # one file per chain
+        4
+        """
         result, err = ffi.new("gess_export_result *"), new_error()
         if path is None and self.temporary:
             raise UsageError("export() of a run without a directory needs a path")
@@ -351,7 +384,12 @@ class Result:
         """Continues a run that was stopped, or extends a complete one to `draws` draws per chain.
 
         The draws are those of a run that was never stopped. A run that gess.load() opened needs its function again:
-        `model` is a target that gess.sample() would take, with the keywords of its density.
+        `model` is what gess.sample() was given, and density= a dict of the keywords that described it.
+
+        >>> import gess
+        >>> result = gess.sample(lambda x: -0.5 * float(x @ x), dim=2, chains=8, warmup=50, draws=30)
+        >>> result.resume(draws=50).draws.shape
+        (8, 50, 2)
         """
         from gess import _sample
 
@@ -384,7 +422,12 @@ class Result:
         return arviz.from_dict(posterior=posterior, sample_stats=groups["sample_stats"])
 
     def to_emcee(self) -> Any:
-        """The draws in a backend with emcee's interface: get_chain(), get_log_prob(), get_blobs(), …"""
+        """The draws in a backend with emcee's interface: get_chain(), get_log_prob(), get_blobs(), …
+
+        >>> import gess
+        >>> gess.sample("gaussian:dim=2", chains=8, warmup=50, draws=30).to_emcee().get_chain(discard=10).shape
+        (20, 8, 2)
+        """
         from gess.emcee import Backend, State
 
         backend = Backend()

@@ -13,9 +13,10 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 
 from gess._batch import Function
-from gess._density import Density, Model, address_of, new_model, open_model
-from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, new_options, options, read_config)
-from gess._priors import Distributions, read_prior
+from gess._density import Compiled, Density, Model, address_of, new_model, open_model
+from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, keywords, new_options, options,
+                           read_config)
+from gess._priors import Distributions, is_distribution, read_prior
 from gess._processes import Workers
 from gess._result import Evidence, Result
 from gess._run import ProgressLine, Run, wants_progress
@@ -34,14 +35,25 @@ class Settings:
         self.function: Any = model
         self.values: Dict[str, Any] = {name: None for name in ATTRIBUTES}
         self.values.update(given)
-        if not callable(model) or hasattr(model, "logp"):
-            self.function = getattr(model, "logp", None)
-            if self.function is None:
-                raise TypeError(f"{model!r} is no model: give a function, the name of a built-in model, the path of a "
-                                "plug-in, a C function, or an object with a method logp")
-            for name in ATTRIBUTES:
-                if self.values[name] is None:
-                    self.values[name] = getattr(model, name, None)
+        if address_of(model) is None:
+            self.read_attributes(model)
+        for name in ("names", "derived_names", "blobs"):
+            if isinstance(self.values[name], str):
+                self.values[name] = [self.values[name]]
+
+    def read_attributes(self, model: Any) -> None:
+        """Of an object with a method logp, or of a function. Methods of an object that is called itself are its own affair:
+        they may be called by it."""
+        whole = hasattr(model, "logp")
+        if whole:
+            self.function = model.logp
+        if not callable(self.function):
+            raise TypeError(f"{model!r} is no model: give a function, the name of a built-in model, the path of a "
+                            "plug-in, a C function, or an object with a method logp")
+        for name in ATTRIBUTES:
+            value = getattr(model, name, None)
+            if self.values[name] is None and (whole or not inspect.ismethod(value)):
+                self.values[name] = value
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -55,12 +67,16 @@ def find_dim(s: Settings) -> int:
     known: Dict[str, int] = {}
     if s.dim is not None:
         known["dim"] = int(s.dim)
+        if known["dim"] < 1:
+            raise ValueError(f"dim= is {s.dim}; a density has at least one parameter")
     if s.names is not None:
         known["names"] = len(s.names)
     if s.bounds is not None and not isinstance(s.bounds, Mapping):
         known["bounds"] = len(s.bounds)
     if isinstance(s.prior, (Mapping, list, tuple)):
         known["prior"] = len(s.prior)
+    elif is_distribution(s.prior):
+        known["prior"] = 1
     if s.starts is not None and not isinstance(s.starts, (str, os.PathLike)) and not callable(s.starts):
         known["starts"] = np.asarray(s.starts).shape[-1]
     if not known:
@@ -71,6 +87,16 @@ def find_dim(s: Settings) -> int:
     return next(iter(known.values()))
 
 
+def read_pair(pair: Any, name: Any) -> Tuple[float, float]:
+    """The bounds of one parameter; None stands for none."""
+    try:
+        low, high = (None, None) if pair is None else pair
+        return -np.inf if low is None else float(low), np.inf if high is None else float(high)
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds= has {pair!r} for parameter {name}; give a pair (lower, upper), with None for no "
+                         "bound") from None
+
+
 def read_bounds(bounds: Optional[Bounds], names: Optional[Sequence[str]], dim: int,
                 prior: Any) -> Tuple[Optional[Floats], Optional[Floats]]:
     lower, upper = np.full(dim, -np.inf), np.full(dim, np.inf)
@@ -79,17 +105,29 @@ def read_bounds(bounds: Optional[Bounds], names: Optional[Sequence[str]], dim: i
     elif bounds is None:
         return None, None
     if isinstance(bounds, Mapping):
-        for name, (low, high) in bounds.items():
+        for name, pair in bounds.items():
             if names is None or name not in names:
                 raise ValueError(f"bounds= names {name!r}, which is not in names=")
-            lower[list(names).index(name)], upper[list(names).index(name)] = low, high
+            i = list(names).index(name)
+            lower[i], upper[i] = read_pair(pair, name)
     elif bounds is not None:
         for i, pair in enumerate(bounds):
             if pair is not None:
-                low, high = pair
-                lower[i] = -np.inf if low is None else low
-                upper[i] = np.inf if high is None else high
+                lower[i], upper[i] = read_pair(pair, i + 1)
     return lower, upper
+
+
+def read_periodic(periodic: Any, names: Optional[Sequence[str]], dim: int) -> List[bool]:
+    """A flag per parameter, of flags or of names."""
+    flags = [periodic] if isinstance(periodic, (str, bool)) else list(periodic)
+    if any(isinstance(flag, str) for flag in flags):
+        unknown = [flag for flag in flags if flag not in (names or ())]
+        if unknown:
+            raise ValueError(f"periodic= names {unknown[0]!r}, which is not in names=")
+        return [name in flags for name in names or ()]
+    if len(flags) != dim:
+        raise ValueError(f"periodic= has {len(flags)} flags for {dim} parameters; give one per parameter, or their names")
+    return [bool(flag) for flag in flags]
 
 
 def blob_names(blobs: Union[None, int, Sequence[str]]) -> List[str]:
@@ -117,10 +155,7 @@ class Target:
 def describe(density: Density, s: Settings, prior: Any) -> None:
     density.lower, density.upper = read_bounds(s.bounds, density.names, density.dim, prior)
     if s.periodic is not None:
-        flags = s.periodic
-        if density.names is not None and any(isinstance(flag, str) for flag in flags):
-            flags = [name in flags for name in density.names]
-        density.periodic = [bool(flag) for flag in flags]
+        density.periodic = read_periodic(s.periodic, density.names, density.dim)
     density.blob_names = blob_names(s.blobs)
     if s.derived is not None:
         if s.derived_names is None:
@@ -150,14 +185,20 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
     if not density.name.isidentifier():
         density.name = "density"
     describe(density, s, prior)
-    if pointer is not None:
-        if prior is not None or density.blob_names or args or kwargs:
-            raise TypeError("a C function takes no prior=, blobs=, args= or kwargs=")
+    if pointer is not None and (density.blob_names or args or kwargs or s.arrays or pool is not None):
+        raise TypeError("a C function takes no blobs=, args=, kwargs=, arrays= or pool=; user= is its first argument")
+    if pointer is not None and prior is None:
         target = Target(new_model(density, pointer[0], user), python=False)
         target.model.keep.append(pointer[1])
         return target
+    if pointer is not None:
+        s.function, s.values["vectorize"] = Compiled(pointer[0], user, pointer[1]), True
     function = Function(s.function, args, kwargs, bool(s.vectorize), s.arrays or "numpy", len(density.blob_names), prior)
     mapping = getattr(pool, "map", pool)
+    if mapping is not None and s.vectorize:
+        raise ValueError("pool= evaluates one point per call, vectorize=True an array of them: give one of the two")
+    if mapping is not None and not callable(mapping):
+        raise TypeError(f"pool= is {pool!r}, which has no method map")
 
     def batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
         function(points, logp, blobs, mapping)
@@ -197,14 +238,22 @@ def worker_processes(target: Target, processes: Optional[int]) -> Iterator[Optio
         density.batch = target.batch
 
 
+def refuse_isolation(values: Mapping[str, Any]) -> None:
+    """isolate=, and what goes with it, for a function of Python."""
+    for name in ("isolate", "on_crash", "eval_timeout", "worker_memory"):
+        if values.get(name) not in (None, False, 0, "0", options()[name].value):
+            raise UsageError(f"{name}= is for compiled densities, in processes that the library forks, where Python cannot go "
+                             "on. processes=N evaluates a Python function in processes of its own, whose death ends the run "
+                             "with a message")
+
+
 def run_target(target: Target, directory: str, values: Dict[str, Any], processes: Optional[int],
                progress: Optional[bool], temporary: bool, resume: bool = False) -> Result:
     """Runs to the end, to a stop, or to an exception, which gets the draws so far as the attribute gess_result."""
     with worker_processes(target, processes) as workers:
         handle = new_options(values)
-        if target.python and get_option(handle, "isolate") == "1":
-            raise UsageError("isolate= is for compiled densities: Python cannot go on in a process that the library "
-                             "forks. processes=N evaluates a Python function in processes of its own")
+        if target.python:
+            refuse_isolation(values)
         run = Run(target.model, handle, directory, resume)
         run.kill = workers.close if workers is not None else None
         line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None
@@ -252,7 +301,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     `model` is a function that returns the log density at a point (an array of `dim` numbers), up to a constant; the name
     of a built-in model; the path of a plug-in, with a slash in it; a C function (`gess_logp_fn` of `<gess/gess.h>`: a
     cfunc of numba, a function pointer of ctypes or cffi, a capsule); or an object with a method `logp` and, as
-    attributes, what is otherwise given by keyword.
+    attributes, what is otherwise given by keyword. Attributes of a function count, too.
 
     >>> import gess
     >>> result = gess.sample(lambda x: -0.5 * (x @ x), dim=2, draws=200, seed=3)
@@ -270,8 +319,9 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     blobs: names, or the number, of further numbers that the function returns beside the log density: (log density,
         blob, …), or with vectorize (n log densities, an (n, blobs) array). They are stored with the draws.
     derived, derived_names: a function of a point whose results are stored with the draws.
-    prior: a prior given apart; the function is then the log likelihood. A function, a list of frozen distributions of
-        scipy.stats, or a dict of them by name. Distributions also give bounds and starts.
+    prior: a prior given apart; the function is then the log likelihood. A function (of an (n, dim) array with vectorize),
+        a list of continuous distributions of scipy.stats, or a dict of them by name. Distributions also give bounds and
+        starts. A C function with a prior is called through Python, on one thread.
     starts: an array with a row per chain; a CSV file; a run directory; or a function that makes a start of dim
         independent standard normals.
     args, kwargs: further arguments of the function.
@@ -299,6 +349,8 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
         s = Settings(model, given)
         target = make_target(model, s, args, kwargs, pool, start_method, user)
         target.starts = None if callable(s.starts) else s.starts
+        if processes and not target.python:
+            raise TypeError("a C function is evaluated by threads: give threads=N in place of processes=")
     values = dict(settings)
     if data is not None:
         values["data"] = os.fspath(data)
@@ -387,7 +439,7 @@ def stored_options(directory: str) -> Dict[str, Any]:
 def _document() -> None:
     """Adds the library's options to the documentation and to the signature of sample()."""
     table = options()
-    lines = [f"    {name}: {row.help}" + (f" (default {row.value})" if row.value else "")
+    lines = [f"    {name}: {keywords(row.help)}" + (f" (default {row.value})" if row.value else "")
              for name, row in table.items() if name not in ("data", "init")]
     sample.__doc__ = (sample.__doc__ or "").rstrip() + "\n\n" + "\n".join(lines) + "\n"
     signature = inspect.signature(sample)

@@ -292,3 +292,13 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True)
     assert done.stdout == "the HDF file is emcee's own: pip install emcee h5py (20, 16, 2)\n", done.stderr
+
+
+def test_warnings_point_at_the_line_of_the_caller(monkeypatch):
+    monkeypatch.setattr(gess.emcee.ensemble, "_warned", False)
+    with pytest.warns(DifferenceWarning) as seen:
+        chain(2)
+    assert seen[0].filename == __file__
+    with pytest.warns(DeprecationWarning) as seen:
+        chain(2, threads=2).flatchain
+    assert {warning.filename for warning in seen} == {__file__}

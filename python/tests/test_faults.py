@@ -120,7 +120,8 @@ def test_exception_in_a_worker():
     assert not multiprocessing.active_children()
 
 
-def test_function_that_cannot_be_pickled():
+def test_function_that_cannot_be_pickled(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cloudpickle", None)
     with pytest.raises(TypeError, match="pickled|cloudpickle"):
         gess.sample(lambda x: 0.0, 2, processes=2, start_method="spawn", **QUICK)
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import warnings
 from itertools import count
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -28,15 +29,23 @@ class DifferenceWarning(UserWarning):
 _warned = False
 
 
+def level_of_user() -> int:
+    """The stacklevel that makes a warning of the function that asks point at the line outside this package."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith("gess."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
 def warn_once() -> None:
     global _warned
     if not _warned:
         _warned = True
-        warnings.warn(DIFFERENCES, DifferenceWarning, stacklevel=4)
+        warnings.warn(DIFFERENCES, DifferenceWarning, stacklevel=level_of_user())
 
 
 def deprecated(words: str) -> None:
-    warnings.warn(words, DeprecationWarning, stacklevel=3)
+    warnings.warn(words, DeprecationWarning, stacklevel=level_of_user())
 
 
 class LogProb:

@@ -1,0 +1,297 @@
+"""What gess.sample() takes from other packages (those that are installed), and what it refuses with a message."""
+import ctypes
+import subprocess
+import sys
+import warnings
+
+import densities
+import gess
+import numpy as np
+import pytest
+from gess import _processes
+from gess._batch import Function
+
+QUICK = {"warmup": 60, "draws": 40, "chains": 16, "seed": 5}
+LOGP = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_uint, ctypes.c_size_t, ctypes.c_size_t,
+                        ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
+
+
+@LOGP
+def c_normal(user, worker, n, dim, x, values):
+    for i in range(n):
+        values[i] = -0.5 * sum(x[i * dim + k] * x[i * dim + k] for k in range(dim))
+    return 0
+
+
+@LOGP
+def c_failure(user, worker, n, dim, x, values):
+    return 3
+
+
+def normal(x):
+    return -0.5 * float((x * x).sum())
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return gess.sample(normal, 2, **QUICK).draws
+
+
+# ---- functions of other packages ----
+
+
+def test_cfunc_of_numba(plain):
+    numba = pytest.importorskip("numba")
+    t = numba.types
+
+    @numba.cfunc(t.intc(t.voidptr, t.uintc, t.uintp, t.uintp, t.CPointer(t.double), t.CPointer(t.double)))
+    def logp(user, worker, n, dim, x, values):
+        for i in range(n):
+            total = 0.0
+            for k in range(dim):
+                total += x[i * dim + k] * x[i * dim + k]
+            values[i] = -0.5 * total
+        return 0
+
+    for threads in (1, 2):
+        assert np.array_equal(gess.sample(logp, 2, threads=threads, **QUICK).draws, plain)
+
+
+def test_function_of_numba(plain):
+    numba = pytest.importorskip("numba")
+    assert np.array_equal(gess.sample(numba.njit(lambda x: -0.5 * (x * x).sum()), 2, **QUICK).draws, plain)
+
+
+def test_capsules_and_low_level_callables(plain):
+    api = ctypes.pythonapi
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    capsule = api.PyCapsule_New(ctypes.cast(c_normal, ctypes.c_void_p), None, None)
+    assert np.array_equal(gess.sample(capsule, 2, **QUICK).draws, plain)
+    scipy = pytest.importorskip("scipy")
+    assert np.array_equal(gess.sample(scipy.LowLevelCallable(c_normal), 2, **QUICK).draws, plain)
+    with pytest.raises(TypeError, match="user="):
+        gess.sample(scipy.LowLevelCallable(c_normal, ctypes.c_void_p(1)), 2, **QUICK)
+
+
+def test_jax(plain):
+    jax = pytest.importorskip("jax")
+    batch = jax.jit(jax.vmap(lambda x: -0.5 * jax.numpy.sum(x * x)))
+
+    def density(x):
+        assert isinstance(x, jax.Array)
+        return batch(x)
+
+    before = jax.config.jax_enable_x64
+    try:
+        jax.config.update("jax_enable_x64", False)
+        with pytest.warns(RuntimeWarning, match="float32.*jax_enable_x64"):
+            gess.sample(density, 2, vectorize=True, arrays="jax", **QUICK)
+        jax.config.update("jax_enable_x64", True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = gess.sample(density, 2, vectorize=True, arrays="jax", **QUICK)
+    finally:
+        jax.config.update("jax_enable_x64", before)
+    assert np.allclose(result.draws, plain, atol=1e-9)
+
+
+def test_torch(plain):
+    torch = pytest.importorskip("torch")
+    weights = torch.ones(2, dtype=torch.float64, requires_grad=True)
+
+    def density(x):
+        assert isinstance(x, torch.Tensor) and x.dtype == torch.float64
+        return -0.5 * (x * x * weights).sum(1), x[:, :1] * 2
+
+    result = gess.sample(density, 2, vectorize=True, arrays="torch", blobs=["twice"], **QUICK)
+    assert np.array_equal(result.draws, plain) and np.array_equal(result["twice"], 2 * result["x1"])
+
+
+def test_cupy(plain):
+    cupy = pytest.importorskip("cupy")
+
+    def density(x):
+        assert isinstance(x, cupy.ndarray)
+        return -0.5 * (x * x).sum(axis=1)
+
+    assert np.allclose(gess.sample(density, 2, vectorize=True, arrays="cupy", **QUICK).draws, plain, atol=1e-9)
+
+
+def test_single_precision_is_warned_of():
+    with pytest.warns(RuntimeWarning, match="float32.*double precision"):
+        gess.sample(lambda x: np.float32(normal(x)), 2, **QUICK)
+    with pytest.warns(RuntimeWarning, match="float32.*double precision"):
+        gess.sample(lambda x: densities.normal_batch(x).astype(np.float32), 2, vectorize=True, **QUICK)
+
+
+@pytest.mark.parametrize("name", ["SerialPool", "MultiPool", "JoblibPool"])
+def test_pools_of_schwimmbad(plain, name):
+    schwimmbad = pytest.importorskip("schwimmbad")
+    if name == "JoblibPool":
+        pytest.importorskip("joblib")
+    make = getattr(schwimmbad, name)
+    with make() if name == "SerialPool" else make(2) as pool:
+        result = gess.sample(densities.normal_with_blobs, 2, blobs=2, pool=pool, **QUICK)
+        apart = gess.sample(densities.normal_with_blobs, 2, blobs=2, **QUICK)
+        assert np.array_equal(result.draws, apart.draws) and np.array_equal(result.further, apart.further)
+
+
+def test_pool_of_processes():
+    import multiprocessing
+
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        result = gess.sample(densities.normal, 2, pool=pool, **QUICK)
+    assert np.array_equal(result.draws, gess.sample(densities.normal, 2, **QUICK).draws)
+
+
+def test_arviz():
+    arviz = pytest.importorskip("arviz")
+    result = gess.sample(densities.normal_with_blobs, 2, blobs=2, **QUICK)
+    data = result.to_arviz()
+    assert np.array_equal(data["posterior"]["x1"].values, result["x1"])
+    assert np.array_equal(data["sample_stats"]["lp"].values, result.log_prob)
+    assert len(arviz.summary(data)) == 4
+
+
+# ---- what describes a density ----
+
+
+def test_attributes_of_functions_and_objects(plain):
+    class Called:
+        names = ["a", "b"]
+
+        def prior(self, x):
+            return normal(x)
+
+        def __call__(self, x):
+            return self.prior(x)
+
+    result = gess.sample(Called(), **QUICK)
+    assert result.names == ["a", "b"] and np.array_equal(result.draws, plain)
+
+    def density(x):
+        return normal(x)
+
+    density.dim = 2
+    assert np.array_equal(gess.sample(density, **QUICK).draws, plain)
+
+
+def test_one_name_may_be_a_string():
+    result = gess.sample(lambda x: (-0.5 * x[0] ** 2, 7.0), names="speed", blobs="seven", derived=lambda x: 2 * x,
+                         derived_names="twice", **QUICK)
+    assert result.names == ["speed"] and result.further_names == ["twice", "seven"]
+
+
+def test_priors():
+    stats = pytest.importorskip("scipy.stats")
+    for prior in ([stats.norm(3, 0.1)], stats.norm(3, 0.1)):
+        assert abs(gess.sample(lambda x: 0.0, prior=prior, **QUICK).draws.mean() - 3) < 0.05
+    with pytest.raises(TypeError, match="prior=distribution.logpdf"):
+        gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]), **QUICK)
+    gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]).logpdf, **QUICK)
+    if hasattr(stats, "Normal"):
+        new = gess.sample(lambda x: 0.0, prior=[stats.Normal(mu=3.0, sigma=0.1)], **QUICK)
+        assert abs(new.draws.mean() - 3) < 0.05
+
+
+def test_prior_apart_from_a_c_function():
+    stats = pytest.importorskip("scipy.stats")
+    prior = {"a": stats.norm(1, 1), "b": stats.uniform(0, 1)}
+    compiled = gess.sample(c_normal, prior=prior, **QUICK)
+    python = gess.sample(lambda x: -0.5 * (x[0] * x[0] + x[1] * x[1]), prior=prior, **QUICK)
+    assert np.array_equal(compiled.draws, python.draws) and compiled.names == ["a", "b"]
+    with pytest.raises(gess.ModelError, match="returned 3"):
+        gess.sample(c_failure, prior=prior, **QUICK)
+
+
+@pytest.mark.parametrize("given,words", [
+    ({"dim": 2, "periodic": ["a"]}, "periodic= names 'a'"),
+    ({"names": ["a", "b"], "periodic": ["c"]}, "periodic= names 'c'"),
+    ({"dim": 2, "periodic": [True]}, "1 flags for 2"),
+    ({"bounds": [0, 1]}, "pair"),
+    ({"names": ["a"], "bounds": {"a": 3}}, "pair"),
+    ({"dim": -3}, "at least one parameter"),
+    ({"dim": 2, "vectorize": True, "pool": map}, "one of the two"),
+])
+def test_what_is_wrong_is_said(given, words):
+    with pytest.raises(ValueError, match=words):
+        gess.sample(normal, **given, **QUICK)
+
+
+def test_bounds_by_name_may_be_open():
+    result = gess.sample(normal, names=["a", "b"], bounds={"a": (None, 0), "b": None}, **QUICK)
+    assert result["a"].max() < 0 < result["b"].max()
+
+
+def test_what_a_c_function_does_not_take():
+    with pytest.raises(TypeError, match="threads=N"):
+        gess.sample(c_normal, 2, processes=2, **QUICK)
+    with pytest.raises(TypeError, match="pool="):
+        gess.sample(c_normal, 2, pool=map, **QUICK)
+    with pytest.raises(TypeError, match="no method map"):
+        gess.sample(normal, 2, pool=3, **QUICK)
+
+
+# ---- options ----
+
+
+@pytest.mark.parametrize("given", [{"isolate": True}, {"on_crash": "outside"}, {"eval_timeout": "1s"}, {"worker_memory": 50}])
+def test_isolation_is_for_compiled_densities(given):
+    for more in ({}, {"processes": 2}):
+        with pytest.raises(gess.UsageError, match=f"^{list(given)[0]}=.*compiled.*processes=N"):
+            gess.sample(densities.normal, 2, **given, **more, **QUICK)
+
+
+def test_options_are_spoken_of_as_keywords():
+    with pytest.raises(gess.UsageError, match="^on_crash= .* isolate="):
+        gess.sample("funnel", on_crash="outside", **QUICK)
+    words = gess.sample.__doc__
+    for name in ("isolate", "on_crash", "eval_timeout", "worker_memory", "evidence", "target_evidence_error", "max_time"):
+        assert f"    {name}: " in words
+    assert "with isolate=, what to do" in words and "--isolate" not in words
+
+
+# ---- processes ----
+
+
+def test_no_fork_beside_libraries_with_threads(monkeypatch):
+    monkeypatch.setattr(_processes.threading, "active_count", lambda: 1)
+    for name in _processes.THREADED:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    assert _processes.choose_context(None).get_start_method() == "fork"
+    monkeypatch.setitem(sys.modules, "torch", sys)
+    assert _processes.choose_context(None).get_start_method() == "spawn"
+    assert _processes.choose_context("fork").get_start_method() == "fork"
+
+
+def test_function_of_a_session():
+    script = """
+import sys
+sys.modules["cloudpickle"] = None
+import gess
+def density(x):
+    return -0.5 * float(x @ x)
+gess.sample(density, 2, processes=2, start_method="spawn", warmup=5, draws=5)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert "TypeError" in done.stderr and "defined in a session" in done.stderr and "cloudpickle" in done.stderr
+
+
+class Vanishing:
+    """A function that other processes cannot load."""
+
+    def __call__(self, x):
+        return 0.0
+
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+def test_function_that_cannot_be_loaded():
+    workers = _processes.Workers(Function(Vanishing()), 1, 2, "spawn")
+    try:
+        with pytest.raises(ValueError, match="no number"):
+            workers.evaluate(0, np.zeros((1, 2)), np.zeros(1), None)
+    finally:
+        workers.close()
