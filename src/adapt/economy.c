@@ -15,6 +15,8 @@ enum { MIN_ITERATIONS = 10, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
 #define TRY_SHARE 0.25
 #define STAGNANT_SHARE 1.0
 #define KEEP_FACTOR 2.0
+/* Sampling may take this many times its forecast, or as much as learning took. */
+#define OVERDUE 8.0
 /* The rate rises if it grows by this factor while the evaluations grow by the second. */
 #define RISE 1.3
 #define TREND_GROWTH 1.5
@@ -79,6 +81,7 @@ int gess__economy_disappoints(const gess__economy *e, double learning, double sa
 {
     double forecast = e->rate > 0.0 && e->result == GESS__TRIAL_PASSED ? e->forecast : learning;
     double left = sampling * (1.0 / share - 1.0);
+    if (sampling > OVERDUE * forecast && sampling > learning) return 1;
     return share < 0.5 && sampling > forecast && sampling * 0.5 > forecast * share && left > 0.25 * learning;
 }
 

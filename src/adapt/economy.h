@@ -69,8 +69,9 @@ void gess__trial_judge(gess__economy *economy, const gess__window *window, int m
 
 /* Whether the T that the run has committed itself to disappoints: `sampling` evaluations, at least as many as were
  * forecast, have brought draws worth less than half of what was forecast and less than half of the goal, and reaching
- * the goal by them would take more than a quarter of the `learning` evaluations that were spent on T. `share`: of the
- * goal that has been reached. */
+ * the goal by them would take more than a quarter of the `learning` evaluations that were spent on T; or they are eight
+ * times as many as were forecast and more than learning took, whatever they have brought. `share`: of the goal that has
+ * been reached. */
 int gess__economy_disappoints(const gess__economy *economy, double learning, double sampling, double share);
 
 #endif
