@@ -149,9 +149,9 @@ static void disappointments(void **unused)
     assert_false(gess__economy_disappoints(&e, 60000.0, 11000.0, 0.45)); /* the rest is cheaper than learning */
     assert_false(gess__economy_disappoints(&e, 30000.0, 50000.0, 0.6));  /* most of the goal is reached */
     assert_true(gess__economy_disappoints(&e, 30000.0, 12000.0, 0.3));
-    assert_true(gess__economy_disappoints(&e, 30000.0, 81000.0, 0.9)); /* overdue, however close it seems */
+    assert_true(gess__economy_disappoints(&e, 30000.0, 81000.0, 0.9));  /* overdue, however close it seems */
     assert_false(gess__economy_disappoints(&e, 90000.0, 81000.0, 0.9)); /* but learning was dearer still */
-    e.result = GESS__TRIAL_NONE; /* warm-up was cut off */
+    e.result = GESS__TRIAL_NONE;                                        /* warm-up was cut off */
     assert_false(gess__economy_disappoints(&e, 30000.0, 12000.0, 0.3));
     assert_true(gess__economy_disappoints(&e, 30000.0, 31000.0, 0.3));
     /* each commitment makes the next one stricter */
