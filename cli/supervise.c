@@ -161,10 +161,10 @@ static void print_waiting(void)
     fprintf(stderr, ", two seconds at most; another signal quits at once\n");
 }
 
-/* Whether the child may take its time. */
+/* Whether the child may take its time. A long summary is not worth waiting for: resume makes it. */
 static int is_excused(void)
 {
-    return atomic_load(&shared->saving) || atomic_load(&shared->phase) >= REPORTING;
+    return atomic_load(&shared->saving) || atomic_load(&shared->phase) == ENDED;
 }
 
 static void rest(double seconds)
@@ -182,8 +182,8 @@ static int wait_for_child(int *killed)
     *killed = 0;
     while (waitpid(child, &status, WNOHANG) == 0) {
         double now = seconds_now(), limit = shared->limit;
-        int stopping = asked > 0 && atomic_load(&shared->phase) == RUNNING;
-        if (stopping && !said && now - asked_at > 0.05) {
+        int running = atomic_load(&shared->phase) == RUNNING, stopping = asked > 0;
+        if (stopping && running && !said && now - asked_at > 0.05) {
             said = 1;
             print_waiting();
         }
@@ -192,8 +192,7 @@ static int wait_for_child(int *killed)
             *killed = late ? 2 : 1;
             kill(child, SIGKILL);
         }
-        if (limit > 0.0 && now > limit && !atomic_exchange(&shared->out_of_time, 1) &&
-            atomic_load(&shared->phase) == RUNNING)
+        if (limit > 0.0 && now > limit && !atomic_exchange(&shared->out_of_time, 1) && running)
             kill(child, SIGUSR1); /* stops the run, if it is under way */
         rest(pause);
         pause = pause < 0.02 ? 1.2 * pause : 0.02;
@@ -223,15 +222,15 @@ static void parent(void)
         _exit(explain_crash(shared, 0, code));
     }
     int number = WTERMSIG(status);
-    /* stopped before the run could heed a signal: while starts were evaluated, say */
-    int running = atomic_load(&shared->phase) == RUNNING, out_of_time = atomic_load(&shared->out_of_time);
-    if (running && number == SIGUSR1 && out_of_time) _exit(explain_stop(shared, 1));
-    if (running && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
+    /* stopped where the run does not heed a signal: while starts are evaluated, or the summary is made */
+    int phase = atomic_load(&shared->phase), underway = phase == RUNNING || phase == REPORTING;
+    if (underway && number == SIGUSR1 && atomic_load(&shared->out_of_time)) _exit(explain_stop(shared, 1));
+    if (underway && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
         _exit(explain_stop(shared, 0));
     static const int asked_for[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT, SIGKILL, SIGPIPE};
     for (size_t i = 0; i < sizeof asked_for / sizeof *asked_for; i++)
         if (asked_for[i] == number) end_by_signal(number);
-    if (atomic_load(&shared->phase) != RUNNING && atomic_load(&shared->phase) != REPORTING) end_by_signal(number);
+    if (!underway) end_by_signal(number);
     _exit(explain_crash(shared, number, 0));
 }
 

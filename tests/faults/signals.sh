@@ -36,7 +36,7 @@ drawing() { [ "$(wc -c < run/draws.gess)" -gt 5000 ]; }
 sampling='german-credit --chains 40 --warmup 20 --draws 800'
 for phase in warming sampling; do
     options=$sampling
-    [ $phase = sampling ] || options='german-credit --chains 40 --max-warmup-evals 300000 --draws 50'
+    [ $phase = sampling ] || options='german-credit --chains 40 --warmup 4000 --draws 50'
     # shellcheck disable=SC2086
     "$gess" sample $options -q -o whole-$phase 2> err.txt || fail "sample"
     for signal in INT TERM USR1; do
@@ -61,6 +61,24 @@ for phase in warming sampling; do
     done
 done
 [ $signalled -ge 4 ] || fail "only $signalled of 6 signals came in time"
+
+# ---- while the summary is made: the draws are complete, and resume makes it ----
+rm -rf run
+"$gess" sample funnel --warmup 50 --draws 20000 -q -o run 2> err.txt &
+writer=$!
+ended() { grep -q 'ended: done' run/log.txt 2> /dev/null; }
+wait_for ended
+kill -TERM $writer
+wait $writer
+status=$?
+writer=
+if [ $status -ne 0 ]; then
+    [ $status -eq 3 ] || fail "SIGTERM while the summary is made: status $status"
+    grep -q 'before the summary.*gess resume run' err.txt || fail "a stop before the summary says so"
+    [ ! -e run/summary.json ] || fail "a stop before the summary, but there is one"
+fi
+"$gess" resume run -q 2> err.txt || fail "resume for the summary"
+[ -s run/summary.json ] || fail "resume makes the summary"
 
 # ---- signals upon signals, resume upon resume ----
 rm -rf run
