@@ -296,6 +296,22 @@ GESS_API int gess_compare_text(size_t count, const gess_evidence *const *evidenc
 GESS_API int gess_report(const char *directory, const char *path /* or NULL */, char **written /* or NULL */,
                          gess_error *err);
 
+/* ---- plots ---- */
+
+typedef struct gess_plot_settings {
+    const char *variables; /* patterns with * and ?, separated by commas; NULL: the plot's own choice */
+    const char *truth;     /* file of true values: a JSON object, or a line per parameter; NULL: none */
+    int moments;           /* show mean ± sd in place of the median with its 68 % interval */
+    int prior;             /* draw priors: opens the model of the run, which must give its log prior apart */
+} gess_plot_settings;
+
+/* Draws a figure of the run in a directory into a file: `kind` is a row of gess_list(GESS_LIST_PLOTS, …), and the end of
+ * `path`, .pdf, .svg or .png, says what the file is. `notes` gets what a reader should know, such as which parameters
+ * were chosen: lines of text, or none. */
+GESS_API int gess_plot(const char *directory, const char *kind, const char *path,
+                       const gess_plot_settings *settings /* or NULL */, size_t size, char **notes /* or NULL */,
+                       gess_error *err);
+
 /* ---- export ---- */
 
 typedef struct gess_export_result {

@@ -270,7 +270,8 @@ enum gess_list_kind {
     GESS_LIST_MODELS = 1,
     GESS_LIST_KERNELS = 2,
     GESS_LIST_SCHEDULES = 3,
-    GESS_LIST_EXPORTERS = 4
+    GESS_LIST_EXPORTERS = 4,
+    GESS_LIST_PLOTS = 5 /* of gess_plot() */
 };
 
 /* How the value of an option is written. */
