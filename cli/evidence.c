@@ -14,13 +14,7 @@ struct arguments {
 int open_evidence(gess_evidence **evidence, const char *directory, const struct evidence_arguments *a,
                   gess_evidence_result *result, gess_error *err)
 {
-    char path[4096], model[4096] = "";
-    gess_options *options = NULL;
-    snprintf(path, sizeof path, "%s/config.json", directory);
-    int status = gess_options_read(&options, path, model, sizeof model, err);
-    gess_options_free(options);
-    TRY(status);
-    TRY(check_trust_of_run(model, directory, a->trusted, 1, err));
+    TRY(check_trust_of_directory(directory, a->trusted, err));
     gess_evidence_settings settings = a->settings;
     settings.comm = launch_comm();
     TRY(gess_evidence_open(evidence, directory, &settings, sizeof settings, err));

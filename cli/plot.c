@@ -56,17 +56,6 @@ static error_t take(int key, char *argument, struct argp_state *state)
     }
 }
 
-/* A prior comes from the model of the run, whose code is loaded. */
-static int check_model(const struct arguments *a, gess_error *err)
-{
-    char path[4096], model[4096] = "";
-    gess_options *options = NULL;
-    snprintf(path, sizeof path, "%s/config.json", a->directory);
-    int status = gess_options_read(&options, path, model, sizeof model, err);
-    gess_options_free(options);
-    return status == GESS_OK ? check_trust_of_run(model, a->directory, a->trusted, 1, err) : status;
-}
-
 int command_plot(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] =
@@ -85,7 +74,7 @@ int command_plot(int argc, char **argv, gess_error *err)
     struct arguments a = {0};
     char *notes = NULL;
     TRY(parse_arguments(&argp, argc, argv, &a));
-    if (a.settings.prior) TRY(check_model(&a, err));
+    if (a.settings.prior) TRY(check_trust_of_directory(a.directory, a.trusted, err));
     TRY(gess_plot(a.directory, a.kind, a.path, &a.settings, sizeof a.settings, &notes, err));
     printf("%s%s\n", notes, a.path);
     gess_text_free(notes);

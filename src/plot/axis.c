@@ -193,36 +193,36 @@ void gess__interval_text(double low, double middle, double high, char value[32],
     snprintf(value + used, 32 - used, "e%s%d", scale < 0 ? MINUS : "", scale < 0 ? -scale : scale);
 }
 
+/* The value and, if both errors read the same, "± ERROR" behind it. */
+static void value_text(char *text, size_t size, const char *value, const char *above, bool split)
+{
+    snprintf(text, size, "%s%s%s", value, split || above[0] == '\0' ? "" : " ", split ? "" : above);
+}
+
 void gess__interval_title(gess__canvas *c, double x, double y, double width, const gess__plotted *p, bool moments)
 {
-    double low, middle, high, size = 9.0, small = 6.5;
-    char value[32], above[32], below[32], name[160], text[200];
+    const double size = 9.0, small = 6.5;
+    double low, middle, high;
+    char value[32], above[32], below[32], number_text[80], name[160], text[250];
     gess__plotted_interval(p, moments, &low, &middle, &high);
     gess__interval_text(low, middle, high, value, above, below);
     bool split = below[0] != '\0';
-    double errors = split ? gess__text_width(above, small, false) : gess__text_width(above, size, false);
+    double errors = split ? gess__text_width(above, small, false) : 0.0;
     if (split && gess__text_width(below, small, false) > errors) errors = gess__text_width(below, small, false);
-    snprintf(text, sizeof text, " = %s%s", value, split ? "" : " ");
-    double rest = gess__text_width(text, size, false) + errors + 1.0;
-    double room = width - rest;
+    value_text(number_text, sizeof number_text, value, above, split);
+    double room =
+        width - gess__text_width(" = ", size, false) - gess__text_width(number_text, size, false) - errors - 1.0;
+    gess__fit_name(name, sizeof name, p->name, "", room < 12.0 ? width : room, size);
     if (room < 12.0) { /* the numbers alone are as wide as the panel: the name goes above them */
-        gess__fit_name(name, sizeof name, p->name, "", width, size);
         gess__text(c, x, y - 11.0, gess__letters(size, GESS__MIDDLE, GESS__INK), name);
-        name[0] = '\0';
-        snprintf(text, sizeof text, "%s%s", value, split ? "" : " ");
+        snprintf(text, sizeof text, "%s", number_text);
     } else {
-        gess__fit_name(name, sizeof name, p->name, "", room, size);
-        size_t used = strlen(name);
-        snprintf(name + used, sizeof name - used, " = %s%s", value, split ? "" : " ");
-        snprintf(text, sizeof text, "%s", name);
+        snprintf(text, sizeof text, "%s = %s", name, number_text);
     }
     double whole = gess__text_width(text, size, false) + 1.0 + errors, at = x - whole / 2.0;
     gess__text(c, at, y, gess__letters(size, GESS__START, GESS__INK), text);
+    if (!split) return;
     at += whole - errors;
-    if (split) {
-        gess__text(c, at, y - 3.8, gess__letters(small, GESS__START, GESS__INK), above);
-        gess__text(c, at, y + 2.6, gess__letters(small, GESS__START, GESS__INK), below);
-    } else {
-        gess__text(c, at, y, gess__letters(size, GESS__START, GESS__INK), above);
-    }
+    gess__text(c, at, y - 3.8, gess__letters(small, GESS__START, GESS__INK), above);
+    gess__text(c, at, y + 2.6, gess__letters(small, GESS__START, GESS__INK), below);
 }

@@ -4,6 +4,10 @@
 
 #include "plot/canvas.h"
 
+/* The ends of a 68 % interval: one sd of a Gaussian on either side. */
+#define GESS__SIGMA_BELOW 0.158655253931457
+#define GESS__SIGMA_ABOVE 0.841344746068543
+
 /* A parameter and its draws, x[chain · draws + draw], one draw in `step`. What is not known is NaN. */
 typedef struct gess__plotted {
     const char *name;

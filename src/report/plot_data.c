@@ -58,8 +58,8 @@ static int describe(gess__plotted *p, const gess__summary *s, size_t row, double
     p->q5 = figures.q5;
     p->q50 = figures.q50;
     p->q95 = figures.q95;
-    p->q16 = finite == all && finite > 1 ? gess__sorted_quantile(sorted, finite, 0.158655253931457) : NAN;
-    p->q84 = finite == all && finite > 1 ? gess__sorted_quantile(sorted, finite, 0.841344746068543) : NAN;
+    p->q16 = finite == all && finite > 1 ? gess__sorted_quantile(sorted, finite, GESS__SIGMA_BELOW) : NAN;
+    p->q84 = finite == all && finite > 1 ? gess__sorted_quantile(sorted, finite, GESS__SIGMA_ABOVE) : NAN;
     p->mean = circular && isfinite(figures.mean) ? on_branch(circle, figures.mean, figures.q50) : figures.mean;
     p->ess = figures.ess_bulk;
     p->r_hat = figures.r_hat;

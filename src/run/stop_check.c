@@ -69,5 +69,6 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
                   s->targets_met ? ", targets met"
                   : all          ? ", targets not met"
                                  : " or worse");
+    gess__progress_file_note(run, draws);
     return gess__history_check(&run->history, draws, s, err);
 }
