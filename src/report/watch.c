@@ -180,16 +180,16 @@ static gess__watch_line *begin(gess__watch_line *lines, size_t *count, const cha
     return line;
 }
 
-static bool learning(const gess__watch *w)
+static bool in_phase(const gess__watch *w, const char *name)
 {
     const char *phase = json_string_value(json_object_get(w->progress, "phase"));
-    return phase != NULL && strcmp(phase, "learning") == 0;
+    return phase != NULL && strcmp(phase, name) == 0;
 }
 
 static void add_phase(const gess__watch *w, gess__watch_line *lines, size_t *count)
 {
     char a[40], b[40];
-    bool warm = learning(w), over = w->state != GESS_WATCH_RUNNING && w->state != GESS_WATCH_SILENT;
+    bool warm = in_phase(w, "learning"), over = w->state != GESS_WATCH_RUNNING && w->state != GESS_WATCH_SILENT;
     double done = get(w, "phase_done"), total = get(w, "phase_total"), left = get(w, "seconds_left");
     gess__watch_line *line = begin(lines, count, warm ? "learning" : "draws");
     if (!isfinite(done)) done = get(w, warm ? "evals" : "draws");
@@ -327,7 +327,10 @@ static void make_title(const gess__watch *w, char *title, size_t size)
     if (model != NULL) add(title, size, "%.80s, ", model);
     if (w->progress != NULL) add(title, size, "%s chains, ", things(get(w, "chains"), chains));
     if (w->state == GESS_WATCH_RUNNING)
-        add(title, size, "%s", learning(w) ? "learning" : "sampling");
+        add(title, size, "%s",
+            in_phase(w, "learning")   ? "learning"
+            : in_phase(w, "checking") ? "checking the targets"
+                                      : "sampling");
     else
         add(title, size, "%s", words[w->state]);
     if (w->state == GESS_WATCH_FAILED && message != NULL) add(title, size, ": %.200s", message);

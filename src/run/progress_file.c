@@ -163,10 +163,13 @@ static json_t *whole(gess_run *run, const char *state, const char *message)
     clock_gettime(CLOCK_REALTIME, &now);
     double time = (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
     const char *title = run->model->title != NULL ? run->model->title : run->model->name;
-    json_t *root = json_pack("{s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:s}", "gess", GESS_VERSION_TEXT, "state", state,
-                             "model", title != NULL ? text(title) : json_null(), "host", text(host), "pid",
-                             count((uint64_t)getpid()), "updated", time, "started",
-                             time - (gess__seconds() - run->started), "phase", run->sampling ? "sampling" : "learning");
+    json_t *root =
+        json_pack("{s:s, s:s, s:o, s:o, s:o, s:f, s:f, s:s}", "gess", GESS_VERSION_TEXT, "state", state, "model",
+                  title != NULL ? text(title) : json_null(), "host", text(host), "pid", count((uint64_t)getpid()),
+                  "updated", time, "started", time - (gess__seconds() - run->started), "phase",
+                  !run->sampling                ? "learning"
+                  : run->progress_file.checking ? "checking"
+                                                : "sampling");
     if (root == NULL) return NULL;
     add_counts(root, run);
     json_object_set_new(root, "targets", targets(run));
@@ -205,4 +208,12 @@ void gess__progress_file_write(gess_run *run, const char *state, const char *mes
     if (out != NULL && (!good || gess__folder_rename(run->folder, temporary, path) != 0))
         gess__folder_unlink(run->folder, temporary);
     json_decref(root);
+}
+
+void gess__progress_file_check(gess_run *run, bool begins)
+{
+    run->progress_file.checking = begins;
+    if (!gess__progress_file_due(run)) return;
+    gess__progress_estimate(run);
+    gess__progress_file_write(run, "running", NULL);
 }

@@ -16,6 +16,7 @@ typedef struct gess__progress_point {
 } gess__progress_point;
 
 typedef struct gess__progress_file {
+    bool checking;  /* the targets are being checked, which may take a while */
     double written; /* monotonic seconds; 0: never in this session */
     double rate;    /* evaluations per second since the last time, smoothed */
     uint64_t evals; /* at the last time */
@@ -29,6 +30,9 @@ bool gess__progress_file_due(const gess_run *run);
 /* Writes it. `state`: "running", "stopped", "finished" or "failed"; `message`: why it failed, or NULL. run->stats must
  * be up to date. */
 void gess__progress_file_write(gess_run *run, const char *state, const char *message);
+
+/* Says that a check of the targets begins or ends. */
+void gess__progress_file_check(gess_run *run, bool begins);
 
 /* Notes what a check found. */
 void gess__progress_file_note(gess_run *run, uint64_t draws);
