@@ -13,8 +13,9 @@ int gess_report_runs(size_t count, const char *const *directories, const char *p
     char usual[4096];
     gess_report_settings s;
     if (written != NULL) *written = NULL;
+    GESS_REQUIRE(directories, err);
+    if (count == 0) return gess__fail(err, GESS_ERR_USAGE, "%s: `count` is 0; give one directory or more", __func__);
     GESS_TRY(gess__check_paths(__func__, count, directories, err));
-    if (count == 0) return gess__fail(err, GESS_ERR_USAGE, "%s: there is no run", __func__);
     GESS_TRY(gess__take_struct(__func__, &s, sizeof s, settings, size, err));
     if (path == NULL) {
         GESS_TRY(gess__directory_path(directories[0], "report.html", usual, sizeof usual, err));

@@ -1,5 +1,6 @@
 /* Reads true values of parameters, as a simulation knows them, from a JSON object or from lines of names and numbers.
  */
+#include "base/csv.h"
 #include "base/mem.h"
 #include "report/plots.h"
 
@@ -64,11 +65,11 @@ static int take_line(char *line, const char *path, size_t number, const gess__su
 {
     size_t length = strlen(line);
     while (length > 0 && isspace((unsigned char)line[length - 1])) line[--length] = '\0';
-    char *start = line + length, *end;
+    char *start = line + length;
+    double value;
     if (length == 0 || line[strspn(line, " \t")] == '#') return GESS_OK;
     while (start > line && !isspace((unsigned char)start[-1]) && start[-1] != ',' && start[-1] != '=') start--;
-    double value = strtod(start, &end);
-    if (start == line || *end != '\0' || end == start)
+    if (start == line || !gess__parse_real(start, &value) || !isfinite(value))
         return gess__fail(err, GESS_ERR_USAGE, "%s, line %zu: expected a parameter and its value, as in `mu, 1.5`",
                           path, number);
     start[-1] = '\0';
