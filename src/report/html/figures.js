@@ -276,7 +276,7 @@ function forest(rows, options) {
     d.text(named - 8, middle + 4, fit(r.name, named - 12, size), small("end", "ink", size));
     r.intervals.forEach((i, run) => {
       if (!i || !finite(i.low) || !finite(i.high) || !finite(i.q5) || !finite(i.q95)) return;
-      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle), h = runs > 1 ? 3.4 : 4.6;
+      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle), h = runs > 1 ? 3.4 : narrow ? 3 : 4.6;
       d.clipTo(axis.from, y - 8, axis.to - axis.from, 16);
       d.segment(of(i.q5), y, of(i.q95), y, { stroke: hue, width: 1.3 });
       d.segment(of(i.low), y, of(i.high), y, { stroke: hue, width: runs > 1 ? 3 : 4.4 });
