@@ -61,7 +61,7 @@ asan:
 	@$(call BUILD,asan) --target gess_command gess_bits $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights|cli/help'
 	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests
