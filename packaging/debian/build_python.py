@@ -13,5 +13,5 @@ out = Path(sys.argv[1]).resolve()
 name, source, suffix, options = own.builder._assigned_source
 options = {**options, "include_dirs": [str(Path.cwd() / "include")], "extra_objects": [str(build / "libgess.a")],
            "extra_link_args": own.link_arguments(build)}
-own.builder.set_source(name, source, **options)
+own.builder._assigned_source = (name, source, suffix, options)
 print(own.builder.compile(tmpdir=str(out), verbose=False))
