@@ -23,24 +23,26 @@ static size_t read_entry(const json_t *item, gess__circle *circle)
 
 int gess__circles_of_config(const json_t *config, gess__circle **circle, size_t *columns, gess_error *err)
 {
-    const json_t *list = json_object_get(config, "periodic"), *item;
-    gess__circle one;
+    const json_t *lists[2] = {json_object_get(config, "periodic"), json_object_get(config, "bounded")}, *item;
+    gess__circle one = {0};
     size_t i;
     GESS_ASSERT(circle != NULL && columns != NULL);
     *circle = NULL;
     *columns = 0;
-    json_array_foreach(list, i, item)
-    {
-        size_t column = read_entry(item, &one);
-        if (column >= *columns && column > 0) *columns = column + 1;
-    }
+    for (size_t k = 0; k < 2; k++) json_array_foreach(lists[k], i, item)
+        {
+            size_t column = read_entry(item, &one);
+            if (column >= *columns && column > 0) *columns = column + 1;
+        }
     if (*columns == 0) return GESS_OK;
     GESS_ALLOC(circle, *columns, err);
-    json_array_foreach(list, i, item)
-    {
-        size_t column = read_entry(item, &one);
-        if (column > 0) (*circle)[column] = one;
-    }
+    for (size_t k = 0; k < 2; k++) json_array_foreach(lists[k], i, item)
+        {
+            size_t column = read_entry(item, &one);
+            if (column == 0) continue;
+            (*circle)[column] = one;
+            (*circle)[column].interval = k == 1;
+        }
     return GESS_OK;
 }
 

@@ -164,6 +164,10 @@ void gess__summarise_column(gess__figures *f, const gess__column_shape *s, const
         return;
     }
     summarise_line(f, s, x, d);
+    if (circle->interval) { /* moments exist; how slow its tails are is still of interest */
+        f->tail.index = f->tail.se = f->tail.far_index = f->tail.far_se = NAN;
+        f->tail_index = f->tail_index_se = NAN;
+    }
     f->moments = (gess__line_moments){f->mean, f->sd, f->mcse_mean, f->mcse_sd};
 }
 
