@@ -15,6 +15,7 @@ enum { MAX_COLUMNS = 1 << 20 };
 static size_t read_entry(const json_t *item, gess__circle *circle)
 {
     json_int_t column = json_integer_value(json_object_get(item, "parameter"));
+    circle->interval = false;
     circle->lower = json_number_value(json_object_get(item, "lower"));
     circle->upper = json_number_value(json_object_get(item, "upper"));
     bool good = isfinite(circle->lower) && isfinite(circle->upper) && circle->lower < circle->upper;
@@ -60,6 +61,7 @@ static bool read_number(const char *text, double *number)
 
 size_t gess__circle_of_comment(const char *line, gess__circle *circle)
 {
+    circle->interval = false;
     static const char key[] = "periodic_";
     char *end;
     line += strspn(line, "# \t");

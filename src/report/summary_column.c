@@ -118,7 +118,8 @@ static void summarise_line(gess__figures *f, const gess__column_shape *s, const 
         .circle_length = NAN,
     };
     size_t groups = gess__compared_groups(s->chains, s->ensembles);
-    if (groups > 0) {
+    if (groups > 0 &&
+        (s->ensembles > 1 || !s->interacting)) { /* groups of one ensemble must not influence each other */
         double rhat = gess__rhat_of_groups(d->groups, s->chains, groups, s->draws, x, d->scratch);
         *(s->ensembles > 1 ? &f->r_hat_ensembles : &f->r_hat_nested) = rhat;
         if (s->ensembles > 1 && !(rhat <= f->r_hat)) f->r_hat = rhat;
