@@ -45,7 +45,15 @@ def outside_links(markdown):
     return re.sub(r"\[([^\]]+)\]\((?:\.\./)+([A-Z_]+(?:\.md)?)\)", r"\1", markdown)
 
 
+def gallery_page():
+    """gallery.md: examples/gallery/README.md, with its links as this site has them."""
+    text = (ROOT / "examples" / "gallery" / "README.md").read_text()
+    return re.sub(r"\]\(\.\./\.\./docs/", "](", text)
+
+
 def on_page_markdown(markdown, page, config, files):
+    if page.file.src_uri == "gallery.md":
+        return gallery_page()
     if page.file.src_uri == "api.md":
         return header_page(markdown)
     if page.file.src_uri == "method.md":
