@@ -57,7 +57,7 @@ double gess__local_scale(const double *sorted, size_t count)
 /* Smooths along one direction: N lines of N values, `next` apart within a line and `line` from line to line. */
 static void smooth(double *values, size_t next, size_t line, double width, bool low, bool high)
 {
-    double weights[N], sum = 1.0, out[N];
+    double weights[N] = {0}, sum = 1.0, out[N];
     long reach = lrint(ceil(3.5 * width));
     if (!(width > 0.05)) return;
     if (reach > N - 1) reach = N - 1;

@@ -121,9 +121,9 @@ int gess__plot_ranks(gess__canvas **canvas, const gess__figure *f, gess_error *e
     if (status == GESS_OK)
         status = gess__alloc_bytes(&r.sorted, first->chains * first->draws + 1, sizeof *r.sorted, "sorted draws", err);
     for (size_t i = 0; status == GESS_OK && i < f->count; i++) {
+        size_t row = i / columns;
         fill_counts(&r, &f->parameter[i]);
-        draw_panel(*canvas, &r, &f->parameter[i], left + (double)(i % columns) * x_pitch,
-                   top + (double)(i / columns) * y_pitch);
+        draw_panel(*canvas, &r, &f->parameter[i], left + (double)(i % columns) * x_pitch, top + (double)row * y_pitch);
     }
     const char *what =
         r.rows <= LINES ? "rank among all draws, %; a line per chain, dashed: expected"

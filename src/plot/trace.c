@@ -121,12 +121,12 @@ int gess__plot_trace(gess__canvas **canvas, const gess__figure *figure, gess_err
     size_t all = figure->parameter[0].chains * figure->parameter[0].draws;
     int status = gess__alloc_bytes(&sorted, all + 1, sizeof *sorted, "sorted draws", err);
     for (size_t i = 0; status == GESS_OK && i < figure->count; i++) {
-        size_t finite = 0;
+        size_t finite = 0, row = i / g.columns;
         for (size_t k = 0; k < all; k++)
             if (isfinite(figure->parameter[i].x[k])) sorted[finite++] = figure->parameter[i].x[k];
         gess__sort(finite, sorted);
         draw_panel(*canvas, &figure->parameter[i], g.left + (double)(i % g.columns) * g.x_pitch,
-                   g.top + (double)(i / g.columns) * g.y_pitch, sorted, finite);
+                   g.top + (double)row * g.y_pitch, sorted, finite);
     }
     free(sorted);
     if (status == GESS_OK) return GESS_OK;

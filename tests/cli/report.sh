@@ -65,6 +65,15 @@ assert data["moments"] is False
 END
 expect 0 '' "$gess" report run -o mean.html --mean
 grep -q '"moments":true' mean.html || fail "--mean changes nothing"
+grep -q '"evidence":null' mean.html || fail "an evidence that was not computed"
+"$gess" evidence run --json > evidence.out
+"$gess" report run -o mean.html --mean > out
+python3 - << 'END' || fail "the evidence on the page"
+import json, re
+data = json.loads(re.search(r'<script id="data" type="application/json">(.*?)</script>', open("mean.html").read(), re.S).group(1))
+told = json.load(open("evidence.out"))
+assert data["evidence"]["refused"] == (told["verdict"] != "agree") and data["evidence"]["log_evidence"] == told["log_evidence"], (data["evidence"], told)
+END
 printf 'x1, 1.5\n' > truth
 expect 0 '' "$gess" report run -o truth.html --truth truth
 grep -q '"truth":1.5' truth.html || fail "no true value"
