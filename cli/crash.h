@@ -5,12 +5,16 @@
 
 #include "shared.h"
 
-/* The child was killed because it did not stop in time, or died by the signal that asked it to. Returns the exit status. */
+/* The child was killed because it did not stop in time, or died by the signal that asked it to. Returns the exit
+ * status. */
 int explain_stop(struct shared *shared, int out_of_time);
 
 /* The child died by a signal (or 0), or exited with `code` in the middle of the run. Finds the point to blame, by
  * evaluating those that were under way one by one in processes of their own. Returns the exit status. */
 int explain_crash(struct shared *shared, int signal, int code);
+
+/* The child was killed by someone else, by signal 9: says so. */
+void explain_kill(struct shared *shared);
 
 /* Adds to the error of a run with --isolate, whose density ended a worker process, how to see the point alone and how
  * to continue. Returns `status`. */
