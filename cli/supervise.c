@@ -283,8 +283,7 @@ static void parent(void)
     if (killed) _exit(explain_stop(shared, killed == 2));
     if (!WIFEXITED(status)) end_after_signal(WTERMSIG(status));
     int code = WEXITSTATUS(status), phase = atomic_load(&shared->phase);
-    if (phase == ENDED) _exit(shared->status);
-    if (phase == STARTING) _exit(code);
+    if (phase == ENDED || phase == STARTING) _exit(code != 0 ? code : shared->status);
     _exit(explain_crash(shared, 0, code));
 }
 
