@@ -37,10 +37,15 @@ static double seconds_now(void)
 
 static pthread_key_t evaluating; /* set to a thread's slot; its destructor finds threads that end in the density */
 
+static struct slot own_slot; /* of supervised_call(), if there is no parent */
+
 static void on_thread_end(void *slot)
 {
     if (!atomic_load(&((struct slot *)slot)->active)) return;
-    atomic_store(&shared->thread_ended, 1);
+    if (shared != NULL)
+        atomic_store(&shared->thread_ended, 1);
+    else
+        fprintf(stderr, "gess: the density ended its thread (pthread_exit)\n");
     _exit(GESS_ERR_MODEL);
 }
 
@@ -112,9 +117,13 @@ int supervised_watch(gess_options *options, gess_error *err)
 
 int supervised_call(size_t n, size_t dim, const double *x, gess_error *err)
 {
-    if (shared == NULL) return GESS_OK;
-    set_workers(1);
     TRY(make_key(err));
+    if (shared == NULL) {
+        pthread_setspecific(evaluating, &own_slot);
+        atomic_store(&own_slot.active, x != NULL);
+        return GESS_OK;
+    }
+    set_workers(1);
     const gess_evaluation e = {.what = x != NULL ? GESS_WATCH_DENSITY : GESS_WATCH_RETURNED,
                                .n = n,
                                .dim = dim,

@@ -104,6 +104,8 @@ for what in '*(volatile int *)8 = 1' 'abort()' 'exit(0)' '_exit(0)' 'pthread_exi
         says 'while it was evaluating the point \([-0-9.e]*,[-0-9.e]*\).*; to see it alone: echo .* \| gess eval ./model.so$'
     done
 done
+try 2 env GESS_NO_SUPERVISOR=1 "$gess" eval ./model.so --points points.csv # pthread_exit, without a parent
+says 'the density ended its thread'
 cp good.so model.so
 try 0 "$gess" evidence done
 awk 'BEGIN { for (i = 0; i < 1000; i++) print i / 100 "," i }' > points.csv
