@@ -78,8 +78,8 @@ uint64_t gess__progress_expected_draws(const gess_run *run)
  * team. */
 static double columns_in_turn(const gess_run *run)
 {
-    size_t workers = gess__team_size(run->team);
-    return 1.0 + (double)((run->stop_rule->columns + workers - 1) / workers);
+    size_t workers = gess__team_size(run->team), turns = (run->stop_rule->columns + workers - 1) / workers;
+    return 1.0 + (double)turns;
 }
 
 /* The work of a check of one column at `draws` draws per chain, of which memory holds so many: sorting and Fourier
@@ -87,8 +87,8 @@ static double columns_in_turn(const gess_run *run)
 static double work_of(const gess_run *run, uint64_t draws)
 {
     const gess__stop_rule *r = run->stop_rule;
-    double most = gess__max((double)(r->max_doubles / (r->chains * r->columns)), 16.0);
-    double n = (double)r->chains * gess__min((double)draws, most);
+    size_t room = r->max_doubles / (r->chains * r->columns);
+    double n = (double)r->chains * gess__min((double)draws, gess__max((double)room, 16.0));
     return n * gess__log(n + 1.0);
 }
 
