@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define MIN_EFFECTIVE 50.0 /* draws, as the bridge sees them */
-#define MAX_UNCOVERED 0.1  /* share of the draws at weights above those of all fresh draws */
+#define MAX_UNCOVERED 0.2  /* share of the draws at weights above those of all fresh draws */
 #define MAX_Z 4.0          /* between the two estimates */
 
 /* ---- reasons ---- */
