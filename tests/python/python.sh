@@ -2,7 +2,7 @@
 # The Python package: builds it with the library of this build, installs it into a virtual environment and tests it.
 #   python.sh SOURCE_FOLDER BUILD_FOLDER VENV TEST
 # TEST: package (pytest, examples of the docstrings), types (mypy), notebooks, faults (many interrupts), emcee (its
-# documentation's examples against emcee itself), libraries (numba, JAX, ArviZ). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
+# documentation's examples against emcee itself), libraries (numba, JAX, ArviZ, MPI). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
 set -eu
 source=$1
 build=$2
@@ -56,13 +56,14 @@ faults)
     ;;
 libraries)
     more=$venv-libraries
-    if [ ! -e "$more/ready" ]; then
+    packages="numba jax arviz pandas joblib cloudpickle mpi4py"
+    if [ "$(cat "$more/ready" 2> /dev/null)" != "$packages" ]; then
         python3 -m venv "$more"
         "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
             "$("$more/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/package.pth"
-        "$more/bin/pip" -q --disable-pip-version-check install numba jax arviz pandas joblib cloudpickle ||
+        "$more/bin/pip" -q --disable-pip-version-check install $packages ||
             { echo "PyPI cannot be reached: passed over"; exit 77; }
-        touch "$more/ready"
+        echo "$packages" > "$more/ready"
     fi
     exec "$more/bin/python" -m pytest -q -p no:cacheprovider "$source/python/tests/test_models.py"
     ;;
