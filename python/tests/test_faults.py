@@ -179,6 +179,11 @@ SCRIPT = """
 """
 
 
+def take_interrupts():
+    """In a new process: SIGINT is ignored by what a shell has started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def assert_gone(group):
     """No process of a group is left; helpers of multiprocessing end a moment after their parent."""
     for _ in range(40):
@@ -195,7 +200,7 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more="", begun=Fa
     seconds count from the moment when the run has its files."""
     script = textwrap.dedent(SCRIPT.format(here=HERE, folder=str(folder), model=model, dim=dim, more=more))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=take_interrupts)
     assert process.stdout.readline() == "ready\n"
     while begun and not (folder / "checkpoint").exists() and process.poll() is None:
         time.sleep(0.01)
@@ -279,7 +284,8 @@ def test_slow_compiled_density_can_be_interrupted(tmp_path, quick, what):
     gess.sample(logp, 2, directory=tmp_path / "run", **QUICK)
     script = SLOW_SCRIPT.format(library=library, quick=quick, what=what.format(folder=str(tmp_path / "new"),
                                                                                 run=str(tmp_path / "run")))
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True,
+                               preexec_fn=take_interrupts)
     assert process.stdout.readline() == "ready\n"
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
