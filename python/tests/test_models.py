@@ -292,6 +292,12 @@ def test_messages_and_verdicts_speak_of_keywords(tmp_path):
         gess.sample(lambda x: -np.inf, 2, **QUICK)
 
 
+def test_a_name_reaches_the_library_as_it_is():
+    name = "nothing:d.py --a 'b c'  \u00b5"
+    with pytest.raises(gess.UsageError, match=re.escape(name)):
+        gess.sample(name, **QUICK)
+
+
 # ---- processes ----
 
 

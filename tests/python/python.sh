@@ -79,6 +79,7 @@ libraries)
         python3 -m venv "$more"
         "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
             "$("$more/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/package.pth"
+        # shellcheck disable=SC2086
         "$more/bin/pip" -q --disable-pip-version-check install $packages ||
             { echo "PyPI cannot be reached: passed over"; exit 77; }
         echo "$packages" > "$more/ready"

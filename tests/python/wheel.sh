@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the wheel of this processor in virtual environments where no compiler is on the path, and uses it.
+# Installs the wheel of this processor in virtual environments where no compiler is on the path, and uses it; then that of
+# arm64, if it is another one.
 #   wheel.sh FOLDER_OF_WHEELS FOLDER [PYTHON…]     without PYTHON: every CPython from 3.9 on that is found
 set -eu
 wheels=$1
@@ -53,3 +54,6 @@ for python; do
     esac
     PATH="$venv/bin" "$venv/bin/python" "$folder/use.py" $with_arviz
 done
+if [ "$(uname -m)" = x86_64 ] && ls "$wheels"/gess-*aarch64.whl > /dev/null 2>&1; then
+    "$(dirname "$0")/wheel_arm64.sh" "$wheels" "$folder/arm64" "$venv/bin/python"
+fi
