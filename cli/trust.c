@@ -11,9 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* As gess_model_open() has it: a slash, and no colon in front of that. */
 static int is_plugin(const char *model)
 {
-    return strchr(model, '/') != NULL && strchr(model, ':') == NULL;
+    const char *slash = strchr(model, '/'), *colon = strchr(model, ':');
+    return slash != NULL && (colon == NULL || slash < colon);
 }
 
 /* Whether a path is in the folder of a file, or below, once all links are followed. */
