@@ -62,7 +62,7 @@ static int describe(gess__plotted *p, const gess__summary *s, size_t row, double
     p->q84 = finite == all && finite > 1 ? gess__sorted_quantile(sorted, finite, GESS__SIGMA_ABOVE) : NAN;
     p->mean = circular && isfinite(figures.mean) ? on_branch(circle, figures.mean, figures.q50) : figures.mean;
     p->ess = figures.ess_bulk;
-    p->r_hat = figures.r_hat;
+    p->r_hat = isfinite(figures.r_hat_nested) ? figures.r_hat_nested : figures.r_hat; /* the one that decides */
     p->doubtful = isfinite(figures.r_hat_nested) ? figures.r_hat_nested > 1.01 : figures.r_hat > 1.01;
     p->truth = NAN;
     return GESS_OK;

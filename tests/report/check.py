@@ -208,7 +208,7 @@ def check_results(name, page, summary, chains):
     first = "document.querySelector('#results-table tbody tr').textContent"
     cells = page.run("[...document.querySelectorAll('#results-table tbody tr')].map(r => [...r.children].map(e => e.textContent))")
     check(f"{name}: a row of results for each parameter", [c[0] for c in cells] == [p["name"] for p in summary["parameters"] if p["name"] != "lp__"], cells)
-    check(f"{name}: R-hat beside each result", all(c[2] == f"{p['r_hat']:.3f}" for c, p in zip(cells, summary["parameters"])), cells)
+    check(f"{name}: R-hat beside each result", all(c[2] == f"{p['r_hat_nested'] if p['r_hat_nested'] is not None else p['r_hat']:.3f}" for c, p in zip(cells, summary["parameters"])), cells)
     before, text = page.run(first), page.run("gessReport.resultText('csv')")
     rows = list(csv.DictReader(text.splitlines()))
     check(f"{name}: copied numbers", all(abs(float(r["median"]) - p["q50"]) <= 1e-12 * abs(p["q50"]) for r, p in zip(rows, summary["parameters"])), text)

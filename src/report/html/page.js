@@ -231,8 +231,9 @@ function tile(name, value, of, how) {
 }
 
 function tiles() {
-  const rhat = best("r_hat", (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
-  if (rhat >= 0) tile("Largest R-hat", table.r_hat[rhat].toFixed(4), table.name[rhat], mood("r_hat", table.r_hat[rhat], rhat) || "good");
+  const decides = table.r_hat_nested.some(isNumber) ? "r_hat_nested" : "r_hat";
+  const rhat = best(decides, (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
+  if (rhat >= 0) tile(decides === "r_hat" ? "Largest R-hat" : "Largest nested R-hat", table[decides][rhat].toFixed(4), table.name[rhat], mood("r_hat", table[decides][rhat], rhat) || "good");
   if (bulk >= 0) tile("Smallest bulk ESS", whole(table.ess_bulk[bulk]), table.name[bulk], mood("ess_bulk", table.ess_bulk[bulk]) || "good");
   if (tail >= 0) tile("Smallest tail ESS", whole(table.ess_tail[tail]), table.name[tail], mood("ess_tail", table.ess_tail[tail]) || "good");
   const s = data.stats;
@@ -244,14 +245,14 @@ function tiles() {
 
 /* ---- the table ---- */
 
-const columns = [["name", "name"], ["r_hat", "r_hat"], ["ess_bulk", "ess_bulk"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"],
+const columns = [["name", "name"], ["r_hat", "r_hat"], ["r_hat_nested", "nested"], ["ess_bulk", "ess_bulk"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"],
   ["q5", "q5"], ["q50", "q50"], ["q95", "q95"], ["ess_tail", "ess_tail"], ["drift_z", "drift_z"], ["ess_coda", "ess_coda"], ["tau", "tau"]];
 let sortKey = null, sortUp = true;
 const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const text = key.startsWith("ess") ? whole(x) : key.startsWith("r_hat") && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
   const how = mood(key, x, i);
   return element("td", how ? { class: how, text } : { text });
 }
@@ -450,7 +451,9 @@ const rowIn = run => { run.byName ||= new Map(run.table.name.map((name, i) => [n
 const plotIn = run => { run.plotByName ||= new Map(run.plots.map((p, i) => [p.name, i])); return run.plotByName; };
 
 /* R-hat is judged between groups of chains where there are many (docs/specification.md). */
-const doubtful = (t, i) => (isNumber(t.r_hat_nested[i]) ? t.r_hat_nested[i] : t.r_hat[i]) > 1.01;
+/* The R-hat that decides: of groups of chains, if there are any. */
+const rhatOf = (t, i) => isNumber(t.r_hat_nested[i]) ? t.r_hat_nested[i] : t.r_hat[i];
+const doubtful = (t, i) => rhatOf(t, i) > 1.01;
 
 /* The interval of a row of a run's table: what is shown, and 90 %. */
 function interval(run, i) {
@@ -460,7 +463,7 @@ function interval(run, i) {
   if (circle && !(mean >= t.q5[i] && mean <= t.q95[i])) { const d = run.plots[plotIn(run).get(t.name[i])]?.density; if (d) for (const turn of periods(run, i)) if (mean + turn >= d.lo && mean + turn <= d.hi) { mean += turn; break; } }
   const [low, middle, high] = moments ? [mean - t.sd[i], mean, mean + t.sd[i]] : [t.q16[i], t.q50[i], t.q84[i]];
   const good = v => isNumber(v) ? v : NaN, has = moments ? isNumber(t.mean[i]) && isNumber(t.sd[i]) : true;
-  return { low: has ? good(low) : NaN, middle: has ? good(middle) : NaN, high: has ? good(high) : NaN, q5: good(t.q5[i]), q95: good(t.q95[i]), rhat: good(t.r_hat[i]), doubtful: doubtful(t, i) };
+  return { low: has ? good(low) : NaN, middle: has ? good(middle) : NaN, high: has ? good(high) : NaN, q5: good(t.q5[i]), q95: good(t.q95[i]), rhat: good(rhatOf(t, i)), doubtful: doubtful(t, i) };
 }
 const periods = (run, i) => { const p = run.table.period[i]; return isNumber(p) ? [p, -p] : []; };
 
@@ -501,7 +504,7 @@ function results() {
     if (t.circular[i]) name.append(" ", element("span", { class: "tag", text: "periodic" }));
     const row = element("tr", {}, name), mine = interval(data, i);
     runs.forEach(run => row.append(valueCell(run === data ? mine : interval(run, rowIn(run).get(t.name[i])))));
-    row.append(element("td", { class: doubtful(t, i) ? "warn" : "", text: isNumber(t.r_hat[i]) ? t.r_hat[i].toFixed(3) : "NA" }));
+    row.append(element("td", { class: doubtful(t, i) ? "warn" : "", text: isNumber(rhatOf(t, i)) ? rhatOf(t, i).toFixed(3) : "NA" }));
     if (!compared) {
       row.append(element("td", { class: "wide-only", text: whole(t.ess_bulk[i]) }));
       row.append(element("td", { class: "wide-only", text: isNumber(t.q5[i]) && isNumber(t.q95[i]) ? [t.q5[i], t.q95[i]].map(v => GessFigures.rounded(v, mine.low, mine.middle, mine.high)).join(" to ") : "NA" }));
@@ -511,6 +514,7 @@ function results() {
   $("results-table").tHead.replaceChildren(head);
   $("results-table").tBodies[0].replaceChildren(body);
   const notes = [moments ? "Mean ± standard deviation." : "Median with the interval from 16 % to 84 %."];
+  if (t.r_hat_nested.some(isNumber)) notes.push("R-hat: of groups of chains, each taken as one long chain.");
   if (compared) notes.push(`R-hat is that of ${runNames[0]}.`);
   if (t.circular.some(Boolean)) notes.push("Of a periodic parameter mean and sd are circular, and its interval lies on a circle cut open where draws are few.");
   if (data.modes) notes.push(`The draws have ${data.modes.count} modes: an interval spans all of them; see the table of modes.`);
@@ -522,7 +526,7 @@ function results() {
 function resultText(kind) {
   const latex = s => s.replace(/[\\{}$&#_%~^]/g, c => ({ "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" }[c] || "\\" + c)), quoted = s => /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
   const lines = resultRows().map(i => {
-    const v = interval(data, i), name = data.table.name[i], [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high), rhat = isNumber(data.table.r_hat[i]) ? data.table.r_hat[i].toFixed(4) : "NA";
+    const v = interval(data, i), name = data.table.name[i], [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high), rhat = isNumber(rhatOf(data.table, i)) ? rhatOf(data.table, i).toFixed(4) : "NA";
     const plain = s => s.replace(/−/g, "-");
     if (kind === "csv") return [quoted(/^[=+@\t\r-]/.test(name) ? "'" + name : name), ...[v.middle, v.low, v.high].map(x => finite(x) ? String(x) : "NA"), rhat].join(",");
     if (kind === "text") return [name, plain([value, above, below].filter(Boolean).join(" ")), rhat].join("\t");
@@ -563,7 +567,7 @@ function compared() {
   for (const text of ["run", "verdict", "draws", "smallest ESS", "largest R-hat", "evaluations", "time", "log evidence"]) head.append(element("th", { scope: "col", text }));
   $("runs-table").tHead.replaceChildren(head);
   runs.forEach((r, k) => {
-    const least = Math.min(...r.table.ess_bulk.filter(isNumber)), worst = Math.max(...r.table.r_hat.filter(isNumber)), e = r.evidence;
+    const least = Math.min(...r.table.ess_bulk.filter(isNumber)), worst = Math.max(...r.table.r_hat.map((_, i) => rhatOf(r.table, i)).filter(isNumber)), e = r.evidence;
     const name = element("th", { scope: "row", title: r.directory }, element("span", { class: "swatch", style: `background: ${hueOf(k)}` }), runNames[k]);
     const row = element("tr", {}, name, element("td", { class: r.verdict.pass ? "good" : "bad", text: r.verdict.pass ? "pass" : "FAIL" }));
     for (const text of [`${whole(r.chains)} × ${whole(r.draws)}`, whole(least), isNumber(worst) ? worst.toFixed(4) : "NA", whole(r.stats.evals), seconds(r.stats.seconds), e ? e.refused ? "refused" : `${short(e.log_evidence, 6)} ± ${short(e.se, 2)}` : "–"]) row.append(element("td", { text }));
@@ -615,7 +619,7 @@ function drawTraces() {
   if (list.length === 0) { $("traces-plots").replaceChildren(element("p", { class: "note", text: "There is no parameter whose draws vary." })); return; }
   const panels = list.map(p => {
     const t = p.trace, values = unpack(t.values), i = table.row.indexOf(p.row);
-    return { name: p.name, chains: t.chains.map((_, k) => values.slice(k * t.points, (k + 1) * t.points)), step: t.step, draws: data.draws, rhat: i >= 0 ? table.r_hat[i] : NaN, ess: i >= 0 ? table.ess_bulk[i] : NaN,
+    return { name: p.name, chains: t.chains.map((_, k) => values.slice(k * t.points, (k + 1) * t.points)), step: t.step, draws: data.draws, rhat: i >= 0 ? rhatOf(table, i) : NaN, ess: i >= 0 ? table.ess_bulk[i] : NaN,
       doubtful: i >= 0 && doubtful(table, i), truth: isNumber(p.truth) ? p.truth : NaN, lo: p.density.lo, hi: p.density.hi };
   });
   const k = list[0].trace.chains.length;
