@@ -176,14 +176,15 @@ int explain_stop(struct shared *s, int out_of_time)
     fprintf(stderr, "gess: %sstopped %s", out_of_time ? "the time limit --max-time is over: " : "",
             reporting ? "before the summary was made" : "without waiting for the density");
     if (has_run(s))
-        print_resume(reporting ? "; all draws are kept; to continue" : "; its finished evaluations are kept; to continue",
+        print_resume(reporting ? "; all draws are kept; to continue"
+                               : "; its finished evaluations are kept; to continue",
                      s->directory);
     else
         fprintf(stderr, "; nothing was written yet\n");
     return GESS_ERR_STOPPED;
 }
 
-/* ---- with --isolate ---- */
+/* ---- with --isolate, and for programs ---- */
 
 /* The command that evaluates the point of an error alone, into text[size]: the last row of crashes.csv if the point is
  * long; empty if that is not there. */
@@ -193,24 +194,31 @@ static void show_eval(const char *model, const char *data, const char *directory
     enum { SHORT = 6 };
     char path[4200];
     size_t used = 0;
+    char *quoted = NULL;
     text[0] = '\0';
+    gess_text_quote(model, &quoted, NULL);
     snprintf(path, sizeof path, "%s/crashes.csv", directory);
     int listed = strstr(err->text, "worker process") != NULL && access(path, F_OK) == 0;
-    if (err->dim > SHORT && !listed) return;
+    if (quoted == NULL || (err->dim > SHORT && !listed)) {
+        gess_text_free(quoted);
+        return;
+    }
     if (err->dim > SHORT) used = (size_t)snprintf(text, size, "tail -n 1 %s | cut -d, -f4-", path);
     for (size_t i = 0; err->dim <= SHORT && i < err->dim && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%.17g", i > 0 ? "," : "echo '", err->point[i]);
     if (used < size)
-        used += (size_t)snprintf(text + used, size - used, "%s | gess eval %s%s%s", err->dim > SHORT ? "" : "'", model,
+        used += (size_t)snprintf(text + used, size - used, "%s | gess eval %s%s%s", err->dim > SHORT ? "" : "'", quoted,
                                  data[0] != '\0' ? " --data " : "", data);
     if (used >= size) text[0] = '\0';
+    gess_text_free(quoted);
 }
 
 int explain_lost(int status, const char *model, const gess_options *options, const char *directory, gess_error *err)
 {
     char isolate[8] = "", data[4096] = "", eval[400] = "", config[4200];
     gess_options_get(options, "isolate", isolate, sizeof isolate, NULL);
-    if (status != GESS_ERR_MODEL || strcmp(isolate, "1") != 0 || err->dim == 0) return status;
+    int program = strncmp(model, "exec:", 5) == 0;
+    if (status != GESS_ERR_MODEL || (!program && strcmp(isolate, "1") != 0) || err->dim == 0) return status;
     gess_options_get(options, "data", data, sizeof data, NULL);
     show_eval(model, data, directory, err, eval, sizeof eval);
     size_t used = strlen(err->text), size = sizeof err->text;

@@ -11,6 +11,17 @@
 
 enum { MAX_RANK_LINES = 1000 };
 
+/* Programs that compute a density say what they have to say on any thread. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_line(const gess_run *run, const char *path, const char *line)
+{
+    FILE *file = gess__folder_stream(run->folder, path, "a");
+    if (file == NULL) return;
+    fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
+    fclose(file);
+}
+
 void gess__run_log(const gess_run *run, const char *format, ...)
 {
     char path[4096], line[2048];
@@ -19,13 +30,14 @@ void gess__run_log(const gess_run *run, const char *format, ...)
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    if (run->on_log != NULL) run->on_log(run->on_log_user, line);
+    if (run->on_log != NULL) {
+        pthread_mutex_lock(&one_at_a_time);
+        run->on_log(run->on_log_user, line);
+        pthread_mutex_unlock(&one_at_a_time);
+    }
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
-    FILE *file = gess__folder_stream(run->folder, path, "a");
-    if (file == NULL) return;
-    fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
-    fclose(file);
+    write_line(run, path, line);
 }
 
 /* What exploration has found so far. */
