@@ -227,7 +227,7 @@ int explain_lost(int status, const char *model, const gess_options *options, con
     char *quoted = NULL;
     snprintf(config, sizeof config, "%s/config.json", directory);
     gess_text_quote(directory, &quoted, NULL);
-    if (access(config, F_OK) == 0 && quoted != NULL)
+    if (access(config, F_OK) == 0 && quoted != NULL && strstr(err->text, "is there again") == NULL)
         snprintf(err->text + used, size - used, "; to continue from the last checkpoint: gess resume %s", quoted);
     gess_text_free(quoted);
     return status;

@@ -158,8 +158,7 @@ static int lost(void *user, unsigned worker, const double **point, gess_error *e
                  s->suspects);
     int status =
         iso->model->ask != NULL
-            ? gess__fail(err, GESS_ERR_MODEL, "the program %s while it was evaluating the point (%s)%s%s", s->cause,
-                         where, chain, several)
+            ? gess__fail(err, GESS_ERR_MODEL, "the program %s, at the point (%s)%s%s", s->cause, where, chain, several)
             : gess__fail(err, GESS_ERR_MODEL, "the density %s while its worker process was evaluating %s(%s)%s%s",
                          s->cause, s->function == GESS__CALL_DERIVE ? "derived quantities at the point " : "the point ",
                          where, chain, several);

@@ -380,7 +380,7 @@ static int lost(void *user, unsigned worker, const double **point, gess_error *e
     if (s == NULL || s->status == GESS_OK) return GESS_OK;
     for (size_t i = 0, used = 0; s->point != NULL && i < e->dim && i < SHOWN && used < sizeof where; i++)
         used += (size_t)snprintf(where + used, sizeof where - used, "%s%.17g", i > 0 ? "," : "", s->point[i]);
-    return gess__fail(err, s->status, "the program `%.100s` %s; the point is (%s%s)", e->command, s->cause, where,
+    return gess__fail(err, s->status, "the program `%.100s` %s, at the point (%s%s)", e->command, s->cause, where,
                       e->dim > SHOWN ? ",…" : "");
 }
 

@@ -43,6 +43,16 @@ struct gess__program {
 /* Announces itself to the keeper before the command begins, so that no moment is left in which nobody would kill it. */
 static const char launcher[] = "echo \"+ $$\" >&3; exec 3>&-; exec /bin/sh -c \"$0\"";
 
+/* Whether a command is a program with its arguments, for which the shell need not stay. */
+static int is_simple(const char *command)
+{
+    static const char *const builtins[] = {"exit", "cd", "eval", "exec", ".", ":"};
+    size_t first = strcspn(command, " \t");
+    for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
+        if (first == strlen(builtins[i]) && strncmp(command, builtins[i], first) == 0) return 0;
+    return strpbrk(command, ";&|(){}`\n#") == NULL && memchr(command, '=', first) == NULL && command[0] != '!';
+}
+
 static size_t name_length(const char *variable)
 {
     return strcspn(variable, "=") + 1;
@@ -84,11 +94,13 @@ static int spawn(gess__program *p, const char *command, const char *const *envir
     posix_spawn_file_actions_t files;
     sigset_t none, all;
     char **variables = make_environment(environment);
-    int status = gess__copy_text(&words, command, err);
+    size_t room = strlen(command) + 6;
+    int status = gess__alloc_bytes(&words, room, 1, "command", err);
     if (status == GESS_OK && variables == NULL) status = gess__fail(err, GESS_ERR_INTERNAL, "out of memory");
     if (status == GESS_OK) {
         char *arguments[] = {name, option, text, words, NULL};
         memcpy(text, launcher, sizeof launcher);
+        snprintf(words, room, "%s%s", is_simple(command) ? "exec " : "", command);
         sigemptyset(&none);
         sigfillset(&all);
         posix_spawnattr_init(&attributes);
@@ -156,17 +168,21 @@ void gess__program_abandon(gess__program *p)
     free(p);
 }
 
+static int has_ended(const gess__program *p)
+{
+    siginfo_t info = {0};
+    int code = waitid(P_PID, (id_t)p->process, &info, WEXITED | WNOHANG | WNOWAIT);
+    return code == 0 ? info.si_pid != 0 : errno != EINTR;
+}
+
 /* If it has ended: ends what it has started, and collects it. */
 static int collect(gess__program *p)
 {
-    siginfo_t info = {0};
     if (p->process == 0) return 1;
-    /* the group is killed while its number cannot be another's */
-    int code = waitid(P_PID, (id_t)p->process, &info, WEXITED | WNOHANG | WNOWAIT);
-    if ((code == 0 && info.si_pid == 0) || (code < 0 && errno == EINTR)) return 0;
-    kill(-p->process, SIGKILL);
+    if (!has_ended(p)) return 0;
+    kill(-p->process, SIGKILL); /* while its number cannot be another's */
     gess__keeper_forget(p->keeper, p->process);
-    p->status_known = code == 0 && waitpid(p->process, &p->wait_status, 0) == p->process;
+    p->status_known = waitpid(p->process, &p->wait_status, 0) == p->process;
     p->process = 0;
     return 1;
 }
@@ -300,7 +316,7 @@ enum gess__process_end gess__program_exchange(gess__program *p, const gess__exch
 {
     GESS_ASSERT(p->process > 0 && x->take != NULL);
     size_t written = 0;
-    int closed = 0;
+    int closed = 0, gone = 0;
     double now = gess__seconds(), limit = x->seconds > 0.0 ? now + x->seconds : 1e300, polled = now;
     write_some(p, x, &written);
     for (;;) {
@@ -308,7 +324,7 @@ enum gess__process_end gess__program_exchange(gess__program *p, const gess__exch
                                  {.fd = p->errors > 0 ? p->errors : -1, .events = POLLIN},
                                  {.fd = written < x->size ? p->in : -1, .events = POLLOUT}};
         double wait = limit - now < POLL_SECONDS ? limit - now : POLL_SECONDS;
-        poll(files, 3, wait > 0.0 ? 1 + (int)(1e3 * wait) : 0);
+        int ready = poll(files, 3, wait > 0.0 ? 1 + (int)(1e3 * wait) : 0);
         if (files[1].revents != 0) read_errors(p);
         enum gess__program_more more = files[0].revents != 0 ? read_some(p, x, &closed) : GESS__PROGRAM_MORE;
         /* an answer to what it has not been given is none */
@@ -317,7 +333,9 @@ enum gess__process_end gess__program_exchange(gess__program *p, const gess__exch
             if (p->errors > 0 && more == GESS__PROGRAM_WRONG) drain_errors(p);
             return more == GESS__PROGRAM_ENOUGH ? GESS__PROCESS_DONE : GESS__PROCESS_WRONG;
         }
-        if (closed) return GESS__PROCESS_DIED;
+        /* what it has started may hold its output open; what it has written comes first */
+        if (closed || (files[0].revents == 0 && gone)) return GESS__PROCESS_DIED;
+        if (ready == 0) gone = has_ended(p);
         if (written < x->size) write_some(p, x, &written);
         now = gess__seconds();
         if (now > limit) return GESS__PROCESS_LATE;
