@@ -156,18 +156,14 @@ static seat *find_seat(exec *e, unsigned worker, gess_error *err)
 
 static int spawn(exec *e, seat *s, gess_error *err)
 {
-    static const char *const single[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"};
-    char worker[32], data[4200], *at = data;
-    const char *variables[8] = {worker};
+    char worker[32], data[4200];
+    const char *variables[4] = {worker};
     size_t used = 1;
     snprintf(worker, sizeof worker, "GESS_WORKER=%u", s->worker);
     if (e->data != NULL && (size_t)snprintf(data, sizeof data, "GESS_MODEL_DATA=%s", e->data) < sizeof data)
-        variables[used++] = at;
-    if (getenv(single[0]) == NULL) { /* one program per thread: theirs would only be in each other's way */
-        variables[used++] = "OMP_NUM_THREADS=1";
-        for (size_t i = 1; i < sizeof single / sizeof *single; i++)
-            if (getenv(single[i]) == NULL) variables[used++] = i == 1 ? "OPENBLAS_NUM_THREADS=1" : "MKL_NUM_THREADS=1";
-    }
+        variables[used++] = data;
+    /* one program per thread: threads of its own would only be in the others' way */
+    if (getenv("OMP_NUM_THREADS") == NULL) variables[used++] = "OMP_NUM_THREADS=1";
     return gess__program_start(&s->program, &e->keeper, e->command, variables, on_heard, s, err);
 }
 
