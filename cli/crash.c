@@ -198,7 +198,8 @@ static void show_eval(const char *model, const char *data, const char *directory
     text[0] = '\0';
     gess_text_quote(model, &quoted, NULL);
     snprintf(path, sizeof path, "%s/crashes.csv", directory);
-    int listed = strstr(err->text, "worker process") != NULL && access(path, F_OK) == 0;
+    int lost = strstr(err->text, "worker process") != NULL || strncmp(model, "exec:", 5) == 0;
+    int listed = lost && access(path, F_OK) == 0;
     if (quoted == NULL || (err->dim > SHORT && !listed)) {
         gess_text_free(quoted);
         return;

@@ -40,10 +40,20 @@ static void put_header(const gess_run *run, FILE *file)
     fputc('\n', file);
 }
 
+/* Without commas, so that cut(1) finds the point. */
+static void put_cause(const char *cause, FILE *file)
+{
+    char text[GESS__EXEC_CAUSE];
+    snprintf(text, sizeof text, "%s", cause);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == ',') *c = ';';
+    gess__csv_put_name(file, text);
+}
+
 static void put_row(const gess_run *run, const gess__loss *loss, FILE *file)
 {
     fprintf(file, "%s,%llu,", outcomes[loss->outcome], (unsigned long long)loss->chain);
-    gess__csv_put_name(file, loss->cause);
+    put_cause(loss->cause, file);
     for (size_t i = 0; i < run->model->dim; i++) {
         char number[GESS__REAL_SIZE] = "";
         if (loss->dim > 0) gess__show_real(number, sizeof number, loss->x[i]);
