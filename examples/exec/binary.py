@@ -11,6 +11,8 @@ DIM = 2
 
 
 def log_density(mu, sigma):
+    if sigma <= 0:
+        return -math.inf
     residuals = sum((value - mu) ** 2 for value in y)
     return -len(y) * math.log(sigma) - 0.5 * residuals / sigma ** 2 - sigma / 10
 

@@ -4,6 +4,7 @@
 y <- c(28.4, 7.9, -2.8, 6.8, -0.6, 0.6, 18.0, 12.2)
 
 log_density <- function(mu, sigma) {
+  if (sigma <= 0) return(-Inf)
   -length(y) * log(sigma) - 0.5 * sum((y - mu)^2) / sigma^2 - sigma / 10 # exponential prior, mean 10
 }
 

@@ -3,8 +3,10 @@
 #   gess sample 'exec:julia model.jl'
 const y = [28.4, 7.9, -2.8, 6.8, -0.6, 0.6, 18.0, 12.2]
 
-# exponential prior, mean 10
-log_density(mu, sigma) = -length(y) * log(sigma) - 0.5 * sum(abs2, y .- mu) / sigma^2 - sigma / 10
+function log_density(mu, sigma)
+    sigma > 0 || return -Inf
+    -length(y) * log(sigma) - 0.5 * sum(abs2, y .- mu) / sigma^2 - sigma / 10 # exponential prior, mean 10
+end
 
 function main()
     readline()                              # gess 1 ?

@@ -8,6 +8,8 @@ y = [28.4, 7.9, -2.8, 6.8, -0.6, 0.6, 18.0, 12.2]
 
 
 def log_density(mu, sigma):
+    if sigma <= 0:
+        return -math.inf
     residuals = sum((value - mu) ** 2 for value in y)
     return -len(y) * math.log(sigma) - 0.5 * residuals / sigma ** 2 - sigma / 10  # exponential prior, mean 10
 

@@ -12,8 +12,10 @@ BEGIN { count = split("28.4 7.9 -2.8 6.8 -0.6 0.6 18.0 12.2", y) }
 
 function log_density(mu, sigma,    i, squares)
 {
+    if (sigma <= 0) return "-inf"
     for (i = 1; i <= count; i++) squares += (y[i] - mu) ^ 2
-    return -count * log(sigma) - 0.5 * squares / sigma ^ 2 - sigma / 10 # exponential prior, mean 10
+    # exponential prior, mean 10
+    return sprintf("%.17g", -count * log(sigma) - 0.5 * squares / sigma ^ 2 - sigma / 10)
 }
 
 NR == 1 {                                # gess 1 ?
@@ -23,6 +25,6 @@ NR == 1 {                                # gess 1 ?
 }
 left == 0 { left = $1; next }            # a batch: its number of points,
 {                                        # then a line per point
-    printf "%.17g\n", log_density($1, $2)
+    print log_density($1, $2)
     if (--left == 0) fflush()
 }'
