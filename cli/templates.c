@@ -1,14 +1,14 @@
 /* The table of the models that `gess new` writes. The build puts the files of examples/new into headers, as arrays that
- * end with a NUL: those of examples/new/c are new_c_…, in new/c.h. */
+ * end with a NUL: those of examples/new/c are new_c_…, in new_c.h. */
 #include "templates.h"
 
-#include "new/c.h"
-#include "new/cxx.h"
-#include "new/data.h"
-#include "new/exec.h"
-#include "new/fortran.h"
-#include "new/python.h"
-#include "new/stan.h"
+#include "new_c.h"
+#include "new_cxx.h"
+#include "new_data.h"
+#include "new_exec.h"
+#include "new_fortran.h"
+#include "new_python.h"
+#include "new_stan.h"
 
 #include <stddef.h>
 
