@@ -62,7 +62,7 @@ void gess__exec_name(const char *command, char *name, size_t size)
     while (found && is_interpreter(name)) found = gess__exec_file(command, ++i, name, size);
     if (!found) snprintf(name, size, "%.*s", (int)strcspn(command, " \t"), command);
     char *slash = strrchr(name, '/');
-    if (slash != NULL && slash[1] != '\0') memmove(name, slash + 1, strlen(slash));
+    if (slash != NULL && slash[1] != '\0') memmove(name, slash + 1, strlen(slash + 1) + 1);
     char *dot = strrchr(name, '.');
     if (dot != NULL && dot != name) *dot = '\0';
 }

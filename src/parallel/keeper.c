@@ -45,7 +45,6 @@ int gess__pipe(int ends[2], gess_error *err)
 
 static int spawn(gess__keeper *k, int input, gess_error *err)
 {
-    extern char **environ;
     char name[] = "sh", option[] = "-c", text[sizeof script];
     char *arguments[] = {name, option, text, NULL};
     posix_spawnattr_t attributes;

@@ -61,7 +61,6 @@ static size_t name_length(const char *variable)
 /* The environment of this process with `more` in it; freed by the caller as one block. */
 static char **make_environment(const char *const *more)
 {
-    extern char **environ;
     size_t count = 0, used = 0;
     for (char **e = environ; *e != NULL; e++) count++;
     for (const char *const *m = more; *m != NULL; m++) count++;
