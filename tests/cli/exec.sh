@@ -114,11 +114,4 @@ expect 0 '' "$gess" sample 'exec:python3 model.py' --config python/config.json -
 for other in trusted again; do
     cmp python/draws.gess $other/draws.gess || fail "$other: other draws"
 done
-
-# several ranks: each starts its own
-if command -v mpirun > /dev/null && [ -e "$(dirname "$gess")/libgess_mpi.so" ]; then
-    mpirun --allow-run-as-root --oversubscribe -n 2 "$gess" sample 'exec:./peer 4 sleep 200' $run --threads 1 -q -o ranks \
-        > ranks.txt 2>&1 || fail "two ranks: $(cat ranks.txt)"
-    cmp text/draws.gess ranks/draws.gess || fail "two ranks: other draws"
-fi
 exit $failed
