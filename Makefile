@@ -6,6 +6,7 @@
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
 #   make valgrind    runs the same tests under valgrind (memcheck), for an hour or more
 #   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
+#   make checksums   stores the checksums of tests/bits anew, if three builds make the same; needs clang
 #   make mutate      changes the method in many small ways and lists the changes that no test notices
 #   make bench       measures speed, as ratios
 #   make results     writes the figures of `gess bench` on this machine into bench/results (long)
@@ -47,7 +48,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate bench peers results install site dist deb format lint clean
+.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
 
 all: build
 
@@ -89,6 +90,11 @@ valgrind:
 
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh
+
+checksums:
+	@$(call CONFIGURE,release,ON)
+	@$(call BUILD,release) --target gess_bits
+	sh tests/bits/store.sh build/tests/gess_bits . build/matrix
 
 mutate:
 	python3 tests/mutation/mutate.py

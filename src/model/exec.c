@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "model/shared_object.h"
 
@@ -197,7 +198,7 @@ static enum gess__process_end greet(const exec *e, seat *s, gess__program_call *
     *text = g.text;
     call->bad = 0;
     if (end == GESS__PROCESS_LATE)
-        snprintf(call->cause, sizeof call->cause, "did not greet within %g s", GREETING_SECONDS);
+        gess__format(call->cause, sizeof call->cause, "did not greet within %g s", GREETING_SECONDS);
     if (end != GESS__PROCESS_WRONG) return end;
     char shown[80];
     gess__program_show(g.text != NULL ? g.text : "", g.length, shown, sizeof shown);
@@ -292,7 +293,7 @@ static enum gess__process_end exchange(exec *e, seat *s, size_t n, const double 
                  r.cause[0] != '\0' ? r.cause : "answered before it had read its points");
     }
     if (end == GESS__PROCESS_LATE)
-        snprintf(call->cause, sizeof call->cause, "did not answer within %g s", call->seconds);
+        gess__format(call->cause, sizeof call->cause, "did not answer within %g s", call->seconds);
     give_up(s, end, call, "");
     if (end == GESS__PROCESS_LATE || end == GESS__PROCESS_DIED) add_progress(&r, call);
     return end;
@@ -375,7 +376,7 @@ static int lost(void *user, unsigned worker, const double **point, gess_error *e
     *point = s != NULL && s->status != GESS_OK ? s->point : NULL;
     if (s == NULL || s->status == GESS_OK) return GESS_OK;
     for (size_t i = 0, used = 0; s->point != NULL && i < e->dim && i < SHOWN && used < sizeof where; i++)
-        used += (size_t)snprintf(where + used, sizeof where - used, "%s%.17g", i > 0 ? "," : "", s->point[i]);
+        used += (size_t)gess__format(where + used, sizeof where - used, "%s%.17g", i > 0 ? "," : "", s->point[i]);
     return gess__fail(err, s->status, "the program `%.100s` %s, at the point (%s%s)", e->command, s->cause, where,
                       e->dim > SHOWN ? ",…" : "");
 }

@@ -1,5 +1,6 @@
 /* Prints the summary as a table, as CSV and as JSON, with the run's cost. summary.c computes it. */
 #include "base/csv.h"
+#include "base/vmath.h"
 #include "diagnose/groups.h"
 #include "report/summary.h"
 
@@ -174,8 +175,8 @@ static double worst_nested(const gess__summary *s, double *single)
     *single = NAN;
     for (size_t i = s->hidden; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        if (isfinite(f->r_hat_nested)) worst = fmax(worst, f->r_hat_nested);
-        if (isfinite(f->r_hat)) *single = fmax(*single, f->r_hat);
+        if (isfinite(f->r_hat_nested)) worst = gess__max(worst, f->r_hat_nested);
+        if (isfinite(f->r_hat)) *single = gess__max(*single, f->r_hat);
     }
     return worst;
 }

@@ -50,7 +50,7 @@ static double worst_nested(const gess__summary *s)
 {
     double worst = NAN;
     for (size_t i = 0; i < s->count; i++)
-        if (isfinite(s->figures[i].r_hat_nested)) worst = fmax(worst, s->figures[i].r_hat_nested);
+        if (isfinite(s->figures[i].r_hat_nested)) worst = gess__max(worst, s->figures[i].r_hat_nested);
     return worst;
 }
 

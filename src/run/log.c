@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -16,9 +17,11 @@ static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static void write_line(const gess_run *run, const char *path, const char *line)
 {
+    char seconds[32];
     FILE *file = gess__folder_stream(run->folder, path, "a");
     if (file == NULL) return;
-    fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
+    gess__format(seconds, sizeof seconds, "%10.3f", gess__seconds() - run->started);
+    fprintf(file, "%s  %s\n", seconds, line);
     fclose(file);
 }
 
@@ -28,7 +31,7 @@ void gess__run_log(const gess_run *run, const char *format, ...)
     if (run->directory == NULL && run->on_log == NULL) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    gess__vformat(line, sizeof line, format, args);
     va_end(args);
     if (run->on_log != NULL) {
         pthread_mutex_lock(&one_at_a_time);
