@@ -16,9 +16,11 @@ static int is_command(const char *model)
     return strncmp(model, "exec:", 5) == 0;
 }
 
+/* As gess_model_open() has it: a slash, and no colon in front of that; or a command. */
 static int is_plugin(const char *model)
 {
-    return is_command(model) || (strchr(model, '/') != NULL && strchr(model, ':') == NULL);
+    const char *slash = strchr(model, '/'), *colon = strchr(model, ':');
+    return is_command(model) || (slash != NULL && (colon == NULL || slash < colon));
 }
 
 /* Whether a path is in the folder of a file, or below, once all links are followed. */

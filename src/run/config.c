@@ -7,6 +7,7 @@
 #include "base/linalg.h"
 #include "base/options.h"
 #include "base/sha256.h"
+#include "base/shell.h"
 #include "model/exec.h"
 #include "run/directory.h"
 #include "run/run.h"
@@ -124,7 +125,7 @@ int gess__config_write(const gess_run *run, gess_error *err)
 
 int gess__config_verify(const char *path, json_t *config, gess_error *err)
 {
-    char checksum[16];
+    char checksum[16], quoted[4096];
     const char *found = json_string_value(json_object_get(config, "checksum"));
     GESS_TRY(config_checksum(config, checksum, err));
     if (found != NULL && strcmp(found, checksum) == 0) return GESS_OK;
@@ -132,7 +133,7 @@ int gess__config_verify(const char *path, json_t *config, gess_error *err)
                       "%s is not as the run wrote it: it was edited or damaged. Restore it to resume this run, or "
                       "start "
                       "another with `gess sample --config %s`",
-                      path, path);
+                      path, gess__shell_quote(path, quoted, sizeof quoted));
 }
 
 int gess__config_differs(json_t *config, char *text, size_t size)

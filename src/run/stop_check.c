@@ -41,7 +41,8 @@ double gess__targets_reached(const gess_run *run)
     const gess_options *o = &run->options;
     double share = s->least_ess / (double)o->target_ess, rhat = s->worst_rhat, limit = o->target_rhat;
     if (isfinite(s->worst_nested_rhat)) {
-        share = gess__min(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
+        double nested = s->worst_nested_rhat; /* it may be below 1 */
+        share = gess__min(share, (limit * limit - 1.0) / gess__max(nested * nested - 1.0, 1e-12));
         limit = 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0);
     }
     return gess__min(share, (limit * limit - 1.0) / gess__max(rhat * rhat - 1.0, 1e-12));
