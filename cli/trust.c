@@ -65,3 +65,13 @@ int check_trust_of_run(const char *model, const char *directory, int trusted, in
     if (stat(file, &about) == 0 && (about.st_uid == geteuid() || about.st_uid == 0)) trusted = 1;
     return check_trust(model, file, trusted, quiet, err);
 }
+
+int check_trust_of_directory(const char *directory, int trusted, gess_error *err)
+{
+    char path[PATH_MAX], model[4096] = "";
+    gess_options *options = NULL;
+    snprintf(path, sizeof path, "%s/config.json", directory);
+    int status = gess_options_read(&options, path, model, sizeof model, err);
+    gess_options_free(options);
+    return status == GESS_OK ? check_trust_of_run(model, directory, trusted, 1, err) : status;
+}

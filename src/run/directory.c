@@ -22,13 +22,18 @@
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
  * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
-static const char *const run_files[] = {"checkpoint",    "checkpoint.old",  "draws.gess",  "warmup.gess",
-                                        "summary.json",  "history.json",    "report.html", "log.txt",
-                                        "nans.csv",      "crash.csv",       "crashes.csv", "journal",
-                                        "evidence.json", "evidence.values", "config.json"};
+static const char *const run_files[] = {"checkpoint",    "checkpoint.old",  "draws.gess",    "warmup.gess",
+                                        "summary.json",  "history.json",    "report.html",   "log.txt",
+                                        "nans.csv",      "crash.csv",       "crashes.csv",   "journal",
+                                        "evidence.json", "evidence.values", "progress.json", "config.json"};
 /* Temporary files and the lock: a folder that holds nothing else is no run directory. */
-static const char *const temporary_files[] = {"checkpoint.tmp",   "config.json.tmp",   "summary.json.tmp",
-                                              "history.json.tmp", "evidence.json.tmp", "lock"};
+static const char *const temporary_files[] = {"checkpoint.tmp",
+                                              "config.json.tmp",
+                                              "summary.json.tmp",
+                                              "history.json.tmp",
+                                              "evidence.json.tmp",
+                                              "progress.json.tmp",
+                                              "lock"};
 enum {
     RUN_FILES = sizeof run_files / sizeof *run_files,
     TEMPORARY_FILES = sizeof temporary_files / sizeof *temporary_files

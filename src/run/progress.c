@@ -40,6 +40,7 @@ int gess__progress_update(gess_run *run, gess_error *err)
     gess__run_set_figures(run, &figures);
     gess__run_name_column(run, m->rule->failed_column, s->slowest, sizeof s->slowest);
     m->updated_at = s->draws;
+    gess__progress_file_note(run, s->draws);
     m->cost = gess__seconds() - before;
     return GESS_OK;
 }

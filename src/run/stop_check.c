@@ -55,6 +55,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     int all = columns == GESS__ALL_COLUMNS;
     GESS_ASSERT(run->stop_rule != NULL && draws > 0);
     gess__stop_figures figures;
+    gess__progress_file_check(run, true);
     double before = gess__seconds();
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
                                    &figures, err));
@@ -71,5 +72,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
                   s->targets_met ? ", targets met"
                   : all          ? ", targets not met"
                                  : " or worse");
+    gess__progress_file_note(run, draws);
+    gess__progress_file_check(run, false);
     return gess__history_check(&run->history, draws, s, err);
 }
