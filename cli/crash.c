@@ -223,7 +223,7 @@ void explain_kill(struct shared *s)
     print_continue(s);
 }
 
-/* ---- with --isolate ---- */
+/* ---- with --isolate, and for programs ---- */
 
 /* The command that evaluates the point of an error alone, into text[size]: the last row of the list of crashes if the
  * point is long and in there; empty if there is no room for it. */
@@ -255,12 +255,14 @@ int explain_lost(int status, const char *model, const gess_options *options, con
 {
     char isolate[8] = "", data[4096] = "", eval[1024] = "", config[4200], list[4200];
     gess_options_get(options, "isolate", isolate, sizeof isolate, NULL);
-    if (status != GESS_ERR_MODEL || strcmp(isolate, "1") != 0 || err->dim == 0) return status;
+    int program = strncmp(model, "exec:", 5) == 0;
+    if (status != GESS_ERR_MODEL || (!program && strcmp(isolate, "1") != 0) || err->dim == 0) return status;
     gess_options_get(options, "data", data, sizeof data, NULL);
     snprintf(config, sizeof config, "%s/config.json", directory);
     snprintf(list, sizeof list, "%s/crashes.csv", directory);
     /* without a list of it there is no run: its directory was removed, or holds the run before it again */
-    int lost = strstr(err->text, "worker process") != NULL, listed = lost && access(list, F_OK) == 0;
+    int lost = strstr(err->text, program ? "the program " : "worker process") != NULL;
+    int listed = lost && access(list, F_OK) == 0;
     show_eval(model, data, listed ? list : NULL, err, eval, sizeof eval);
     add_words(err, "; to see it alone: ", eval);
     if (access(config, F_OK) != 0 || listed != lost) return status;

@@ -16,8 +16,8 @@ int explain_crash(struct shared *shared, int signal, int code);
 /* The child was killed by someone else, by signal 9: says so. */
 void explain_kill(struct shared *shared);
 
-/* Adds to the error of a run with --isolate, whose density ended a worker process, how to see the point alone and how
- * to continue. Returns `status`. */
+/* Adds to the error of a run with --isolate, or of a program (exec:), whose density ended a worker process, how to see
+ * the point alone and how to continue. Returns `status`. */
 int explain_lost(int status, const char *model, const gess_options *options, const char *directory, gess_error *err);
 
 #endif

@@ -277,7 +277,7 @@ def test_options_are_spoken_of_as_keywords():
     words = gess.sample.__doc__
     for name in ("isolate", "on_crash", "eval_timeout", "worker_memory", "evidence", "target_evidence_error", "max_time"):
         assert f"    {name}: " in words
-    assert "with isolate=, what to do" in words and "--isolate" not in words
+    assert "with isolate=, and for programs" in words and "--isolate" not in words
 
 
 def test_messages_and_verdicts_speak_of_keywords(tmp_path):
