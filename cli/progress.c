@@ -68,6 +68,9 @@ static void describe_position(const struct progress *p, const gess_stats *s, cha
         used = snprintf(text, size, "learning: %s evaluations", done);
         if (s->phase_total > 0)
             used += snprintf(text + used, size - (size_t)used, " of %s%s", p->ends_itself ? "at most " : "", total);
+        if (isfinite(s->evals_forecast))
+            used += snprintf(text + used, size - (size_t)used, ", then about %s of sampling",
+                             show_count((uint64_t)s->evals_forecast, done));
     } else {
         used = snprintf(text, size, "sampling: draw %s", done);
         if (s->phase_total > 0)
@@ -99,9 +102,22 @@ static void fit_terminal(char *line)
     }
 }
 
+/* Says once that the time limit is likely to end the run too early. */
+static void warn_of_time(struct progress *p, const gess_stats *s)
+{
+    if (!s->learning_late || p->warned) return;
+    p->warned = 1;
+    fprintf(stderr,
+            "%sgess: at this pace the time limit ends the run while it is learning, before any draw is kept; it could "
+            "be "
+            "resumed\n",
+            p->terminal ? "\r\033[K" : "");
+}
+
 int show_progress(void *user, const gess_stats *s, uint64_t planned)
 {
     struct progress *p = user;
+    warn_of_time(p, s);
     double wait = p->terminal ? 0.1 : 10.0, passed = s->seconds - p->last;
     if (s->iterations == 0 || passed < wait) return 0;
     double updates = (double)(s->updates - p->previous.updates), evals = (double)(s->evals - p->previous.evals);

@@ -9,6 +9,7 @@ struct progress {
     int until_targets;       /* sampling ends when its targets are met */
     char of_target[40];      /* " of 1000", the effective sample size that is wanted; empty: none is */
     int terminal;            /* whether standard error is one: then one line is rewritten, otherwise lines are added */
+    int warned;              /* that the time limit is likely to end the run while it is learning */
     double last;             /* seconds of the run at which a line was shown */
     gess_stats previous;     /* at that moment */
     double evals_per_update; /* since then */

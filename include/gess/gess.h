@@ -347,6 +347,8 @@ typedef struct gess_stats {
     uint64_t evals_checked;   /* beyond `evals`: made to compare the density with itself (gess_run_warning()) */
     uint64_t crashes;         /* option isolate: evaluations that lost their worker process */
     uint64_t crashes_outside; /* of these, points that count as outside (on-crash outside) */
+    double evals_forecast;    /* learning: evaluations that sampling would take as things stand; NaN: not known */
+    int learning_late;        /* learning: at this pace, the option max-time ends the run before sampling begins */
 } gess_stats;
 
 /* Called with draws as they are stored, by one thread at a time, not always the same: a rectangle of consecutive chains

@@ -170,8 +170,8 @@ void gess__warmup_measure_moves(gess__adaptation *a)
         moves > 0 ? (double)(now->independence_accepted - before->independence_accepted) / (double)moves : 0.0;
 }
 
-/* Whether log densities still rise or fall: then the chains have not converged, however good the fit is. If they are all
- * equal, positions tell. */
+/* Whether log densities still rise or fall: then the chains have not converged, however good the fit is. If they are
+ * all equal, positions tell. */
 static int still_moving(const gess__adaptation *a)
 {
     const gess__warmup *u = &a->warmup;
@@ -198,6 +198,18 @@ void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left)
     w->length = w->draws = 0;
     w->stride = 1;
     memset(w->chain_mean, 0, w->chains * sizeof *w->chain_mean);
+}
+
+double gess__warmup_expected_left(const gess__adaptation *a)
+{
+    const gess__warmup *u = &a->warmup;
+    const double trial = 10.0; /* iterations of the shortest one */
+    if (u->over || u->fixed != GESS_AUTO || u->stages == 0) return 0.0;
+    double spent = (double)a->ensemble->tally.evals, chains = (double)a->ensemble->chains.count;
+    double stages = u->stages < MIN_TRIAL_STAGES ? (double)(MIN_TRIAL_STAGES - u->stages) : 0.0;
+    double least = (stages * (double)u->length + trial) * chains * evals_per_update(u);
+    double left = gess__max(least, gess__economy_left(&u->economy, spent));
+    return gess__min(left, gess__max((double)u->max_evals - spent, 0.0));
 }
 
 /* Judges a stage that was a trial. Returns whether it passed. */

@@ -76,11 +76,16 @@ int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void
 /* Goes back from sampling to warm-up, with a window of its own: learning may cost as much as sampling has, `spent`
  * evaluations, or the limit of the first warm-up if that is more, and at most `left`. */
 void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left);
+
 /* Makes the stage under way the last one, and ends it with the iterations that it has had. */
 void gess__warmup_end_early(gess__adaptation *a);
 
 /* Iterations of warm-up: those asked for, or the least that the kernel adapts in. */
 uint64_t gess__warmup_min_iterations(const gess__adaptation *a);
+
+/* Evaluations of a warm-up that ends itself which are still to come, if T gets no better: the shortest possible warm-up
+ * before the first forecast, 0 once it is over or if its length was asked for. */
+double gess__warmup_expected_left(const gess__adaptation *a);
 
 /* Takes the mean log density of the last stage again, after a change of map has changed log densities. */
 void gess__warmup_measure(gess__adaptation *a);

@@ -137,6 +137,7 @@ static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
     run->stats.dim = run->model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;
+    run->stats.evals_forecast = NAN;
     return gess__history_open(&run->history, run->ensemble[0]->target.columns, err);
 }
 

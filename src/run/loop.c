@@ -36,6 +36,7 @@ static int warm_up(gess_run *run, gess_error *err)
         while (!s->adaptation.warmup.over) {
             GESS_TRY(gess__sampler_warm_up(s, &record, err));
             gess__run_log_stage(run, run->current, s);
+            gess__progress_staged(run);
             GESS_TRY(gess__history_stage(&run->history, run->current, s, err));
         }
     }
@@ -147,6 +148,7 @@ static int run_session(gess_run *run, gess_error *err)
     gess__evidence_forget(run);
     run->started = run->sampling_started = gess__seconds();
     run->out_of_time = 0;
+    run->forecast.evals_before = run->stats.evals;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(gess__progress_open(run, err));
     begin_progress_file(run);

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/vmath.h"
+#include "run/log.h"
 #include "run/run.h"
 #include "run/stats.h"
 #include "run/stop_check.h"
@@ -68,7 +69,7 @@ uint64_t gess__progress_expected_draws(const gess_run *run)
     uint64_t at = run->next_check > 0 ? run->next_check : run->checked_draws;
     if (run->next_check == 0 && !s->targets_met) at = gess__targets_check_after(run, at);
     while ((double)at < needed) {
-        uint64_t next = gess__targets_check_after(run, at);
+        uint64_t next = gess__targets_check_towards(run, at, needed);
         if (next <= at || next > UINT64_C(1) << 60) break;
         at = next;
     }
@@ -144,6 +145,34 @@ static void estimate_sampling(gess_run *run)
     if (o->draws == GESS_AUTO && run->stop_rule != NULL) s->seconds_left += seconds_of_checks(run, total);
 }
 
+/* Evaluations of learning that are still to come, of all ensembles; those that have not begun are taken to be like the
+ * present one. */
+static double learning_left(const gess_run *run)
+{
+    const gess__adaptation *a = &run->sampler[run->current]->adaptation;
+    double left = gess__warmup_expected_left(a), waiting = (double)(run->ensembles - run->current - 1);
+    return left > 0.0 ? left + waiting * (left + (double)a->ensemble->tally.evals) : 0.0;
+}
+
+void gess__progress_staged(gess_run *run)
+{
+    gess_stats *s = &run->stats;
+    const gess__warmup *u = &run->sampler[run->current]->adaptation.warmup;
+    double passed = gess__seconds() - run->started, limit = run->options.max_time, left = learning_left(run);
+    gess__run_update_stats(run);
+    s->evals_forecast = u->economy.rate > 0.0 && isfinite(u->economy.forecast) && !u->over
+                            ? u->economy.forecast * (double)run->ensembles
+                            : NAN;
+    double evals = (double)(s->evals - run->forecast.evals_before), pace = evals > 0.0 ? passed / evals : 0.0;
+    int late = limit > 0.0 && passed + left * pace > limit;
+    if (late && !s->learning_late)
+        gess__run_log(run,
+                      "    at this pace --max-time ends the run while it is learning: %.0f evaluations of learning are "
+                      "still expected, at %.3g s each",
+                      left, pace);
+    s->learning_late = late;
+}
+
 static void estimate_learning(gess_run *run)
 {
     gess_stats *s = &run->stats;
@@ -170,6 +199,10 @@ static void estimate_learning(gess_run *run)
 void gess__progress_estimate(gess_run *run)
 {
     run->stats.seconds_left = NAN;
+    if (run->sampling) {
+        run->stats.evals_forecast = NAN;
+        run->stats.learning_late = 0;
+    }
     if (run->sampling)
         estimate_sampling(run);
     else

@@ -33,6 +33,7 @@ int gess__progress_update(gess_run *run, gess_error *err);
  * will have taken when it ends. */
 typedef struct gess__forecast {
     uint64_t evals_learning;
+    uint64_t evals_before; /* of earlier sessions */
     /* measured by gess__progress_checked() */
     double check_seconds;  /* all checks of the stop rule in this session */
     double recent_seconds; /* the same, where a check counts half as much as the one after it */
@@ -44,6 +45,10 @@ void gess__progress_checked(gess_run *run, uint64_t draws, double seconds);
 
 /* Sets phase, phase_done, phase_total and seconds_left of run->stats, from its other fields. */
 void gess__progress_estimate(gess_run *run);
+
+/* After a stage: sets evals_forecast of run->stats, and learning_late if at this pace --max-time will end the run
+ * before sampling begins, which log.txt then says once. Nothing that the run does depends on it. */
+void gess__progress_staged(gess_run *run);
 
 /* The draws per chain at which a run that samples until its targets are met will end: the first check of the stop rule
  * at which ESS, taken to grow like the draws, and R-hat² − 1, taken to fall like their inverse, meet their targets; 0

@@ -23,10 +23,18 @@ uint64_t gess__targets_check_after(const gess_run *run, uint64_t draws)
     return draws < 2 * first / 3 ? first : draws + step;
 }
 
+uint64_t gess__targets_check_towards(const gess_run *run, uint64_t draws, double needed)
+{
+    uint64_t next = gess__targets_check_after(run, draws), min = draws + (draws + 7) / 8;
+    if (!(needed > (double)draws && needed < (double)next)) return next;
+    uint64_t expected = (uint64_t)ceil(needed);
+    return expected > min ? expected : min < next ? min : next;
+}
+
 uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws)
 {
     const gess_stats *s = &run->stats;
-    uint64_t next = gess__targets_check_after(run, draws);
+    uint64_t next = gess__targets_check_towards(run, draws, (double)draws / gess__targets_reached(run));
     double evals_per_draw = draws > 0 ? (double)s->evals_sampling / (double)draws
                                       : (double)(run->options.chains * run->options.thin) *
                                             (s->updates > 0 ? (double)s->evals / (double)s->updates : 1.0);

@@ -13,9 +13,13 @@ typedef enum gess__check_columns {
 /* Draws per chain of the check after one at `draws`, if --max-evals allows it. */
 uint64_t gess__targets_check_after(const gess_run *run, uint64_t draws);
 
-/* Draws per chain at which to check next, given that the last check was at `draws` (0: there was none). It is half as
- * many draws again, or as many as --max-evals still allows; 0 if it allows none. It depends on counts of evaluations
- * only, never on time. */
+/* The same if `needed` draws should meet the targets: there if that is sooner, but after an eighth more draws at least.
+ */
+uint64_t gess__targets_check_towards(const gess_run *run, uint64_t draws, double needed);
+
+/* Draws per chain at which to check next, given that the last check was at `draws` (0: there was none), by the figures
+ * of that check; at most as many as --max-evals still allows; 0 if it allows none. It depends on counts of evaluations
+ * and on draws, never on time. */
 uint64_t gess__targets_next_check(const gess_run *run, uint64_t draws);
 
 /* The share of the targets that the last check found reached: ESS and 1 / (R-hat² − 1) grow in proportion to the draws.

@@ -515,12 +515,12 @@ static void not_judged(void **state)
     set_options(&t, &o);
     o.chains = 64;
     o.warmup = o.draws = GESS_AUTO;
-    o.target_ess = 500;
+    o.target_ess = 1000; /* with less, too few effective draws in the tails may be left for the verdict */
     assert_int_equal(gess_run_new(&run, &model, &o, directory, &err), GESS_OK);
     assert_int_equal(gess_run_go(run, &err), GESS_OK);
     gess_run_stats(run, &stats, sizeof stats, NULL);
     gess_run_free(run);
-    assert_true(stats.targets_met && stats.least_ess >= 500.0 && stats.worst_rhat <= 1.05);
+    assert_true(stats.targets_met && stats.least_ess >= 1000.0 && stats.worst_rhat <= 1.05);
     assert_true(isnan(stats.worst_nested_rhat) ? stats.worst_rhat <= 1.01 : stats.worst_nested_rhat <= 1.01);
 
     assert_int_equal(gess__summarise_run(&s, directory, (gess__summary_settings){.threads = 1}, &err), GESS_OK);
