@@ -74,7 +74,13 @@ int gess__economy_forecast(gess__economy *e, const gess__stage_cost *s)
     e->forecast = cost(e, e->rate, s->per_update);
     note_trend(e, s);
     double saved = before > 0.0 ? e->forecast * (e->rate / before - 1.0) : 0.0;
-    return saving(e->forecast, e->rate) < worth(e) * s->spent && saved < e->next;
+    return !e->unsure && saving(e->forecast, e->rate) < worth(e) * s->spent && saved < e->next;
+}
+
+double gess__economy_left(const gess__economy *e, double spent)
+{
+    if (!(e->rate > 0.0) || !(e->forecast < INFINITY)) return 0.0;
+    return gess__max(saving(e->forecast, e->rate) / worth(e) - spent, 0.0);
 }
 
 int gess__economy_disappoints(const gess__economy *e, double learning, double sampling, double share)

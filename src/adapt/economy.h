@@ -31,6 +31,7 @@ typedef struct gess__economy {
     double updates;         /* of this ensemble, if draws per chain were asked for; 0: they were not */
     double rate;            /* effective draws per evaluation forecast for the present T; 0: T is not ready */
     double rate_before;     /* the same a stage before */
+    int unsure;             /* the present T is so new that the chains have not been where it leads: it is not tried */
     double forecast;        /* evaluations that sampling would take */
     double next;            /* evaluations that the next stage would take */
     double mark, mark_rate; /* evaluations and rate when the trend was looked at last */
@@ -58,6 +59,10 @@ typedef struct gess__stage_cost {
 
 /* After a stage, with `rate` set: the forecast, and whether T should be tried. */
 int gess__economy_forecast(gess__economy *economy, const gess__stage_cost *stage);
+
+/* Evaluations of learning that are still to come if T gets no better, after `spent` of them; 0 before there is a
+ * forecast. */
+double gess__economy_left(const gess__economy *economy, double spent);
 
 /* Iterations of a trial: several autocorrelation times, and enough rows of the window. */
 uint64_t gess__trial_length(const gess__economy *economy, const gess__window *window, double per_update);

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newton steps; quick steps between two of them; attempts to find the lengths of directions. */
-enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14 };
+/* Newton steps; quick steps between two of them; attempts to find the lengths of directions; chains to start from. */
+enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14, MAX_STARTS = 3 };
 
 /* A search takes at most one in SHARE evaluations of warm-up. */
 enum { SHARE = 5 };
@@ -253,14 +253,27 @@ static void begin_at(gess__laplace *s, const double *point, double value, const 
     begin_round(s, ALONG);
 }
 
-/* Starts at the highest chain, with directions that are as long as chains differ in each coordinate. */
-static void begin(gess__laplace *s)
+/* The chain that is higher than all but `rank` others. */
+static size_t chain_of_rank(const gess__chains *c, size_t rank)
+{
+    size_t best = 0;
+    for (size_t i = 0; i < c->count; i++) {
+        size_t above = 0;
+        for (size_t k = 0; k < c->count; k++)
+            above += c->value[k] > c->value[i] || (c->value[k] == c->value[i] && k < i);
+        if (above == rank) best = i;
+    }
+    return best;
+}
+
+/* Starts at the highest chain, or at the highest that no search has started from, with directions that are as long as
+ * chains differ in each coordinate. */
+static void begin(gess__laplace *s, uint32_t start)
 {
     const gess__chains *c = &s->ensemble->chains;
-    size_t dim = c->dim, best = 0;
+    uint64_t evals = start > 0 ? s->at.evals : 0;
+    size_t dim = c->dim, best = chain_of_rank(c, start);
     double count = (double)c->count;
-    for (size_t i = 1; i < c->count; i++)
-        if (c->value[i] > c->value[best]) best = i;
     for (size_t k = 0; k < dim; k++) {
         double mean = 0.0, square = 0.0;
         for (size_t i = 0; i < c->count; i++) mean += c->x[i * dim + k] / count;
@@ -269,6 +282,8 @@ static void begin(gess__laplace *s)
         s->step[k] = sd > 0.0 ? 0.3 * sd : 1e-3 * gess__max(1.0, fabs(mean));
     }
     begin_at(s, c->x + best * dim, c->value[best], s->step, NULL);
+    s->at.start = start;
+    s->at.evals = evals;
 }
 
 /* Gives directions the length at which the log density falls by about a half, on average of both ways; returns how many
@@ -384,6 +399,8 @@ static int conclude(gess__laplace *s, int *found)
     case ACROSS:
         stepped = newton(s, &gain, &ratio);
         *found = stepped && gain < MAX_GAIN && ratio < MAX_RATIO;
+        /* between a typical point and the mode there are D / 2 nats: this search is further from any than it began */
+        s->at.lost = s->at.steps > 0 && ratio == INFINITY && gain > 0.5 * (double)dim;
         if (*found) set_approx(s);
         begin_round(s, STEP);
         return stepped && !*found;
@@ -403,11 +420,16 @@ static int conclude(gess__laplace *s, int *found)
 
 static int search(gess__laplace *s, uint64_t max_evals, int *found, gess_error *err)
 {
+    int more;
     do {
         if (s->at.evals + round_cost(s) > max_evals) return GESS_OK;
         GESS_TRY(run_round(s, err));
         GESS_TRY(report_progress(s, err));
-    } while (conclude(s, found));
+        more = conclude(s, found);
+        if (!more || !s->at.lost) continue;
+        more = s->at.start + 1 < MAX_STARTS && s->at.start + 1 < s->ensemble->chains.count;
+        if (more) begin(s, s->at.start + 1); /* the last one went up a ridge, or into the neck of a funnel */
+    } while (more);
     return GESS_OK;
 }
 
@@ -461,7 +483,7 @@ int gess__laplace_search(gess__learning *l, const gess__record *record, gess_err
     if (s == NULL || l->adaptation->warmup.stages > 0 || !gess__laplace_affordable(l)) return GESS_OK;
     s->ensemble = l->ensemble;
     s->record = record;
-    if (!state->laplace_stopped) begin(s);
+    if (!state->laplace_stopped) begin(s, 0);
     state->laplace_stopped = !again;
     int status = search(s, budget(l), &found, &error);
     if (status != GESS_OK && status != GESS_ERR_MODEL) {

@@ -12,6 +12,7 @@ enum { GESS__LAPLACE_LENGTHS = 12, GESS__LAPLACE_COMPARED = 4000, GESS__LAPLACE_
  */
 typedef struct gess__laplace_progress {
     uint32_t kind, steps, scalings, quick; /* kind of round; quick: quick steps since the last Newton step */
+    uint32_t start, lost;                  /* searches before this one; this one leads away from any mode */
     double expected;                       /* gain of the quick step that is being taken; 0: it is a Newton step */
     uint64_t evals;
     double value;                       /* at the top */

@@ -84,6 +84,15 @@ static int hardly_moved(const gess__learning *l)
     return evals * gess__max(s->ellipse, s->independence) < min_draws;
 }
 
+/* Whether T with a learned map has become much better in the last stage. A map is learned from where the chains are,
+ * and opens the way to where they are not yet, such as the necks of funnels: as long as it improves, they have not
+ * arrived. */
+static int rises(const gess__economy *e)
+{
+    const double rise = 1.3;
+    return e->rate > rise * e->rate_before;
+}
+
 /* Starts the next fit from the ν that the data gave, not from the one that was capped for independence moves. */
 static void restore_nu(gess__learning *l)
 {
@@ -108,7 +117,9 @@ int gess__learning_assess(gess__learning *l)
         gess__map_search_run(l, &pool, &report);
     else
         gess__move_mix_choose(l);
-    l->adaptation->warmup.economy.rate = l->state.searches > 0 ? l->state.rate : 0.0;
+    gess__economy *economy = &l->adaptation->warmup.economy;
+    economy->rate = l->state.searches > 0 ? l->state.rate : 0.0;
+    economy->unsure = l->state.layers > 0 && (l->state.unconfirmed || rises(economy));
     int more = l->state.searches == 0 || l->state.improving, noisy = is_noisy(l, &pool, &report);
     return (noisy && !l->state.by_laplace) || more || hardly_moved(l);
 }

@@ -24,6 +24,7 @@ typedef struct gess__learning_state {
     uint64_t searches, searched_at; /* how many; evaluations at the last, without those of the Laplace search */
     int improving;                  /* the last search helped, so there will be another */
     unsigned futile;                /* searches in a row that did not help */
+    int unconfirmed;                /* the last one helped so much that the chains have not seen where it leads */
     unsigned skip, skips;           /* refits before the next search: still to come, and in total */
     unsigned layers, layer[GESS__MAX_LAYERS]; /* of the map: how many, and their rows in layers.def */
     double map_gain, mixture_gain;            /* found by the last one, in nats per draw */

@@ -91,7 +91,8 @@ int gess__map_search_due(const gess__learning *l)
     if (points < (min > MIN_POINTS ? min : MIN_POINTS)) return 0;
     /* while the ensemble travels, it leaves behind what is learned from it */
     uint64_t last = s->searched_at, now = l->ensemble->tally.evals - s->laplace_evals;
-    return s->searches == 0 || now >= (l->adaptation->warmup.moved ? last + last / 2 : last + last / 5);
+    return s->searches == 0 || s->unconfirmed ||
+           now >= (l->adaptation->warmup.moved ? last + last / 2 : last + last / 5);
 }
 
 /* ---- adopting a map or a mixture ---- */
@@ -352,7 +353,8 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
     double draws_before = s->independence_before, gain = s->map_gain + s->mixture_gain;
     s->independence_before = s->independence;
     /* a much worse T confined the chains, so the draws made with it do not represent the target */
-    if (gain > gain_before + NEW_WINDOW_GAIN) l->adaptation->warmup.moved = 1;
+    s->unconfirmed = gain > gain_before + NEW_WINDOW_GAIN;
+    if (s->unconfirmed) l->adaptation->warmup.moved = 1;
     int better = s->searches < 3 || gain > gain_before + SEARCH_AGAIN_GAIN ||
                  s->independence_before > SEARCH_AGAIN_FACTOR * draws_before;
     /* if sampling will take long, one search that finds nothing does not mean that there is nothing to find */

@@ -176,6 +176,7 @@ static void learn(gess__learner *l, size_t n, const double *points, gess__layer 
     if (!gess__scale_find_drivers(&search, l, n, m)) return;
     for (size_t p = 1; p < l->dim; p++)
         if (gess__scale_fit_step(&search, p, &steps[layer->count]) > 0.0) layer->count++;
+    gess__scale_agree(&search, layer->count, steps);
 }
 
 const gess__layer_type gess__layer_scale = {
@@ -192,3 +193,18 @@ const gess__layer_type gess__layer_scale = {
     .learn = learn,
     .learn_bytes = learn_bytes,
 };
+
+size_t gess__scale_driver(const gess__learned *map, double uniform)
+{
+    const gess__layer *layer = map->layers;
+    const gess__layer *end = layer + map->count;
+    while (layer < end && layer->type != &gess__layer_scale) layer++;
+    size_t count = 0;
+    for (size_t p = 0; layer < end && p < layer->count; p++) count += gess__scale_steps(layer)[p].scales > 0;
+    size_t left = (size_t)(uniform * (double)count);
+    for (size_t p = 0; count > 0; p++) {
+        const gess__scale_step *s = &gess__scale_steps(layer)[p];
+        if (s->scales > 0 && left-- == 0) return s->scale_from[0];
+    }
+    return map->dim;
+}

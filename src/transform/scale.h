@@ -2,7 +2,7 @@
 #ifndef GESS_TRANSFORM_SCALE_H
 #define GESS_TRANSFORM_SCALE_H
 
-#include "transform/layer.h"
+#include "transform/learned_map.h"
 
 enum { GESS__MAX_DRIVERS = 3 };
 
@@ -32,5 +32,10 @@ static inline gess__scale_step *gess__scale_steps(const gess__layer *layer)
 {
     return layer->part[0];
 }
+
+/* A coordinate that the log scale of another one depends on in the map's first scale layer: the driver of a step chosen
+ * by `uniform`, on [0, 1), so that each is chosen as often as there are coordinates that depend on it. The map's
+ * dimension if there is none. */
+size_t gess__scale_driver(const gess__learned *map, double uniform);
 
 #endif

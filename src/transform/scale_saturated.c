@@ -17,9 +17,6 @@
 #include "base/tiles.h"
 #include "transform/regression.h"
 
-/* Nats per point, held out, that integer factors may lose. */
-#define MAX_INTEGER_LOSS 0.01
-
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* The learner's vectors; PULLS has one per driver of the mean. */
@@ -140,12 +137,12 @@ static double refit(saturation *f, size_t begin, size_t end, double *v, size_t m
 }
 
 /* Fits with the best bounds of a grid, then of those near it. Returns the loss. */
-static double fit(saturation *f, size_t begin, size_t end, double *v, size_t m)
+static double fit(saturation *f, bool floor_only, size_t begin, size_t end, double *v, size_t m)
 {
     static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
     bounds best = {.loss = INFINITY};
-    try_bounds(f, 0.0, 0.0, begin, end, v, m, &best);
-    for (size_t i = 0; i < COUNT(caps); i++) try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
+    if (!floor_only) try_bounds(f, 0.0, 0.0, begin, end, v, m, &best);
+    for (size_t i = 0; !floor_only && i < COUNT(caps); i++) try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
     for (size_t i = 0; i < COUNT(floors); i++) try_bounds(f, 0.0, floors[i], begin, end, v, m, &best);
     f->cap = best.cap;
     f->floor = best.floor;
@@ -217,17 +214,21 @@ static saturation integer_mean(const gess__learner *l, size_t m, const saturatio
 
 /* ---- the step ---- */
 
-/* Chooses κ, with the sign of the linear slope, by the loss of the free mean on all points. */
-static void choose_slope(saturation *f, double sd, double linear_slope, size_t m, double *v)
+/* Chooses κ, unless the search says it, with the sign of the linear slope, by the loss of the free mean on all points.
+ * Returns how many nats per point 2 is better than 1. */
+static double choose_slope(const gess__scale_search *s, saturation *f, double sd, double linear_slope, double *v)
 {
-    double sign = linear_slope < 0.0 ? -1.0 : 1.0, *inverses = v + INVERSES * m;
-    set_slope(f, sign * sd, m, inverses);
-    double one = fit(f, 0, m, v, m);
+    double sign = linear_slope < 0.0 ? -sd : sd, *inverses = v + INVERSES * s->m;
+    set_slope(f, (s->kappa == 2 ? 2.0 : 1.0) * sign, s->m, inverses);
+    double one = fit(f, s->floor_only, 0, s->m, v, s->m);
+    if (s->kappa != 0) return 0.0;
     saturation first = *f;
-    set_slope(f, 2.0 * sign * sd, m, inverses);
-    if (fit(f, 0, m, v, m) < one) return;
+    set_slope(f, 2.0 * sign, s->m, inverses);
+    double two = fit(f, s->floor_only, 0, s->m, v, s->m);
+    if (two < one) return one - two;
     *f = first;
-    set_slope(f, sign * sd, m, inverses);
+    set_slope(f, sign, s->m, inverses);
+    return one - two;
 }
 
 static void write_free_mean(const gess__learner *l, const saturation *f, gess__scale_step *step)
@@ -258,14 +259,15 @@ double gess__scale_fit_saturated(gess__scale_search *s, const gess__scale_step *
     double *v = l->vectors;
     uint32_t driver = linear->scale_from[0];
     saturation loose = free_mean(l, m, linear, v);
-    choose_slope(&loose, l->sd[driver], linear->scale[0], m, v);
+    double better = choose_slope(s, &loose, l->sd[driver], linear->scale[0], v);
+    if (driver == s->hub) s->votes += better;
     *step = (gess__scale_step){.at = linear->at, .means = linear->means};
     memcpy(step->mean_from, linear->mean_from, sizeof step->mean_from);
     double loss = held_out(loose, v, m);
     saturation integer = integer_mean(l, m, &loose, linear, step, v);
-    (void)fit(&integer, 0, m, v, m);
+    (void)fit(&integer, false, 0, m, v, m);
     double integer_loss = held_out(integer, v, m);
-    if (integer_loss < loss + MAX_INTEGER_LOSS) {
+    if (integer_loss < loss + s->max_loss) {
         write_rest(l, &integer, driver, step);
         return integer_loss;
     }

@@ -28,10 +28,16 @@ typedef struct gess__scale_search {
     uint32_t *order;        /* of all coordinates, parents first; dim */
     size_t hub;             /* see gess__scale_find_drivers(); dim: none */
     double hub_slope;       /* of the log variances that it drives, summed */
-    double *correlations;   /* scratch; dim */
-    double *ties;           /* number of coordinates that i is tied to, given all the others; dim */
-    uint32_t *stack;        /* scratch; dim */
-    unsigned char *marks;   /* scratch; 2 × dim */
+    double votes;           /* nats per point by which its saturating steps prefer κ = 2 to 1, summed */
+    /* how to fit a saturating step */
+    int kappa;       /* 0: the better one of 1 and 2 */
+    bool floor_only; /* with a floor, and a free mean */
+    double max_loss; /* nats per point, held out, that integer factors may lose */
+    /* scratch */
+    double *correlations; /* dim */
+    double *ties;         /* number of coordinates that i is tied to, given all the others; dim */
+    uint32_t *stack;      /* dim */
+    unsigned char *marks; /* 2 × dim */
 } gess__scale_search;
 
 /* Bytes of the learner's scratch that the arrays above take. */
@@ -51,6 +57,12 @@ bool gess__scale_is_parent(const gess__scale_search *search, uint32_t i, size_t 
 /* Finds the best step for coordinate order[p]. Returns its gain in nats per point over a linear mean and one variance,
  * on points that it was not fitted to; 0 if no step is worth it, and then *step means nothing. */
 double gess__scale_fit_step(gess__scale_search *search, size_t p, gess__scale_step *step);
+
+/* Makes the steps that the hub drives agree, `count` of them as gess__scale_fit_step() has found them. The hub is one
+ * scale, so κ is the same for all of them. If most are siblings, with integer factors of the same coordinate or of
+ * none, then all that can be are; the others belong to a level above, and their spread has a floor. One step that does
+ * not follow the scale to 0, or follows it where it should not, keeps the chains out of the neck. */
+void gess__scale_agree(gess__scale_search *search, size_t count, gess__scale_step *steps);
 
 /* Fits a saturating step for the coordinate of `linear`, with the first driver of its spread and the drivers of its
  * mean. Returns minus its held-out log-likelihood per point, as gess__spread_loss() has it. */

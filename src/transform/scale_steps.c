@@ -14,6 +14,7 @@
 /* In nats per point, held out. */
 #define MIN_GAIN 0.02
 #define MAX_SATURATION_LOSS 0.01 /* saturation may lose this much: it is likelier to be right far out */
+#define MAX_INTEGER_LOSS 0.01    /* integer factors may lose this much, for the same reason */
 #define MAX_SIBLING_LOSS 0.003   /* the hub as driver may lose this much */
 
 /* A sibling must show its hub: the largest cap or floor. */
@@ -214,6 +215,9 @@ static double plain_step(gess__scale_search *s, size_t p, gess__scale_step *step
 
 double gess__scale_fit_step(gess__scale_search *s, size_t p, gess__scale_step *step)
 {
+    s->kappa = 0;
+    s->floor_only = false;
+    s->max_loss = MAX_INTEGER_LOSS;
     double plain_loss = 0.0, best, gain;
     size_t hub = s->hub, dim = s->learner->dim;
     gess__scale_step spread_only = {0}, other;
@@ -235,4 +239,64 @@ double gess__scale_fit_step(gess__scale_search *s, size_t p, gess__scale_step *s
     if (!(gain > best - MAX_SIBLING_LOSS) || !(gess__max(other.cap, other.floor) < MAX_CAP)) return best;
     *step = other;
     return gess__max(gain, DBL_MIN);
+}
+
+/* ---- agreement ---- */
+
+/* What the mean follows, of a step with integer factors: 1 + a coordinate, 0 for none, -1 for several. */
+static int64_t leader(const gess__scale_step *step)
+{
+    int64_t found = 0;
+    for (size_t j = 0; j < step->means; j++)
+        if (step->mean[j] != 0.0) found = found == 0 ? 1 + (int64_t)step->mean_from[j] : -1;
+    return found;
+}
+
+static bool is_integer(const gess__scale_step *step)
+{
+    bool integer = step->saturated;
+    for (size_t j = 0; j < step->means; j++) integer = integer && step->mean[j] == rint(step->mean[j]);
+    return integer;
+}
+
+static bool is_driven(const gess__scale_search *s, const gess__scale_step *step)
+{
+    return step->scales > 0 && step->scale_from[0] == s->hub;
+}
+
+/* The leader of more than half of the driven steps, among those that look like siblings already; -1: there is none. */
+static int64_t common_leader(const gess__scale_search *s, size_t count, const gess__scale_step *steps)
+{
+    size_t driven = 0;
+    for (size_t k = 0; k < count; k++) driven += is_driven(s, &steps[k]);
+    for (size_t k = 0; k < count; k++) {
+        size_t same = 0;
+        for (size_t i = 0; i < count; i++)
+            same += is_driven(s, &steps[i]) && is_integer(&steps[i]) && !(steps[i].floor > 0.0) &&
+                    leader(&steps[i]) == leader(&steps[k]);
+        if (2 * same > driven) return leader(&steps[k]);
+    }
+    return -1;
+}
+
+void gess__scale_agree(gess__scale_search *s, size_t count, gess__scale_step *steps)
+{
+    int64_t common = s->hub < s->learner->dim ? common_leader(s, count, steps) : -1;
+    if (common < 0) return;
+    s->kappa = s->votes > 0.0 ? 2 : 1;
+    for (size_t k = 0; k < count; k++) {
+        gess__scale_step *step = &steps[k], other;
+        if (!is_driven(s, step)) continue;
+        s->floor_only = false;
+        s->max_loss = INFINITY;
+        (void)gess__scale_fit_saturated(s, step, &other);
+        if (leader(&other) == common && !(other.floor > 0.0)) {
+            *step = other;
+        } else if (!step->saturated || !(step->floor > 0.0)) {
+            s->floor_only = true;
+            s->max_loss = -INFINITY;
+            (void)gess__scale_fit_saturated(s, step, &other);
+            *step = other;
+        }
+    }
 }

@@ -66,11 +66,11 @@ in_use()
 map='map (scale|skew)'
 components='components ([2-9]|1[0-6]) '
 moves='independence moves [1-9]'
-# auto MODEL MAX_WARMUP_EVALS PATTERN...: equal bytes, and the patterns of what must be in use
+# auto MODEL SEED PATTERN...: equal bytes, and the patterns of what must be in use
 auto()
 {
     model=$1
-    options="--chains 24 --max-warmup-evals $2 --draws 40 --seed 3 --quiet"
+    options="--chains 24 --max-warmup-evals 20000 --draws 100 --seed $2 --quiet"
     shift 2
     for how in '1 1' '1 0' '2 5' '2 0' '8 1' '8 8'; do
         "$gess" sample "$model" $options --threads "${how% *}" --block "${how#* }" -o run
@@ -80,9 +80,9 @@ auto()
     "$gess" sample "$model" $options --seed 4 -o run
     other "$model, auto"
 }
-auto funnel 20000 "$map" "$moves"
-auto eight-schools 20000 "$map"
-auto mixture 20000 "$components" "$moves"
+auto funnel 2 "$map" "$moves"
+auto eight-schools 6 "$map"
+auto mixture 6 "$components" "$moves"
 # annealing: of a box with four modes, which `auto` anneals by itself, and of far modes; some runs speculate
 # annealed MODEL OPTION...
 annealed()

@@ -70,6 +70,21 @@ static void stagnation(void **unused)
     assert_false(e.stagnant);
 }
 
+/* A T that is too new is not tried, whatever it promises; and how much learning is left, if nothing gets better. */
+static void unsure_and_left(void **unused)
+{
+    gess__economy e = economy_of("auto");
+    (void)unused;
+    assert_true(gess__economy_left(&e, 1000.0) == 0.0); /* before a forecast */
+    e.unsure = 1;
+    assert_false(forecast(&e, 0.9, 40000.0, 100.0));
+    e.unsure = 0;
+    assert_true(forecast(&e, 0.9, 40000.0, 100.0));
+    assert_false(forecast(&e, 0.5, 2000.0, 100.0)); /* a better T can save 1000 of 2000 evaluations */
+    assert_true(gess__economy_left(&e, 2000.0) == 2000.0);
+    assert_true(gess__economy_left(&e, 5000.0) == 0.0);
+}
+
 /* Normal draws: `shared` of the variance is a constant of each chain, and each coordinate drifts by `drift` over the
  * trial. */
 static void fill(gess__window *w, unsigned seed, double shared, double drift)
@@ -164,8 +179,8 @@ static void disappointments(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forecasts), cmocka_unit_test(stagnation),      cmocka_unit_test(trials),
-        cmocka_unit_test(lengths),   cmocka_unit_test(disappointments),
+        cmocka_unit_test(forecasts), cmocka_unit_test(stagnation), cmocka_unit_test(unsure_and_left),
+        cmocka_unit_test(trials),    cmocka_unit_test(lengths),    cmocka_unit_test(disappointments),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-enum { DIM = 6, CHAINS = 12 };
+enum { DIM = 6, CHAINS = 12, MIN_FOUND = 12 };
 
 /* Counts the evaluations of a density, and makes it stop the run or fail. */
 typedef struct counted {
@@ -65,6 +65,22 @@ static int funnel(void *user, unsigned worker, size_t n, size_t dim, const doubl
     for (size_t p = 0; p < n; p++, x += dim) {
         out[p] = -x[0] * x[0] / 18.0 - 0.5 * (double)(dim - 1) * x[0];
         for (size_t i = 1; i < dim; i++) out[p] -= 0.5 * x[i] * x[i] * exp(-x[0]);
+    }
+    return 0;
+}
+
+/* A hierarchy: a mode where the scale e^x0 is about 2, and a neck at x0 → −∞ in which the density rises without bound.
+ */
+static int hierarchy(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    (void)worker;
+    note(user, n);
+    for (size_t p = 0; p < n; p++, x += dim) {
+        out[p] = 0.0;
+        for (size_t i = 1; i < dim; i++) {
+            double data = (i % 2 == 0 ? 2.2 : -2.2) + 0.05 * (double)i;
+            out[p] -= x[0] + 0.5 * x[i] * x[i] * exp(-2.0 * x[0]) + 0.5 * (x[i] - data) * (x[i] - data);
+        }
     }
     return 0;
 }
@@ -251,6 +267,24 @@ static void without(void **state)
     release(r);
 }
 
+/* A search that ends up in the neck of a hierarchy is given up, and another one starts from another chain. */
+static void beside_a_neck(void **state)
+{
+    (void)state;
+    int found = 0;
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        run *r = start(hierarchy, 1);
+        gess_error err = {0};
+        gess__sampler_free(r->s);
+        r->options.seed = seed;
+        assert_int_equal(gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
+        assert_int_equal(stage(r), GESS_OK);
+        found += learning_of(r)->state.laplace_found;
+        release(r);
+    }
+    assert_true(found >= MIN_FOUND); /* 13; 9 with one search per run */
+}
+
 /* There is no search if it would take too large a share of warm-up. */
 static void too_dear(void **state)
 {
@@ -269,6 +303,7 @@ static void too_dear(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(of_a_quadratic), cmocka_unit_test(stopped),
-                                       cmocka_unit_test(saved), cmocka_unit_test(without), cmocka_unit_test(too_dear)};
+                                       cmocka_unit_test(saved),          cmocka_unit_test(without),
+                                       cmocka_unit_test(beside_a_neck),  cmocka_unit_test(too_dear)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

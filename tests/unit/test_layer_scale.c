@@ -194,6 +194,43 @@ static void finds_what_saturates(void **state)
     free(scratch);
 }
 
+/* What one scale drives agrees: a coordinate whose mean happens to follow the scale a little, as it does in draws of
+ * chains that have not gone far, still follows the scale to 0 like its siblings; and a coordinate of the level above,
+ * to whose variance the scale adds, keeps a spread of its own. */
+static void siblings_agree(void **state)
+{
+    (void)state;
+    enum { DIM = 9, N = 12000, ODD = 5, ABOVE = 8 };
+    double *x = doubles((size_t)N * DIM);
+    gess__learned *map = new_map(DIM);
+    normals(24, (size_t)N * DIM, x);
+    for (size_t j = 0; j < N; j++) {
+        double *p = x + j * DIM, tau2;
+        p[0] *= 3.0;
+        p[1] *= 0.5;
+        tau2 = exp(2.0 * p[1]);
+        for (size_t i = 2; i < ABOVE; i++) p[i] *= sqrt(tau2 / (1.0 + 0.3 * tau2));
+        p[ODD] += 0.4 * p[1] - 0.3;
+        p[ABOVE] *= sqrt(0.1 + tau2);
+    }
+    assert_int_equal(learn(map, DIM, N, x, SCALE), 1);
+    for (uint32_t i = 2; i < DIM; i++) {
+        const gess__scale_step *s = step_of(map, i);
+        assert_non_null(s);
+        assert_int_equal(s->saturated, 1);
+        assert_int_equal(s->scale_from[0], 1);
+        assert_true(fabs(s->scale[0] - 2.0) < 1e-12);
+        for (uint32_t k = 0; k < s->means && i < ABOVE; k++) assert_true(s->mean[k] == 0.0);
+        assert_true(i == ABOVE || (s->floor == 0.0 && s->shift == 0.0));
+    }
+    for (int i = 0; i < 100; i++) assert_int_equal(gess__scale_driver(map, i / 100.0), 1);
+    gess__learned_free(map);
+    map = new_map(DIM);
+    assert_int_equal(gess__scale_driver(map, 0.5), DIM); /* no map */
+    gess__learned_free(map);
+    free(x);
+}
+
 /* A quadratic mean is not mistaken for a spread the other way round. */
 static void finds_a_banana(void **state)
 {
@@ -222,7 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_by_hand),     cmocka_unit_test(damage_is_refused),    cmocka_unit_test(finds_a_funnel),
-        cmocka_unit_test(finds_a_hierarchy), cmocka_unit_test(finds_what_saturates), cmocka_unit_test(finds_a_banana),
+        cmocka_unit_test(finds_a_hierarchy), cmocka_unit_test(finds_what_saturates), cmocka_unit_test(siblings_agree),
+        cmocka_unit_test(finds_a_banana),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

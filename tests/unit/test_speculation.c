@@ -351,7 +351,7 @@ static void same_bits_of_mixtures(void **state)
     gess_model *inner = NULL;
     gess_error err = {0};
     assert_int_equal(gess_model_open(&inner, "mixture", NULL, &err), GESS_OK);
-    compare(inner, 6, "gess", "auto", 24, 250, 2);
+    compare(inner, 6, "gess", "auto", 24, 400, 2);
     gess_model_free(inner);
 }
 
