@@ -8,6 +8,8 @@
 #include "base/mutant.h"
 #include "base/vmath.h"
 #include "explore/evaluate.h"
+#include "explore/levels.h"
+#include "explore/particles.h"
 #include "explore/resampling.h"
 #include "explore/unexplained.h"
 #include "explore/weighing.h"
@@ -16,17 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles: PER_DIMENSION per dimension, within limits; in many dimensions SCARCE per dimension. */
-enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE = 40 };
+/* Batches of points of the reference that are looked at before annealing goes on with few of them. */
+enum { BATCHES = 10 };
 
 /* At least one particle in MIN_INSIDE must be inside the support. */
 enum { MIN_INSIDE = 20 };
 
-/* Evaluations that annealing may take per particle. */
-enum { EVALS_PER_PARTICLE = 100 };
-
 /* Updates of a particle per step, and evaluations that more than MIN_LENGTH of them may take; the rounds of moves at
- * β = 1. */
+ * β = 1, of which the second is short and the last is left out if there is one mode. */
 enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 6, MAX_STEP_EVALS = 12, ROUNDS = 3 };
 
 /* Share of the particles that the conditional effective sample size of a step is. */
@@ -43,6 +42,7 @@ int gess__annealing_new(gess__annealing **annealing, gess__learning *l, gess_err
     GESS_ALLOC(&a->raw, room, err);
     GESS_ALLOC(&a->log_reference, room, err);
     GESS_ALLOC(&a->weight, room, err);
+    GESS_ALLOC(&a->scratch, gess__levels_scratch(w->dim), err);
     GESS_ALLOC(&a->centre, GESS__MAX_COMPONENTS * w->dim, err);
     GESS_TRY(gess__maxima_new(&a->maxima, w->dim, err));
     return gess__clusters_new(&a->clusters, room, w->dim, err);
@@ -56,40 +56,9 @@ void gess__annealing_free(gess__annealing *a)
     free(a->raw);
     free(a->log_reference);
     free(a->weight);
+    free(a->scratch);
     free(a->centre);
     free(a);
-}
-
-/* The particles that the limit of evaluations for warm-up allows. */
-static uint64_t affordable(const gess__annealing *a)
-{
-    const gess__warmup *u = &a->learning->adaptation->warmup;
-    uint64_t spent = a->learning->ensemble->tally.evals, left = u->max_evals > spent ? u->max_evals - spent : 0;
-    return u->fixed == GESS_AUTO ? left / EVALS_PER_PARTICLE : UINT64_MAX;
-}
-
-/* Particles that the problem needs. */
-static size_t wanted(const gess__annealing *a)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    size_t n = PER_DIMENSION * w->dim, scarce = SCARCE * w->dim;
-    if (n < MIN_PARTICLES) return MIN_PARTICLES;
-    return n < MAX_PARTICLES ? n : scarce > MAX_PARTICLES ? scarce : MAX_PARTICLES;
-}
-
-int gess__annealing_is_affordable(const gess__annealing *a)
-{
-    return a->maxima != NULL && affordable(a) >= wanted(a) / 2;
-}
-
-/* Rows of the window that hold particles: at least half of those wanted. */
-static size_t rows_of(const gess__annealing *a)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    size_t n = wanted(a);
-    if (n > affordable(a)) n = gess__annealing_is_affordable(a) ? (size_t)affordable(a) : n / 2;
-    size_t rows = (n + w->chains - 1) / w->chains;
-    return rows < w->room ? rows : w->room;
 }
 
 static gess__reference *reference_of(const gess__annealing *a)
@@ -97,13 +66,16 @@ static gess__reference *reference_of(const gess__annealing *a)
     return a->learning->ensemble->target.reference;
 }
 
-void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish)
+void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish, int few)
 {
     GESS_ASSERT(reference_of(a) != NULL && !a->state.under_way);
     gess__learning_state *s = &a->learning->state;
     gess__window *w = &a->learning->adaptation->window;
     a->state.under_way = 1;
     a->state.wish = wish;
+    a->state.few = few;
+    a->state.batches = 0;
+    a->state.offset = 0;
     a->state.abandoned = a->state.drawn = 0;
     a->state.before = (gess__window_place){w->start, w->stage, w->length, w->stride, w->draws};
     a->state.laplace[0] = s->laplace_found;
@@ -113,7 +85,7 @@ void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish)
     s->laplace_found = s->by_laplace = 0; /* the curvature at one maximum says nothing of the others */
     w->start = w->stage = 0;
     w->stride = 1;
-    w->length = w->draws = rows_of(a);
+    w->length = w->draws = gess__particle_rows(a);
 }
 
 /* ---- weights ---- */
@@ -128,7 +100,7 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
     for (size_t i = 0; i < n; i++) {
         gess__key key = {.seed = e->seed,
                          .iteration = e->chains.first,
-                         .chain = (uint32_t)i,
+                         .chain = (uint32_t)(a->state.offset + i),
                          .purpose = GESS__FOR_REFERENCE};
         gess__reference_draw(r, key, w->points + i * w->dim);
     }
@@ -206,12 +178,19 @@ static void join_values(gess__annealing *a)
 
 /* ---- a step ---- */
 
+/* Whether T has one component, which all particles are in. */
+static int has_one_mode(const gess__annealing *a)
+{
+    return a->learning->ensemble->frozen.mixture->count == 1;
+}
+
 /* Updates per particle: about as many as make an independent draw, by what updates brought in the last step. */
 static uint64_t choose_length(const gess__annealing *a)
 {
     const gess__learning_state *s = &a->learning->state;
     double per_update = gess__max(s->ellipse, s->independence) * a->learning->adaptation->warmup.evals_per_update;
     double max = gess__min(MAX_LENGTH, MAX_STEP_EVALS / a->learning->adaptation->warmup.evals_per_update);
+    if (a->state.rounds > 1 && has_one_mode(a)) return 1; /* there are no weights to find */
     if (a->state.steps == 0 || !(per_update > 0.0)) return FIRST_LENGTH;
     return (uint64_t)gess__max(MIN_LENGTH, gess__min(max, ceil(1.0 / per_update)));
 }
@@ -275,16 +254,62 @@ static int first_particles(gess__annealing *a, const gess__record *record, gess_
     return s->fixed || s->abandoned ? GESS_OK : gess__unexplained_search(a, record, err);
 }
 
+/* Begins again with all particles that the problem needs; the maxima stay known. */
+static void begin_again(gess__annealing *a)
+{
+    gess__annealing_state *s = &a->state;
+    gess__frozen *f = &a->learning->ensemble->frozen;
+    gess__window *w = &a->learning->adaptation->window;
+    s->few = s->drawn = 0;
+    s->steps = s->powers = s->rounds = s->failures = 0;
+    s->log_z = 0.0;
+    s->searched = 0;
+    f->mixture->count = 1;
+    f->mixture->log_weight[0] = 0.0;
+    f->moves = (gess__move_mix){.period = 1};
+    w->length = w->draws = gess__particle_rows(a);
+}
+
+/* The first particles: if they are few, the last of several batches that all lead to one maximum; otherwise all that
+ * the problem needs. */
+static int first_batches(gess__annealing *a, const gess__record *record, gess_error *err)
+{
+    gess__annealing_state *s = &a->state;
+    GESS_TRY(first_particles(a, record, err));
+    while (s->few && !s->abandoned) {
+        if (a->maxima->state.count > 1)
+            begin_again(a);
+        else if (s->batches + 1 == BATCHES)
+            break;
+        s->batches++;
+        s->drawn = 0;
+        s->failures = 0;
+        s->offset += s->particles;
+        GESS_TRY(first_particles(a, record, err));
+    }
+    return GESS_OK;
+}
+
+/* The particles of a later step, or, if they are few and in several modes, the first ones of all. */
+static int later_particles(gess__annealing *a, const gess__record *record, gess_error *err)
+{
+    int several = 0;
+    split_values(a);
+    if (!a->state.few) return GESS_OK;
+    GESS_TRY(gess__particles_apart(a, record, &several, err));
+    if (!several) return GESS_OK;
+    begin_again(a);
+    a->state.offset += a->state.particles;
+    return first_particles(a, record, err);
+}
+
 static int open_step(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__annealing_state *s = &a->state;
     gess__learning *l = a->learning;
     gess__warmup *u = &l->adaptation->warmup;
     gess__pool_report report;
-    if (s->steps == 0)
-        GESS_TRY(first_particles(a, record, err));
-    else
-        split_values(a);
+    GESS_TRY(s->steps == 0 ? first_batches(a, record, err) : later_particles(a, record, err));
     if (s->abandoned) return GESS_OK;
     if (s->rounds == 0) raise_power(a);
     join_values(a);
@@ -329,17 +354,16 @@ static void set_raw(gess__annealing *a)
         a->raw[i] = gess__target_unannealed(&a->learning->ensemble->target, w->points + i * w->dim, w->values[i]);
 }
 
-/* Notes the particles at which log π − log T is highest, and the highest particle of every cluster. */
+/* Notes the particles whose levels are highest, and the highest particle of every cluster. */
 static void note_maxima(gess__annealing *a)
 {
     enum { PER_STEP = 4 };
     const gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w), best[GESS__MAX_COMPONENTS];
-    gess__weighing_log_ts(a, a->weight);
     set_raw(a);
+    gess__set_levels(a->learning->ensemble->frozen.mixture, n, w->points, a->raw, a->weight, a->scratch);
     for (size_t k = 0; k < a->clusters->count; k++) best[k] = n;
     for (size_t i = 0; i < n; i++) {
-        a->weight[i] = a->raw[i] - a->weight[i];
         size_t k = a->clusters->label[i];
         if (best[k] == n || a->raw[i] > a->raw[best[k]]) best[k] = i;
     }
@@ -440,11 +464,12 @@ int gess__annealing_step(gess__annealing *a,
     gess__warmup_measure(ad);
     ad->warmup.iterations = gess__ensemble_done(e);
     ad->warmup.stages++;
-    if (!s->fixed && s->rounds != ROUNDS - 1) fit_step(a);
+    int early = s->rounds == ROUNDS - 1 && has_one_mode(a);
+    if (!s->fixed && (s->rounds != ROUNDS - 1 || early)) fit_step(a);
     e->rebind = 1;
     s->open = 0;
     s->steps++;
-    if (s->rounds == ROUNDS || (s->fixed && s->rounds == 1)) hand_over(a);
+    if (s->rounds == ROUNDS || (s->fixed && s->rounds == 1) || (early && has_one_mode(a))) hand_over(a);
     return GESS_OK;
 }
 

@@ -41,12 +41,14 @@ typedef struct gess__window_place {
 /* How annealing stands. Saved in checkpoints as it is. */
 typedef struct gess__annealing_state {
     int under_way, done;
-    int abandoned;       /* there is another route, and `why` says why it was taken */
-    int wish;            /* enum gess__annealing_wish */
-    int why;             /* enum gess__abandoned */
-    int drawn;           /* the particles have been drawn from the reference */
-    unsigned last_stage; /* of warm-up, in which it ended */
-    int fixed;           /* the powers are given, T and the number of updates stay as they are (tests) */
+    int abandoned;            /* there is another route, and `why` says why it was taken */
+    int wish;                 /* enum gess__annealing_wish */
+    int why;                  /* enum gess__abandoned */
+    int few;                  /* particles: one mode is known so far, and another one begins annealing again with all */
+    int drawn;                /* the particles have been drawn from the reference */
+    uint64_t batches, offset; /* of points drawn before; their number */
+    unsigned last_stage;      /* of warm-up, in which it ended */
+    int fixed;                /* the powers are given, T and the number of updates stay as they are (tests) */
     uint64_t particles;
     gess__window_place before; /* it began */
     int laplace[2];            /* what was known of a Laplace approximation then */
@@ -81,17 +83,15 @@ typedef struct gess__annealing {
     gess__maxima *maxima;
     double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
     double *weight;              /* per particle */
+    double *scratch;             /* of levels */
     double *centre;              /* GESS__MAX_COMPONENTS × dim: centres of the modes that were weighed */
 } gess__annealing;
 
 int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);
 void gess__annealing_free(gess__annealing *annealing);
 
-/* Whether the limit of evaluations for warm-up allows enough particles. */
-int gess__annealing_is_affordable(const gess__annealing *annealing);
-
-/* Begins: the particles are drawn by the first step. */
-void gess__annealing_begin(gess__annealing *annealing, enum gess__annealing_wish wish);
+/* Begins: the particles are drawn by the first step. `few`: with a part of them, for as long as one mode is known. */
+void gess__annealing_begin(gess__annealing *annealing, enum gess__annealing_wish wish, int few);
 
 /* Runs one step, or the rest of one that was stopped. `advance` runs all chains up to an iteration, as in
  * gess__stage_steps. */

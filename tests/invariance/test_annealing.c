@@ -231,7 +231,7 @@ static void anneal(gess__sampler *s, uint64_t seed)
     s->ensemble.done[0] = s->ensemble.done[1] = 0;
     a->state = (gess__annealing_state){.fixed = 1};
     memcpy(a->state.power, powers, sizeof powers);
-    gess__annealing_begin(a, GESS__ANNEAL);
+    gess__annealing_begin(a, GESS__ANNEAL, 0);
     w->length = w->draws = ROWS;
     unsigned steps = 0;
     for (; !a->state.done; steps++) judge_must(gess__annealing_step(a, advance, s, &none, &err), &err);
