@@ -19,7 +19,7 @@
 #include <string.h>
 
 /* Batches of points of the reference that are looked at before annealing goes on with few of them. */
-enum { BATCHES = 10 };
+enum { BATCHES = 20 };
 
 /* At least one particle in MIN_INSIDE must be inside the support. */
 enum { MIN_INSIDE = 20 };

@@ -44,7 +44,10 @@ static void log_exploration(const gess_run *run, const gess__exploration *x, uns
                       a->why == GESS__TOO_SHORT ? "warm-up ended before it began"
                                                 : "hardly a point of the reference is inside the support");
     if (a->under_way || (a->done && stages == a->last_stage))
-        gess__run_log(run, "    annealing: power %.6g after %u steps, %llu clusters, log Z %.4f",
+        gess__run_log(run, "    annealing%s: power %.6g after %u steps, %llu clusters, log Z %.4f",
+                      a->few           ? " with few particles, one mode so far"
+                      : a->batches > 0 ? ", which began again with all particles"
+                                       : "",
                       a->powers > 0 ? a->power[a->powers - 1] : 0.0, a->steps, (unsigned long long)a->clusters,
                       a->log_z);
     if (a->under_way && !a->searched && a->ascents > 0 && s != NULL)
