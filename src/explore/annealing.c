@@ -18,9 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Batches of points of the reference that are looked at before annealing goes on with few of them. */
-enum { BATCHES = 20 };
-
 /* At least one particle in MIN_INSIDE must be inside the support. */
 enum { MIN_INSIDE = 20 };
 
@@ -90,14 +87,15 @@ void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish, i
 
 /* ---- weights ---- */
 
-/* Draws the particles from the reference. */
+/* Draws the particles from the reference, or, as a batch that is only looked at, from around the maximum. */
 static int draw_particles(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__ensemble *e = a->learning->ensemble;
     gess__window *w = &a->learning->adaptation->window;
     gess__reference *r = reference_of(a);
     size_t n = gess__window_points(w), inside = 0;
-    for (size_t i = 0; i < n; i++) {
+    int around = gess__particles_around(a);
+    for (size_t i = 0; i < n && !around; i++) {
         gess__key key = {.seed = e->seed,
                          .iteration = e->chains.first,
                          .chain = (uint32_t)(a->state.offset + i),
@@ -110,7 +108,7 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
     for (size_t i = 0; i < n; i++) inside += a->raw[i] > -INFINITY;
     a->state.particles = n;
     a->state.drawn = 1;
-    a->state.abandoned = inside < n / MIN_INSIDE;
+    a->state.abandoned = !around && inside < n / MIN_INSIDE;
     a->state.why = GESS__NO_SUPPORT;
     if (!a->state.abandoned || a->state.wish != GESS__ANNEAL) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,
@@ -279,7 +277,7 @@ static int first_batches(gess__annealing *a, const gess__record *record, gess_er
     while (s->few && !s->abandoned) {
         if (a->maxima->state.count > 1)
             begin_again(a);
-        else if (s->batches + 1 == BATCHES)
+        else if (s->batches + 1 == GESS__BATCHES)
             break;
         s->batches++;
         s->drawn = 0;
