@@ -18,8 +18,12 @@ enum {
 #define MIN_DEPTH 2.302585093 /* of that place, in logarithms of the share of the tail beyond it: 1/10 */
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
-#define HEAVY 0.7             /* index above which the mean is given up: draws of a Cauchy may have it */
-#define HEAVY_TOO 0.6         /* the same beside another parameter without mean */
+
+/* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
+ * at most HEAVY, and at least HEAVY_LEAST. */
+#define HEAVY 0.7
+#define HEAVY_LEAST 0.55
+#define MEAN_ERRORS 5.0
 
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
 static double influence(const gess__pareto *p, double y)
@@ -146,7 +150,8 @@ gess__moments_known gess__moments_of(const gess__tail_index *t)
 {
     bool slow = gess__tails_slow(t);
     double errors = slow ? 1.0 : 2.0; /* a slow tail has larger errors, and may be heavier than its draws */
-    if (t->index > (t->beside_heavy ? HEAVY_TOO : HEAVY)) return GESS__NO_MEAN;
+    if (t->index > gess__max(gess__min(HEAVY, 1.0 - MEAN_ERRORS * t->se), HEAVY_LEAST)) return GESS__NO_MEAN;
+    if (t->beside_heavy && t->index + 2.0 * t->se > 0.5) return GESS__NO_MEAN;
     if (t->index - errors * t->se > 0.5 && (slow || t->far_index - 2.0 * t->far_se > 0.5))
         return slow || t->index + 3.0 * t->se >= 1.0 || t->far_index + 3.0 * t->far_se >= 1.0 ? GESS__NO_MEAN
                                                                                               : GESS__NO_SD;

@@ -205,12 +205,18 @@ static void cauchy_by_chance(void **unused)
     assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
     t.se = 0.02;
     assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
-    t.se = 0.07, t.index = 0.69;
+    t.se = 0.06, t.index = 0.69;
     assert_int_equal(gess__moments_of(&t), GESS__SD_DOUBTFUL);
     t.beside_heavy = true;
     assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
-    t.index = 0.59;
-    assert_int_equal(gess__moments_of(&t), GESS__SD_DOUBTFUL);
+    t.index = 0.42; /* of a Cauchy beside another one, in 4,608 draws of a short run */
+    assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
+    t.index = 0.37;
+    assert_true(gess__moments_of(&t) < GESS__NO_MEAN);
+    t.beside_heavy = false, t.index = 0.64, t.se = 0.11; /* few draws: a Cauchy is four standard errors away */
+    assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
+    t.index = 0.54;
+    assert_true(gess__moments_of(&t) < GESS__NO_MEAN);
 }
 
 /* Chains that stay long in the tails have not seen their far end, and nothing shows that a mean exists. */
