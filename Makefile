@@ -6,10 +6,14 @@
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
 #   make valgrind    runs the same tests under valgrind (memcheck), for an hour or more
 #   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
+#   make checksums   stores the checksums of tests/bits anew, if three builds make the same; needs clang
 #   make mutate      changes the method in many small ways and lists the changes that no test notices
 #   make bench       measures speed, as ratios
 #   make results     writes the figures of `gess bench` on this machine into bench/results (long)
 #   make peers       makes the virtual environment with emcee and zeus for `gess bench`
+#   make site        builds the documentation as a site into build/site (Python packages from PyPI)
+#   make dist        writes the source tarball, build/gess-VERSION.tar.gz
+#   make deb         builds Debian packages into build/deb and checks them with lintian
 #   make install     installs to PREFIX (/usr/local), below DESTDIR if that is set
 #   make format      formats the sources; make lint checks the format and runs clang-tidy
 #   make clean       removes build/
@@ -44,7 +48,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate bench peers results install format lint clean
+.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
 
 all: build
 
@@ -61,7 +65,7 @@ asan:
 	@$(call BUILD,asan) --target gess_command gess_bits $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights|cli/help'
 	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests
@@ -87,6 +91,11 @@ valgrind:
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh
 
+checksums:
+	@$(call CONFIGURE,release,ON)
+	@$(call BUILD,release) --target gess_bits
+	sh tests/bits/store.sh build/tests/gess_bits . build/matrix
+
 mutate:
 	python3 tests/mutation/mutate.py
 
@@ -106,6 +115,17 @@ results: build
 
 install: build
 	DESTDIR='$(DESTDIR)' cmake --install build
+
+site:
+	@[ -x build/venv-docs/bin/mkdocs ] || { python3 -m venv build/venv-docs && \
+	    build/venv-docs/bin/pip -q --disable-pip-version-check install -r docs/site/requirements.txt; }
+	build/venv-docs/bin/mkdocs build -q
+
+dist:
+	@sh packaging/dist.sh
+
+deb:
+	@sh packaging/deb.sh
 
 format:
 	@clang-format -i $(SOURCES)

@@ -25,6 +25,9 @@ const command *command_row(size_t i);
 /* Parses with argp under the name "gess NAME". A usage error prints a message and exits with 1. */
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input);
 
+/* From now on parse_arguments() prints the long options that begin with `prefix`, a line each, and exits. */
+void list_options(const char *prefix);
+
 /* For argp parsers of commands with one argument: stores it in *one, or prints a usage error, `ask` if there is none.
  * Any other key: ARGP_ERR_UNKNOWN. */
 error_t take_one(int key, char *argument, struct argp_state *state, const char **one, const char *ask);
@@ -88,6 +91,11 @@ void print_nans(const char *directory);
 
 /* Prints the names of the exporters in this build, each after a blank. */
 void print_exporters(FILE *out);
+
+/* help.c: all commands and topics. Row i of examples.def and of topics.def; false past the end. */
+int print_help(FILE *out, gess_error *err);
+bool example_row(size_t i, const char **name, const char **line, const char **help);
+bool topic_row(size_t i, const char **name, const char **help);
 
 /* The whole manual page, in man(7); `gess manual`. */
 int print_manual(FILE *out);

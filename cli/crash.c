@@ -176,7 +176,8 @@ int explain_stop(struct shared *s, int out_of_time)
     fprintf(stderr, "gess: %sstopped %s", out_of_time ? "the time limit --max-time is over: " : "",
             reporting ? "before the summary was made" : "without waiting for the density");
     if (has_run(s))
-        print_resume(reporting ? "; all draws are kept; to continue" : "; its finished evaluations are kept; to continue",
+        print_resume(reporting ? "; all draws are kept; to continue"
+                               : "; its finished evaluations are kept; to continue",
                      s->directory);
     else
         fprintf(stderr, "; nothing was written yet\n");

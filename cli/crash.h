@@ -5,7 +5,8 @@
 
 #include "shared.h"
 
-/* The child was killed because it did not stop in time, or died by the signal that asked it to. Returns the exit status. */
+/* The child was killed because it did not stop in time, or died by the signal that asked it to. Returns the exit
+ * status. */
 int explain_stop(struct shared *shared, int out_of_time);
 
 /* The child died by a signal (or 0), or exited with `code` in the middle of the run. Finds the point to blame, by

@@ -77,8 +77,29 @@ static void suggest_option(const struct argp *argp, int argc, char **argv)
     }
 }
 
+static const char *listed; /* beginning of the options that parse_arguments() is to print */
+
+void list_options(const char *prefix)
+{
+    listed = prefix;
+}
+
+static void print_options(const struct argp *argp)
+{
+    char text[96];
+    for (const struct argp_option *o = argp->options; o != NULL && (o->name != NULL || o->key != 0); o++) {
+        snprintf(text, sizeof text, "--%s", o->name != NULL ? o->name : "");
+        if (o->name != NULL && strncmp(text, listed, strlen(listed)) == 0) puts(text);
+    }
+    if (strncmp("--help", listed, strlen(listed)) == 0) puts("--help");
+}
+
 int parse_arguments(const struct argp *argp, int argc, char **argv, void *input)
 {
+    if (listed != NULL) {
+        print_options(argp);
+        exit(fflush(stdout) == 0 ? GESS_OK : GESS_ERR_FILE);
+    }
     static char name[64];
     snprintf(name, sizeof name, "gess %s", argv[0]);
     argv[0] = name;
@@ -138,14 +159,6 @@ static int print_version(gess_error *err)
     return finish_output(err);
 }
 
-static int print_help(FILE *out, gess_error *err)
-{
-    fprintf(out, "gess draws samples from any probability density that can be evaluated.\n\n");
-    print_commands(out, 0);
-    fprintf(out, "\n`gess COMMAND --help` explains a command; `gess --version` describes this build.\n");
-    return finish_output(err);
-}
-
 static int run_command(int argc, char **argv, gess_error *err)
 {
     if (argc < 2) {
@@ -155,8 +168,7 @@ static int run_command(int argc, char **argv, gess_error *err)
         return finish_output(err);
     }
     if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) return print_version(err);
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
-        return print_help(stdout, err);
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return print_help(stdout, err);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(table[i].name, argv[1]) == 0) return table[i].run(argc - 1, argv + 1, err);
     const char *names[sizeof table / sizeof *table];

@@ -46,6 +46,13 @@ static void put_list(FILE *out, int kind)
     for (size_t i = 0; list_row(kind, i, &row); i++) put_item(out, row.name, row.dimension, row.help);
 }
 
+static void put_examples(FILE *out)
+{
+    const char *name, *line, *help;
+    fputs(".SH EXAMPLES\n", out);
+    for (size_t i = 0; example_row(i, &name, &line, &help); i++) put_item(out, line, NULL, help);
+}
+
 int print_manual(FILE *out)
 {
     fprintf(out,
@@ -83,6 +90,7 @@ int print_manual(FILE *out)
 #define GESS_STATUS(name, value, text) put_item(out, #value, NULL, text);
 #include <gess/status.def>
 #undef GESS_STATUS
+    put_examples(out);
     fputs(".SH ENVIRONMENT\n", out);
     put_item(out, "GESS_DATA", NULL, "folder that is searched first for the data of built-in models");
     put_item(out, "SLURM_JOB_END_TIME", NULL,

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char library_name[] = "libgess_mpi.so";
+static const char library_name[] = "libgess_mpi.so." GESS_SOVERSION;
 
 /* The variables in which launchers give the number of processes and the rank. SLURM_NTASKS is of no use: it is set in
  * the batch script, too, which is one process. SLURM_STEP_NUM_TASKS is set only in processes that srun started. */

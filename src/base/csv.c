@@ -3,6 +3,7 @@
 #include "base/csv.h"
 
 #include "base/assert.h"
+#include "base/format.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -77,15 +78,7 @@ bool gess__parse_real(const char *text, double *out)
 
 size_t gess__show_real(char *text, size_t size, double number)
 {
-    int length = snprintf(text, size, "%.17g", number);
-    const char *point = localeconv()->decimal_point;
-    char *at = strcmp(point, ".") != 0 ? strstr(text, point) : NULL;
-    if (at != NULL) {
-        size_t width = strlen(point);
-        *at = '.';
-        memmove(at + 1, at + width, strlen(at + width) + 1);
-        length -= (int)(width - 1);
-    }
+    int length = gess__format(text, size, "%.17g", number);
     return length > 0 ? (size_t)length : 0;
 }
 

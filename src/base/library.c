@@ -43,8 +43,10 @@ static void keep_reason(gess__library *library)
 
 bool gess__library_open(gess__library *library, const char *file, bool global)
 {
-    enum { PLACES = 4, FOLDER = 2048 };
-    static const char *const below[PLACES] = {"", "", "/../lib", "/../" GESS_LIBDIR};
+    /* the folder of libgess and the one of exporters below it, then those that the program gives */
+    enum { OWN = 2, PLACES = 7, FOLDER = 2048 };
+    static const char *const below[PLACES] =
+        {"", "/gess", "", "/../lib", "/../" GESS_LIBDIR, "/../lib/gess", "/../" GESS_LIBDIR "/gess"};
     char own[FOLDER], program[FOLDER], path[4096], failed[4096] = "";
     int flags = RTLD_NOW | RTLD_NODELETE | (global ? RTLD_GLOBAL : RTLD_LOCAL);
     GESS_ASSERT(file != NULL && strchr(file, '/') == NULL);
@@ -52,7 +54,7 @@ bool gess__library_open(gess__library *library, const char *file, bool global)
     find_own_folder(own, sizeof own);
     gess__program_folder(program, sizeof program);
     for (size_t i = 0; i < PLACES; i++) {
-        const char *folder = i == 0 ? own : program;
+        const char *folder = i < OWN ? own : program;
         if (folder[0] == '\0') continue;
         snprintf(path, sizeof path, "%s%s/%s", folder, below[i], file);
         if (access(path, R_OK) != 0) continue;

@@ -1,6 +1,8 @@
 /* Writes error messages, puts a context in front of them, and names status codes. */
 #include "base/status.h"
 
+#include "base/format.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +12,7 @@ int(gess__fail)(gess_error *err, int status, const char *format, ...)
     if (err != NULL) {
         va_list args;
         va_start(args, format);
-        vsnprintf(err->text, sizeof err->text, format, args);
+        gess__vformat(err->text, sizeof err->text, format, args);
         va_end(args);
         err->status = status;
         err->density_text[0] = '\0';
@@ -27,7 +29,7 @@ int gess__blame(gess_error *err, int status, const char *format, ...)
         memcpy(old, err->text, sizeof old);
         va_list args;
         va_start(args, format);
-        vsnprintf(context, sizeof context, format, args);
+        gess__vformat(context, sizeof context, format, args);
         va_end(args);
         snprintf(err->text, sizeof err->text, "%s: %.*s", context, (int)(sizeof err->text - strlen(context) - 3), old);
         err->status = status;

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "cluster/coordinator_state.h"
 #include "parallel/condition.h"
@@ -265,11 +266,12 @@ int gess__coordinator_describe(const gess__coordinator *c, size_t index, char *t
     if (c == NULL || index >= (size_t)gess__peer_count(c)) return 0;
     const gess__peer *p = &c->peers[index];
     double updates = p->iterations > 0 ? (double)p->iterations : 1.0;
-    snprintf(text, size,
-             "rank %zu on %s: threads %u, tasks %llu (%llu of them taken over by others), updates %llu, busy %.3f s; "
-             "assigned to speculate %llu times; points evaluated %llu; bytes per update: %.1f to it, %.1f from it",
-             index + 1, p->host, p->threads, (unsigned long long)p->tasks, (unsigned long long)p->wasted,
-             (unsigned long long)p->iterations, p->busy, (unsigned long long)p->assignments,
-             (unsigned long long)p->evaluated, (double)p->bytes_out / updates, (double)p->bytes_in / updates);
+    gess__format(text, size,
+                 "rank %zu on %s: threads %u, tasks %llu (%llu of them taken over by others), updates %llu, busy %.3f "
+                 "s; assigned to speculate %llu times; points evaluated %llu; bytes per update: %.1f to it, %.1f from "
+                 "it",
+                 index + 1, p->host, p->threads, (unsigned long long)p->tasks, (unsigned long long)p->wasted,
+                 (unsigned long long)p->iterations, p->busy, (unsigned long long)p->assignments,
+                 (unsigned long long)p->evaluated, (double)p->bytes_out / updates, (double)p->bytes_in / updates);
     return 1;
 }

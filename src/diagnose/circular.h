@@ -12,6 +12,7 @@
 
 typedef struct gess__circle {
     double lower, upper; /* both 0: the parameter is not periodic */
+    bool interval;       /* no circle: the parameter lies between the two, so all its moments exist */
 } gess__circle;
 
 typedef struct gess__circular_figures {
@@ -25,7 +26,7 @@ typedef struct gess__circular_figures {
 
 static inline bool gess__is_circle(const gess__circle *circle)
 {
-    return circle->upper > circle->lower;
+    return circle->upper > circle->lower && !circle->interval;
 }
 
 /* Mean, length, sd and cut of x[count]. All NaN if a draw is not finite. */

@@ -15,6 +15,7 @@ enum { MAX_COLUMNS = 1 << 20 };
 static size_t read_entry(const json_t *item, gess__circle *circle)
 {
     json_int_t column = json_integer_value(json_object_get(item, "parameter"));
+    circle->interval = false;
     circle->lower = json_number_value(json_object_get(item, "lower"));
     circle->upper = json_number_value(json_object_get(item, "upper"));
     bool good = isfinite(circle->lower) && isfinite(circle->upper) && circle->lower < circle->upper;
@@ -23,24 +24,26 @@ static size_t read_entry(const json_t *item, gess__circle *circle)
 
 int gess__circles_of_config(const json_t *config, gess__circle **circle, size_t *columns, gess_error *err)
 {
-    const json_t *list = json_object_get(config, "periodic"), *item;
-    gess__circle one;
+    const json_t *lists[2] = {json_object_get(config, "periodic"), json_object_get(config, "bounded")}, *item;
+    gess__circle one = {0};
     size_t i;
     GESS_ASSERT(circle != NULL && columns != NULL);
     *circle = NULL;
     *columns = 0;
-    json_array_foreach(list, i, item)
-    {
-        size_t column = read_entry(item, &one);
-        if (column >= *columns && column > 0) *columns = column + 1;
-    }
+    for (size_t k = 0; k < 2; k++) json_array_foreach(lists[k], i, item)
+        {
+            size_t column = read_entry(item, &one);
+            if (column >= *columns && column > 0) *columns = column + 1;
+        }
     if (*columns == 0) return GESS_OK;
     GESS_ALLOC(circle, *columns, err);
-    json_array_foreach(list, i, item)
-    {
-        size_t column = read_entry(item, &one);
-        if (column > 0) (*circle)[column] = one;
-    }
+    for (size_t k = 0; k < 2; k++) json_array_foreach(lists[k], i, item)
+        {
+            size_t column = read_entry(item, &one);
+            if (column == 0) continue;
+            (*circle)[column] = one;
+            (*circle)[column].interval = k == 1;
+        }
     return GESS_OK;
 }
 
@@ -58,6 +61,7 @@ static bool read_number(const char *text, double *number)
 
 size_t gess__circle_of_comment(const char *line, gess__circle *circle)
 {
+    circle->interval = false;
     static const char key[] = "periodic_";
     char *end;
     line += strspn(line, "# \t");

@@ -2,6 +2,7 @@
 #include "execute/isolate.h"
 
 #include "base/assert.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "execute/isolate_state.h"
 
@@ -118,7 +119,7 @@ static void show_point(const double *x, size_t dim, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < dim && i < SHOWN && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%.17g", i > 0 ? "," : "", x[i]);
+        used += (size_t)gess__format(text + used, size - used, "%s%.17g", i > 0 ? "," : "", x[i]);
     if (dim > SHOWN && used < size) snprintf(text + used, size - used, ",…");
 }
 

@@ -1,6 +1,7 @@
 /* Hands calls of a model's functions to worker processes, and applies the rule of --on-crash to those that are lost. */
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "execute/isolate_state.h"
 
 #include <math.h>
@@ -68,7 +69,7 @@ static enum gess__process_end attempt(gess__isolate *iso, unsigned worker, const
     memcpy(r->x, c->x + first * dim, n * dim * sizeof *r->x);
     enum gess__process_end end = gess__processes_call(iso->processes, worker, seconds, interrupted, iso, &death);
     if (end == GESS__PROCESS_DIED) gess__process_describe(&death, s->cause, sizeof s->cause);
-    if (end == GESS__PROCESS_LATE) snprintf(s->cause, sizeof s->cause, "did not return within %g s", seconds);
+    if (end == GESS__PROCESS_LATE) gess__format(s->cause, sizeof s->cause, "did not return within %g s", seconds);
     if (end != GESS__PROCESS_DONE) return end;
     double each = (gess__seconds() - before) / (double)n;
     s->sec_per_point = s->sec_per_point > 0.0 ? 0.9 * s->sec_per_point + 0.1 * each : each;

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/csv.h"
+#include "base/format.h"
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/suggest.h"
@@ -376,8 +377,8 @@ size_t gess__describe_parameter(const gess_model *model, size_t i, double value,
 {
     char buffer[32];
     GESS_ASSERT(i < model->dim && used < size && size >= 5);
-    int more = snprintf(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "",
-                        gess__parameter_name(model, i, buffer), value);
+    int more = gess__format(text + used, size - used, "%s%s = %.17g", i > 0 ? ", " : "",
+                            gess__parameter_name(model, i, buffer), value);
     if (more >= 0 && (size_t)more < size - used) return used + (size_t)more;
     snprintf(text + (used > size - 5 ? size - 5 : used), 5, "…");
     return size;

@@ -3,6 +3,7 @@
 #include "report/rules.h"
 
 #include "base/assert.h"
+#include "base/format.h"
 #include "base/mem.h"
 #include "diagnose/groups.h"
 
@@ -23,7 +24,7 @@ void gess__add_finding(gess__judge *j, int level, const char *code, const char *
         j->status = gess__alloc_bytes(&v->findings, MAX_FINDINGS, sizeof *v->findings, "findings", j->err);
     if (j->status != GESS_OK) return;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    gess__vformat(text, sizeof text, format, args);
     va_end(args);
     gess__finding *f = &v->findings[v->count++];
     f->level = level;

@@ -2,6 +2,7 @@
  * per update, and the fit of the approximation. */
 #include "report/rules.h"
 
+#include "base/format.h"
 #include "base/vmath.h"
 
 #include <float.h>
@@ -74,7 +75,7 @@ void gess__rule_log_t(gess__judge *j)
     char distances[80] = "";
     double there = gess__number_of(delta, "sampling"), here = gess__number_of(delta, "window");
     if (isfinite(there) && isfinite(here))
-        snprintf(distances, sizeof distances, " (mean distance %.4g, and %.4g in the window)", there, here);
+        gess__format(distances, sizeof distances, " (mean distance %.4g, and %.4g in the window)", there, here);
     gess__add_finding(j, GESS__WARNING, "warm-up", ended_early,
                       "Under the frozen approximation draws are %s than those it was fitted to: by %.2g nats%s.",
                       away > 0.0 ? "less probable" : "more probable", fabs(away), distances);

@@ -2,6 +2,7 @@
  * draw explains, modes that few chains visited, and what R-hat cannot see of all this. */
 #include "report/rules.h"
 
+#include "base/format.h"
 #include "report/mode_table.h"
 
 #include <math.h>
@@ -53,9 +54,10 @@ static void print_point(const gess__judge *j, value_fn *value, const json_t *poi
     for (size_t i = 0; i < s->count && length < size; i++) {
         double x = value(j, point, i);
         if (strcmp(s->names[i], "lp__") == 0 || isnan(x)) continue;
-        int added = shown < MAX_SHOWN ? snprintf(text + length, size - length, "%s%.*s = %.4g", shown > 0 ? ", " : "",
-                                                 shown_length(s->names[i], MAX_NAME), s->names[i], x)
-                                      : snprintf(text + length, size - length, ", …");
+        int added = shown < MAX_SHOWN
+                        ? gess__format(text + length, size - length, "%s%.*s = %.4g", shown > 0 ? ", " : "",
+                                       shown_length(s->names[i], MAX_NAME), s->names[i], x)
+                        : snprintf(text + length, size - length, ", …");
         if (added < 0 || shown++ == MAX_SHOWN) break;
         length += (size_t)added;
     }
@@ -176,9 +178,9 @@ static void print_weight(const json_t *basin, char *text, size_t size)
     text[0] = '\0';
     if (isnan(weight)) return;
     if (isnan(error))
-        snprintf(text, size, ", weight %.2g (its error is not known)", weight);
+        gess__format(text, size, ", weight %.2g (its error is not known)", weight);
     else
-        snprintf(text, size, ", weight %.2g ± %.1g", weight, error);
+        gess__format(text, size, ", weight %.2g ± %.1g", weight, error);
 }
 
 void gess__rule_unweighed(gess__judge *j)
@@ -234,7 +236,7 @@ void gess__rule_peak(gess__judge *j)
             return;
     } else {
         if (!(mass > GESS__PEAK_MASS)) return;
-        snprintf(share, sizeof share, "about %.2g of the probability lies around it", mass);
+        gess__format(share, sizeof share, "about %.2g of the probability lies around it", mass);
     }
     print_point(j, value_of_point, where, point, sizeof point);
     gess__add_finding(j, GESS__FAILURE, "peak", unknown_share,
@@ -283,13 +285,13 @@ static size_t print_mode(const json_t *table, const json_t *mode, char *text, si
 {
     const json_t *names = json_object_get(table, "parameters"), *centre = json_object_get(mode, "centre");
     double error = gess__number_of(mode, "error");
-    int length = snprintf(text, size, "%.4g", gess__number_of(mode, "weight"));
-    if (!isnan(error)) length += snprintf(text + length, size - (size_t)length, " ± %.1g", error);
+    int length = gess__format(text, size, "%.4g", gess__number_of(mode, "weight"));
+    if (!isnan(error)) length += gess__format(text + length, size - (size_t)length, " ± %.1g", error);
     for (size_t i = 0; i < json_array_size(names) && i < 3; i++) {
         const json_t *x = json_array_get(centre, i);
         const char *name = json_string_value(json_array_get(names, i));
-        length += snprintf(text + length, size - (size_t)length, "%s%.*s = %.3g", i == 0 ? " at " : ", ",
-                           shown_length(name, MAX_MODE_NAME), name, json_is_number(x) ? json_number_value(x) : NAN);
+        length += gess__format(text + length, size - (size_t)length, "%s%.*s = %.3g", i == 0 ? " at " : ", ",
+                               shown_length(name, MAX_MODE_NAME), name, json_is_number(x) ? json_number_value(x) : NAN);
     }
     return (size_t)length;
 }

@@ -118,7 +118,8 @@ static void summarise_line(gess__figures *f, const gess__column_shape *s, const 
         .circle_length = NAN,
     };
     size_t groups = gess__compared_groups(s->chains, s->ensembles);
-    if (groups > 0) {
+    if (groups > 0 &&
+        (s->ensembles > 1 || !s->interacting)) { /* groups of one ensemble must not influence each other */
         double rhat = gess__rhat_of_groups(d->groups, s->chains, groups, s->draws, x, d->scratch);
         *(s->ensembles > 1 ? &f->r_hat_ensembles : &f->r_hat_nested) = rhat;
         if (s->ensembles > 1 && !(rhat <= f->r_hat)) f->r_hat = rhat;
@@ -164,6 +165,10 @@ void gess__summarise_column(gess__figures *f, const gess__column_shape *s, const
         return;
     }
     summarise_line(f, s, x, d);
+    if (circle->interval) { /* moments exist; how slow its tails are is still of interest */
+        f->tail.index = f->tail.se = f->tail.far_index = f->tail.far_se = NAN;
+        f->tail_index = f->tail_index_se = NAN;
+    }
     f->moments = (gess__line_moments){f->mean, f->sd, f->mcse_mean, f->mcse_sd};
 }
 

@@ -1,8 +1,11 @@
 /* Prints the summary as a table, as CSV and as JSON, with the run's cost. summary.c computes it. */
 #include "base/csv.h"
+#include "base/vmath.h"
+#include "diagnose/groups.h"
 #include "report/summary.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,10 +127,24 @@ static int width_of(const char *text)
 
 /* Which figures the table has, how wide they are with the blank in front, and how wide the names are. */
 typedef struct layout {
+    bool nested; /* there is an R-hat of groups of chains */
     bool shown[FIGURES];
     int width[FIGURES];
     int names;
 } layout;
+
+/* The figures of R-hat: of single chains, and of groups of chains, which the table has in its place if there are any.
+ */
+enum {
+    R_HAT = offsetof(gess__figures, r_hat) / sizeof(double),
+    NESTED = offsetof(gess__figures, r_hat_nested) / sizeof(double)
+};
+
+/* The name above a column of the table. */
+static const char *heading(size_t k)
+{
+    return k == NESTED ? "nested" : figure[k].name;
+}
 
 static void cell_text(double x, const char *format, char text[32])
 {
@@ -138,7 +155,7 @@ static void cell_text(double x, const char *format, char text[32])
 static void measure(const gess__summary *s, layout *l)
 {
     l->names = 4;
-    for (size_t k = 0; k < FIGURES; k++) l->width[k] = 1 + (int)strlen(figure[k].name);
+    for (size_t k = 0; k < FIGURES; k++) l->width[k] = 1 + (int)strlen(heading(k));
     for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
         char text[32];
@@ -151,6 +168,25 @@ static void measure(const gess__summary *s, layout *l)
     }
 }
 
+/* The largest R-hat of groups; NaN: there are no groups. *single: that of single chains. */
+static double worst_nested(const gess__summary *s, double *single)
+{
+    double worst = NAN;
+    *single = NAN;
+    for (size_t i = s->hidden; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        if (isfinite(f->r_hat_nested)) worst = gess__max(worst, f->r_hat_nested);
+        if (isfinite(f->r_hat)) *single = gess__max(*single, f->r_hat);
+    }
+    return worst;
+}
+
+static int rank_of(const layout *l, size_t k)
+{
+    if (l->nested && (k == R_HAT || k == NESTED)) k = k == R_HAT ? NESTED : R_HAT;
+    return figure[k].rank;
+}
+
 /* Takes figures in the order of their ranks while they fit into `width` columns; those of the first four ranks always,
  * beside names that are cut if they must. 0: GESS__FIGURES_SHOWN figures; SIZE_MAX: all. */
 static void choose_figures(size_t width, layout *l)
@@ -160,7 +196,7 @@ static void choose_figures(size_t width, layout *l)
     int last = width == SIZE_MAX ? FIGURES : GESS__FIGURES_SHOWN, used = 0;
     for (int rank = 1; rank <= last; rank++)
         for (size_t k = 0; k < FIGURES; k++) {
-            if (figure[k].rank != rank) continue;
+            if (rank_of(l, k) != rank) continue;
             if (rank <= KEPT || !limited || l->names + used + l->width[k] <= (int)width) {
                 l->shown[k] = true;
                 used += l->width[k];
@@ -193,7 +229,7 @@ static void print_rows(const gess__summary *s, const layout *l, FILE *out)
 {
     fprintf(out, "%*s", l->names, "");
     for (size_t k = 0; k < FIGURES; k++)
-        if (l->shown[k]) fprintf(out, "%*s", l->width[k], figure[k].name);
+        if (l->shown[k]) fprintf(out, "%*s", l->width[k], heading(k));
     fputc('\n', out);
     for (size_t i = s->hidden; i < s->count; i++) {
         double row[FIGURES];
@@ -211,6 +247,15 @@ static void print_rows(const gess__summary *s, const layout *l, FILE *out)
 /* Says which R-hat the table shows. */
 static void print_rhat(const gess__summary *s, FILE *out)
 {
+    double single, nested = worst_nested(s, &single);
+    if (isfinite(nested)) {
+        size_t groups = gess__compared_groups(s->chains, s->ensembles);
+        fprintf(out,
+                "nested: R-hat of %zu groups of %zu chains, each taken as one long chain; r_hat, of the halves of the "
+                "%zu chains of one ensemble, is at most %.4f (--all)\n",
+                groups, s->chains / groups, s->chains, single);
+        return;
+    }
     if (s->ensembles > 1)
         fprintf(out,
                 "r_hat compares %zu independent ensembles, each taken as one long chain, and all chains; it is the "
@@ -264,8 +309,8 @@ static void print_left_out(const layout *l, FILE *out)
     const char *before = "not shown for want of room: ";
     bool any = false;
     for (size_t k = 0; k < FIGURES; k++) {
-        if (l->shown[k] || figure[k].rank > GESS__FIGURES_SHOWN) continue;
-        fprintf(out, "%s%s", before, figure[k].name);
+        if (l->shown[k] || rank_of(l, k) > GESS__FIGURES_SHOWN) continue;
+        fprintf(out, "%s%s", before, heading(k));
         before = ", ";
         any = true;
     }
@@ -325,6 +370,8 @@ void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
     layout l = {0};
     char *notes = NULL;
     size_t size = 0;
+    double single;
+    l.nested = isfinite(worst_nested(s, &single));
     measure(s, &l);
     choose_figures(width, &l);
     print_rows(s, &l, out);

@@ -10,6 +10,7 @@
 #include "run/directory.h"
 #include "run/run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,12 +80,14 @@ static int write_config(const gess_run *run, json_t *root, gess_error *err)
     return gess__directory_write_json(run->folder, run->directory, "config.json", root, err);
 }
 
-/* The periodic parameters, counted from 1, with their bounds; NULL: there are none. */
-static json_t *periodic_json(const gess_model *model)
+/* Parameters with two finite bounds, counted from 1: those that are periodic, or those that are not. NULL: there are
+ * none. */
+static json_t *bounded_json(const gess_model *model, int periodic)
 {
     json_t *list = json_array();
-    for (size_t i = 0; model->periodic != NULL && i < model->dim; i++)
-        if (model->periodic[i])
+    for (size_t i = 0; model->lower != NULL && model->upper != NULL && i < model->dim; i++)
+        if ((model->periodic != NULL && model->periodic[i]) == periodic && isfinite(model->lower[i]) &&
+            isfinite(model->upper[i]))
             json_array_append_new(list, json_pack("{s:I, s:f, s:f}", "parameter", (json_int_t)i + 1, "lower",
                                                   model->lower[i], "upper", model->upper[i]));
     if (json_array_size(list) > 0) return list;
@@ -103,8 +106,9 @@ int gess__config_write(const gess_run *run, gess_error *err)
     if (json_object_size(hashes) > 0) json_object_set(root, "sha256", hashes);
     json_decref(hashes);
     if (run->model->blobs > 0) json_object_set_new(root, "blobs", json_integer((json_int_t)run->model->blobs));
-    json_t *periodic = periodic_json(run->model);
+    json_t *periodic = bounded_json(run->model, 1), *bounded = bounded_json(run->model, 0);
     if (periodic != NULL) json_object_set_new(root, "periodic", periodic);
+    if (bounded != NULL) json_object_set_new(root, "bounded", bounded);
     return write_config(run, root, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/folder.h"
+#include "base/format.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -13,18 +14,19 @@ enum { MAX_RANK_LINES = 1000 };
 
 void gess__run_log(const gess_run *run, const char *format, ...)
 {
-    char path[4096], line[2048];
+    char path[4096], line[2048], seconds[32];
     if (run->directory == NULL && run->on_log == NULL) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
+    gess__vformat(line, sizeof line, format, args);
     va_end(args);
     if (run->on_log != NULL) run->on_log(run->on_log_user, line);
     if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
         return;
     FILE *file = gess__folder_stream(run->folder, path, "a");
     if (file == NULL) return;
-    fprintf(file, "%10.3f  %s\n", gess__seconds() - run->started, line);
+    gess__format(seconds, sizeof seconds, "%10.3f", gess__seconds() - run->started);
+    fprintf(file, "%s  %s\n", seconds, line);
     fclose(file);
 }
 

@@ -2,6 +2,7 @@
  * kernel without an approximation. */
 #include "run/method_text.h"
 
+#include "base/format.h"
 #include "run/run.h"
 
 #include <stdio.h>
@@ -12,11 +13,11 @@ static void describe_kernel(const gess__tally *t, size_t temperatures, char *tex
 {
     int used = 0;
     if (temperatures > 0)
-        used = snprintf(text, size, "%zu temperatures, %.0f %% of swaps accepted; ", temperatures,
-                        100.0 * (double)t->swapped / (double)(t->swaps > 0 ? t->swaps : 1));
+        used = gess__format(text, size, "%zu temperatures, %.0f %% of swaps accepted; ", temperatures,
+                            100.0 * (double)t->swapped / (double)(t->swaps > 0 ? t->swaps : 1));
     if (t->tried > 0)
-        used += snprintf(text + used, size - (size_t)used, "%.1f %% of proposals accepted; ",
-                         100.0 * (double)t->taken / (double)t->tried);
+        used += gess__format(text + used, size - (size_t)used, "%.1f %% of proposals accepted; ",
+                             100.0 * (double)t->taken / (double)t->tried);
     if (t->divergent > 0)
         used += snprintf(text + used, size - (size_t)used, "%llu trajectories diverged; ",
                          (unsigned long long)t->divergent);
@@ -42,7 +43,7 @@ void gess__run_describe_method(gess_run *run)
                         x->annealing->state.done ? "annealed; " : "", map, f->mixture->count,
                         f->mixture->count == 1 ? "" : "s", l->state.by_laplace ? ", Laplace approximation" : "");
     if (used > 0 && (size_t)used < sizeof s->method && f->moves.independence > 0 && e->tally.independence > 0)
-        snprintf(s->method + used, sizeof s->method - (size_t)used,
-                 "; %u of %u updates independence moves (%.0f %% accepted)", f->moves.independence, f->moves.period,
-                 100.0 * (double)e->tally.independence_accepted / (double)e->tally.independence);
+        gess__format(s->method + used, sizeof s->method - (size_t)used,
+                     "; %u of %u updates independence moves (%.0f %% accepted)", f->moves.independence, f->moves.period,
+                     100.0 * (double)e->tally.independence_accepted / (double)e->tally.independence);
 }

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/vmath.h"
 #include "run/log.h"
 #include "run/run.h"
@@ -63,7 +64,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     gess__run_name_column(run, run->stop_rule->failed_column, s->slowest, sizeof s->slowest);
     char nested[48] = "";
     if (isfinite(s->worst_nested_rhat))
-        snprintf(nested, sizeof nested, ", worst nested R-hat %.4f", s->worst_nested_rhat);
+        gess__format(nested, sizeof nested, ", worst nested R-hat %.4f", s->worst_nested_rhat);
     gess__run_log(run, "check at %llu draws: evaluations %llu, smallest ESS %.0f, worst R-hat %.4f%s%s",
                   (unsigned long long)draws, (unsigned long long)s->evals, s->least_ess, s->worst_rhat, nested,
                   s->targets_met ? ", targets met"

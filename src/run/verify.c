@@ -6,6 +6,7 @@
 #include "run/verify.h"
 
 #include "base/clock.h"
+#include "base/format.h"
 #include "base/vmath.h"
 #include "run/run.h"
 
@@ -208,15 +209,15 @@ int gess__verify_starts(gess_run *run, gess_error *err)
         batch = gess__max(batch, v.batch_difference);
     }
     if (again > 0.0)
-        snprintf(run->warning, sizeof run->warning,
-                 "the density gave other bits when its starts were evaluated again (relative difference %.1e): this "
-                 "run cannot be repeated bit for bit",
-                 again);
+        gess__format(run->warning, sizeof run->warning,
+                     "the density gave other bits when its starts were evaluated again (relative difference %.1e): "
+                     "this run cannot be repeated bit for bit",
+                     again);
     else if (batch > 0.0)
-        snprintf(run->warning, sizeof run->warning,
-                 "the density depends on the batch of points that it gets (relative difference %.1e): draws are the "
-                 "same bit for bit only at a fixed --block and with --speculate off",
-                 batch);
+        gess__format(run->warning, sizeof run->warning,
+                     "the density depends on the batch of points that it gets (relative difference %.1e): draws are "
+                     "the same bit for bit only at a fixed --block and with --speculate off",
+                     batch);
     return GESS_OK;
 }
 
@@ -236,9 +237,10 @@ int gess__verify_states(gess_run *run, int *changed, double *difference, gess_er
     }
     *changed = *difference > 0.0;
     if (*changed)
-        snprintf(run->warning, sizeof run->warning,
-                 "the density gives other bits than when this run was stopped (relative difference %.1e): its further "
-                 "draws are valid, but not those of an uninterrupted run bit for bit; config.json records this",
-                 *difference);
+        gess__format(run->warning, sizeof run->warning,
+                     "the density gives other bits than when this run was stopped (relative difference %.1e): its "
+                     "further draws are valid, but not those of an uninterrupted run bit for bit; config.json records "
+                     "this",
+                     *difference);
     return GESS_OK;
 }

@@ -1,17 +1,19 @@
 /* Short runs of every model, kernel and schedule, with every layer of the map, mixtures, annealing, a second learning,
- * bounds and the evidence in use, each stopped in warm-up and in the middle of its draws, and resumed with two threads.
- * Prints a line of checksums for each, which must be the same on every machine:
+ * bounds, files of starts and approximations, and the evidence in use, each stopped in warm-up and in the middle of its
+ * draws, and resumed with two threads. Prints a line of checksums for each, which must be the same on every machine:
  *
- *   CASE DRAWS HISTORY SUMMARY EVIDENCE    draws.gess; history.json without its times; all figures of the summary and
- *                                          the text of the verdict; evidence.json, or - if the case has none
+ *   CASE DRAWS HISTORY SUMMARY TEXT EVIDENCE    draws.gess; history.json without its times; all figures of the summary
+ *                                               and the text of the verdict; the summary and the draws as CSV;
+ *                                               evidence.json, or - if the case has none
+ *   CASE NUMBERS TEXT                           of what needs no run: numbers read from a CSV, and fits
  *
  *   bits [straight] [CASE...]      all cases, or those whose names begin with one of CASE; straight: without the stop
  *   bits first|second DIR [CASE...]    up to the stop, or from there on, in the folders DIR/CASE: on two machines
  *
- * A client of the public interface only. */
-#include <gess/draws.h>
-#include <gess/gess.h>
+ * Everything is done in the locale of the environment. A client of the public interface only. */
+#include "sums.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -87,6 +89,9 @@ static void list_cases(void)
     add("box-few", "box", "chains=24 draws=12", "one mode so far");
     add("box-again", "two-boxes", "chains=24 draws=12", "began again");
     add("evidence", "banana", "chains=8 target-ess=500 target-rhat=1.05 evidence=1", NULL);
+    add("non-centred", "eight-schools:centred=0", "chains=24 max-warmup-evals=8000 draws=10", NULL);
+    add("inputs", "gaussian:dim=3", "schedule=fixed approx=approx.json init=starts.csv chains=6 warmup=0 draws=8",
+        NULL);
     add("evidence-refit", "gaussian:dim=2", "kernel=mh chains=16 draws=200 evidence=1", NULL);
 }
 
@@ -180,72 +185,7 @@ static int open_model(const one *c, gess_model **model, gess_error *err)
                                            : gess_model_open(model, c->model, NULL, err);
 }
 
-/* ---- checksums ---- */
-
-static uint64_t mix(uint64_t sum, const void *data, size_t size)
-{
-    const unsigned char *bytes = data;
-    for (size_t i = 0; i < size; i++) sum = (sum ^ bytes[i]) * UINT64_C(1099511628211); /* FNV-1a */
-    return sum;
-}
-
-static const uint64_t start = UINT64_C(14695981039346656037);
-
-/* Of a file, by lines if times are to be left out. */
-static uint64_t file_sum(const char *directory, const char *name, int text)
-{
-    char path[5120], line[4096];
-    uint64_t sum = start;
-    size_t got;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        perror(path);
-        exit(1);
-    }
-    while (text && fgets(line, sizeof line, file) != NULL)
-        if (strstr(line, "\"seconds_") == NULL) sum = mix(sum, line, strlen(line));
-    while (!text && (got = fread(line, 1, sizeof line, file)) > 0) sum = mix(sum, line, got);
-    fclose(file);
-    return sum;
-}
-
-static uint64_t summary_sum(const gess_summary *summary)
-{
-    size_t rows = 0;
-    uint64_t sum = start;
-    if (gess_summary_rows(summary, &rows, NULL) != GESS_OK) exit(1);
-    for (size_t row = 0; row < rows; row++) {
-        gess_figures figures;
-        if (gess_summary_row(summary, row, &figures, sizeof figures, NULL) != GESS_OK) exit(1);
-        const double *numbers = &figures.mean;
-        size_t count = (offsetof(gess_figures, circular) - offsetof(gess_figures, mean)) / sizeof *numbers;
-        for (size_t i = 0; i < count; i++) {
-            uint64_t nan = 1; /* there are several */
-            sum = numbers[i] == numbers[i] ? mix(sum, &numbers[i], sizeof *numbers) : mix(sum, &nan, sizeof nan);
-        }
-    }
-    return sum;
-}
-
-/* Goes on with the text of the verdict, without the names of the directory. */
-static uint64_t verdict_sum(uint64_t sum, const gess_summary *summary, const char *directory)
-{
-    gess_verdict *verdict = NULL;
-    char *text = NULL;
-    if (gess_verdict_new(&verdict, directory, summary, NULL) != GESS_OK ||
-        gess_verdict_text(verdict, GESS_FORMAT_JSON, &text, NULL) != GESS_OK) {
-        fprintf(stderr, "bits: %s: no verdict\n", directory);
-        exit(1);
-    }
-    const char *at = text;
-    for (const char *next; (next = strstr(at, directory)) != NULL; at = next + strlen(directory))
-        sum = mix(sum, at, (size_t)(next - at));
-    sum = mix(sum, at, strlen(at));
-    gess_text_free(text);
-    gess_verdict_free(verdict);
-    return sum;
-}
+/* ---- runs ---- */
 
 /* Exits unless log.txt says that the run had what the case is there for. */
 static void check_log(const one *c, const char *directory)
@@ -258,15 +198,6 @@ static void check_log(const one *c, const char *directory)
     if (file != NULL) fclose(file);
     if (found) return;
     fprintf(stderr, "bits: %s: its log.txt has no '%s'\n", c->name, c->shows);
-    exit(1);
-}
-
-/* ---- runs ---- */
-
-static void check(int status, const char *name, const gess_error *err)
-{
-    if (status == GESS_OK) return;
-    fprintf(stderr, "bits: %s: %s\n", name, err->text);
     exit(1);
 }
 
@@ -311,25 +242,6 @@ static int stop_in_sampling(void *user, size_t first_chain, size_t chains, uint6
     return first_draw + draws >= 2;
 }
 
-static void print_sums(const one *c, gess_run *run, const char *directory)
-{
-    gess_summary *summary = NULL;
-    gess_error err = {0};
-    check(gess_summary_new_run(&summary, run, NULL, 0, &err), c->name, &err);
-    printf("%s %016llx %016llx %016llx", c->name, (unsigned long long)file_sum(directory, "draws.gess", 0),
-           (unsigned long long)file_sum(directory, "history.json", 1),
-           (unsigned long long)verdict_sum(summary_sum(summary), summary, directory));
-    gess_summary_free(summary);
-    if (strstr(c->options, "evidence=1") != NULL) {
-        gess_evidence *evidence = NULL;
-        check(gess_evidence_new(&evidence, run, NULL, 0, &err), c->name, &err);
-        gess_evidence_free(evidence);
-        printf(" %016llx\n", (unsigned long long)file_sum(directory, "evidence.json", 1));
-    } else
-        printf(" -\n");
-    fflush(stdout);
-}
-
 static void run_session(const one *c, const char *directory, int begin, int end)
 {
     gess_model *model = NULL;
@@ -347,7 +259,7 @@ static void run_session(const one *c, const char *directory, int begin, int end)
     if (status != GESS_ERR_STOPPED || end == DONE) check(status, c->name, &err);
     if (end == DONE) {
         check_log(c, directory);
-        print_sums(c, run, directory);
+        print_sums(c->name, run, directory, strstr(c->options, "evidence=1") != NULL);
     }
     gess_run_free(run);
     gess_model_free(model);
@@ -366,18 +278,18 @@ static void run_case(const one *c, const char *directory, int parts)
     if (parts & STRAIGHT) run_session(c, directory, BEGIN, DONE);
 }
 
-static int wanted(const one *c, char **names)
+static int wanted(const char *name, char **names)
 {
     for (size_t i = 0; names[i] != NULL; i++)
-        if (strncmp(c->name, names[i], strlen(names[i])) == 0) return 1;
+        if (strncmp(name, names[i], strlen(names[i])) == 0) return 1;
     return names[0] == NULL;
 }
 
 static void remove_run(const char *directory)
 {
     static const char *const files[] = {"checkpoint",    "checkpoint.old",  "config.json",  "draws.gess",
-                                        "evidence.json", "evidence.values", "history.json", "lock",
-                                        "log.txt",       "summary.json"};
+                                        "evidence.json", "evidence.values", "history.json", "journal",
+                                        "lock",          "log.txt",         "summary.json"};
     char path[5120];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);
@@ -386,12 +298,21 @@ static void remove_run(const char *directory)
     rmdir(directory);
 }
 
+/* A locale whose numbers have commas must change nothing, and it must be there if it is asked for. */
+static void set_locale(void)
+{
+    if (setlocale(LC_ALL, "") != NULL) return;
+    fprintf(stderr, "bits: the locale of the environment does not exist\n");
+    exit(1);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
     char scratch[] = "/tmp/gess-bits-XXXXXX", path[4096];
     char **names = argv + 1, *folder = NULL;
     int parts = FIRST | SECOND;
+    set_locale();
     list_cases();
     if (*names != NULL && strcmp(*names, "straight") == 0) {
         parts = STRAIGHT;
@@ -402,16 +323,22 @@ int main(int argc, char **argv)
         names += 2;
     }
     int keep = folder != NULL;
-    if (folder == NULL && (folder = mkdtemp(scratch)) == NULL) {
-        perror(scratch);
+    if (folder == NULL) folder = mkdtemp(scratch);
+    if (folder == NULL || chdir(folder) != 0) { /* so that texts hold no path of this machine */
+        perror(folder != NULL ? folder : scratch);
         return 1;
     }
+    make_inputs();
     for (size_t i = 0; i < case_count; i++) {
-        if (!wanted(&cases[i], names)) continue;
-        if (snprintf(path, sizeof path, "%s/%s", folder, cases[i].name) >= (int)sizeof path) return 1;
+        if (!wanted(cases[i].name, names)) continue;
+        if (snprintf(path, sizeof path, "./%s", cases[i].name) >= (int)sizeof path) return 1;
         run_case(&cases[i], path, parts);
         if (!keep) remove_run(path);
     }
-    if (!keep) rmdir(folder);
+    if (parts & (SECOND | STRAIGHT)) print_direct(wanted, names);
+    if (!keep) {
+        remove_inputs();
+        if (rmdir(folder) != 0) perror(folder);
+    }
     return 0;
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
-# The runs of bits.c have the stored checksums. `make test` asks the native build and the one with sanitizers, which has
-# the baseline's instructions only.
+# The runs of bits.c have the stored checksums, in a locale with a decimal comma. `make test` asks the native build and
+# the one with sanitizers, which has the baseline's instructions only.
 #   bits.sh BITS SOURCE_FOLDER
 set -eu
 sums=$(mktemp)
 trap 'rm -f "$sums"' EXIT
-"$1" >"$sums"
+sh "$2/tests/comma_locale.sh" "$2" "$1" >"$sums"
 if ! cmp -s "$sums" "$2/tests/bits/checksums"; then
-    echo 'These runs have other bytes than those stored in tests/bits/checksums (name, draws, history, summary, evidence):'
+    echo 'These runs have other bytes than those stored in tests/bits/checksums (its columns are explained in bits.c):'
     diff "$2/tests/bits/checksums" "$sums" || true
-    echo 'If a change of the method meant this, store the new ones: build/tests/gess_bits straight > tests/bits/checksums'
+    echo 'If a change of the method meant this, store the new ones: make checksums'
     exit 1
 fi

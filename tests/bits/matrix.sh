@@ -28,7 +28,7 @@ build()
         exit 1
     }
     # shellcheck disable=SC2086
-    "$cc" -std=c17 -D_GNU_SOURCE -O1 -ffp-contract=off -I "$source/include" "$source/tests/bits/bits.c" -o "$work/$name/bits" $link \
+    "$cc" -std=c17 -D_GNU_SOURCE -O1 -ffp-contract=off -I "$source/include" "$source"/tests/bits/*.c -o "$work/$name/bits" $link \
         "$work/$name/libgess.a" $(pkg-config --libs jansson zlib) -lpthread -ldl -lm
 }
 

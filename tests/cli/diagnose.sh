@@ -132,7 +132,7 @@ grep -q 'compares 4 independent ensembles' out.txt || fail "which R-hat was done
 grep -q 'r_hat drift_z$' out.txt || fail "the last figures of the table: $(head -1 out.txt)"
 grep -q geweke out.txt && fail "geweke is for --all"
 "$gess" summary credit > out.txt
-grep -q 'halves of the 64 chains of one ensemble' out.txt || fail "which R-hat was done"
+{ grep -q 'R-hat of 8 groups of 8 chains' out.txt && grep -q 'halves of the 64 chains of one ensemble' out.txt && grep -q 'drift_z nested$' out.txt; } || fail "which R-hat was done"
 "$gess" summary mixture --all > out.txt
 for figure in geweke ess_coda tau mcse_sd mcse_q5 mcse_q50 mcse_q95 mcse_series r_hat_ensembles tail_index tail_index_se; do
     grep -q " $figure" out.txt || fail "summary --all has no $figure"

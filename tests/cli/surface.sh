@@ -105,7 +105,7 @@ if command -v script > /dev/null; then
     script -qec "stty cols 80; '$gess' summary 'a run'; '$gess' sample german-credit --draws 60 -q -o wide; '$gess' summary wide" /dev/null |
         tr -d '\r' > table.txt
     awk 'length > 80 { print; bad = 1 } END { exit bad }' table.txt || fail "lines of more than 80 columns"
-    grep -q 'r_hat' table.txt || fail "no r_hat in 80 columns: $(cat table.txt)"
+    grep -q ' nested' table.txt || fail "no R-hat in 80 columns: $(cat table.txt)"
     grep -q 'not shown for want of room' table.txt || fail "what was left out is not said"
     script -qec "stty cols 44; '$gess' summary wide" /dev/null | tr -d '\r' | sed 's/…/./' > table.txt
     awk 'length > 44 { print; bad = 1 } END { exit bad }' table.txt || fail "lines of more than 44 columns"

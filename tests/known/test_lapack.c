@@ -135,6 +135,49 @@ static double product_error(size_t n, size_t count, const double *x, const doubl
     return worst;
 }
 
+/* The largest |c − c exact| over Σ |terms|, over some elements of c = A B, or Aᵀ B; c is n × COLUMNS, A n × n. */
+static double general_error(size_t n, int transpose, const double *a, const double *b, const double *c)
+{
+    double worst = 0.0;
+    for (size_t pick = 0; pick < 200; pick++) {
+        size_t i = pick * 7919 % n, k = pick % COLUMNS;
+        long double sum = 0.0L, size = 0.0L;
+        for (size_t p = 0; p < n; p++) {
+            long double term = (long double)(transpose ? a[p + i * n] : a[i + p * n]) * b[p + k * n];
+            sum += term;
+            size += fabsl(term);
+        }
+        worst = fmax(worst, (double)(fabsl(c[i + k * n] - sum) / size));
+    }
+    return worst;
+}
+
+static void check_products(size_t n, int bad)
+{
+    const char *kind = bad ? "bad" : "good";
+    double *a = points(n, n, bad), *b = points(n, COLUMNS, bad), *ours = numbers(n * n),
+           *theirs = numbers(n * n + n * COLUMNS);
+    double *mine = numbers(n * COLUMNS), *transposed = numbers(n * n);
+    for (int t = 0; t < 2; t++) {
+        gess__product(t, n, COLUMNS, n, a, b, mine);
+        gess__openblas_product(t, n, COLUMNS, n, a, b, theirs);
+        judge(t ? "product AᵀB" : "product AB", kind, n,
+              (errors){general_error(n, t, a, b, mine), general_error(n, t, a, b, theirs)});
+    }
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < n; k++) transposed[k + i * n] = a[i + k * n];
+    gess__gram(n, n, 1.0, a, ours); /* AᵀA */
+    gess__openblas_self_product(n, n, 1.0, transposed, theirs);
+    judge("product AᵀA", kind, n,
+          (errors){product_error(n, n, transposed, ours), product_error(n, n, transposed, theirs)});
+    free(a);
+    free(b);
+    free(ours);
+    free(theirs);
+    free(mine);
+    free(transposed);
+}
+
 static void check_factors(size_t n, int bad)
 {
     size_t count = 2 * n + 20;
@@ -217,6 +260,10 @@ static void check_eigen(size_t n, int bad)
     judge("eigenvectors' residual", kind, n, residual);
     judge("their orthogonality", kind, n, loss);
     double largest = fmax(fabs(values[0]), fabs(values[n - 1]));
+    if (bad) {
+        print_message("%-22s %-6s %5zu   %.1e\n", "condition number", kind, n, largest / fabs(values[0]));
+        assert_true(n < 10 || largest > 1e12 * fabs(values[0]));
+    }
     for (size_t i = 0; i < n; i++) far = fmax(far, fabs(mine[i] - values[i]) / largest);
     assert_true(far <= 2.0 * (double)(n + 10) * DBL_EPSILON);
     free(x);
@@ -237,6 +284,7 @@ static void errors_are_those_of_lapack(void **state)
     }
     for (size_t d = 0; d < dim_count; d++)
         for (int bad = 0; bad < 2; bad++) {
+            check_products(dims[d], bad);
             check_factors(dims[d], bad);
             check_eigen(dims[d], bad);
         }

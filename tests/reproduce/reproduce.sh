@@ -30,10 +30,15 @@ timeless()
 expect 1 'what? a name' "$gess" reproduce
 expect 1 'there is no `figure-9`' "$gess" reproduce figure-9
 expect 1 'one name only' "$gess" reproduce figure-t figure-trace
-for bad in '--scale 0' '--scale 2' '--scale x' '--trials 0' '--trials 1.5' '--jobs 0' '--seed -1'; do
+for bad in '--scale 0' '--scale 200' '--scale x' '--trials 0' '--trials 1.5' '--jobs 0' '--seed -1'; do
     # shellcheck disable=SC2086
     expect 1 'is not a' "$gess" reproduce figure-t $bad
 done
+expect 1 'takes I/N' "$gess" reproduce figure-t --shard 3
+expect 1 'from 1 to 2' "$gess" reproduce figure-t --shard 3/2
+expect 1 'takes numbers' "$gess" reproduce table-scaling --budgets 1,x
+expect 5 'cannot read' "$gess" reproduce figure-t -q -o nothing --from absent
+expect 5 'has no page' "$gess" reproduce --verify .
 expect 1 'leaves no cell' "$gess" reproduce figure-t --only nothing -o nothing
 : > file
 expect 5 'cannot make the folder' "$gess" reproduce figure-t -q -o file/below
@@ -86,7 +91,8 @@ expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --seed 7 
 expect 0 index.html "$gess" reproduce figure-mixing --quick --scale 0.012 --trials 1 --only mixture/mh -q -o mixing
 [ "$(cells mixing | wc -l)" -eq 11 ] || fail "another scale is another cell: $(cells mixing)"
 
-# a damaged cell, and one of other settings under this name, are computed again
+# a damaged cell, and one of other settings under this name, are computed again where the archive does not have them
+rm mixing/cells.jsonl.gz
 set -- $(cells mixing | grep mixture-mh-1)
 printf '{"settings": {' > "$1"
 cp "$(cells mixing | grep mixture-amh)" "$2"
@@ -143,6 +149,41 @@ expect 0 index.html "$gess" reproduce figure-reuse --quick --trials 1 --only reu
 tr -d ' \n' < "$(cells scaling | grep reuse-1000)" | grep -q '"fits":\[\[0,[^]]*\],\[1000,' ||
     fail "where fits were made: $(cells scaling | grep reuse-1000 | xargs cat)"
 grep -q 'evaluations, times 0.1;' scaling/figure-reuse.html || fail 'the factor of figure-reuse is that of its iterations'
+
+# ---- in parts, on several machines; brought together; checked by someone who runs nothing ----
+parts='table-scaling --scale 0.0025 --budgets 0.003,0.0025 --trials 1 --only two-group/1C/50-20-,two-group/x -q'
+# shellcheck disable=SC2086
+for part in 1 2 3; do expect 0 cells "$gess" reproduce $parts --shard $part/3 -o part$part; done
+[ ! -e part1/index.html ] || fail 'a part has no page'
+[ "$(cells part1 | wc -l)" -eq 16 ] || fail "a third of 46 cells: $(cells part1)"
+mv part3/cells.jsonl.gz third.gz
+# shellcheck disable=SC2086
+expect 0 index.html "$gess" reproduce $parts --from part1 --from part2 --from third.gz -o parts
+# shellcheck disable=SC2086
+expect 0 index.html "$gess" reproduce $parts -o whole
+cut -d, -f1-9 parts/table-scaling.csv > a
+cut -d, -f1-9 whole/table-scaling.csv > b
+cmp a b || fail 'parts brought together differ from the whole'
+find part1 part2 -name '*.json' -exec cat {} + | grep -o '"took": [0-9.e-]*' | sort > before
+cat parts/cells/*.json | grep -o '"took": [0-9.e-]*' | sort > after
+[ "$(comm -12 before after | wc -l)" -eq "$(wc -l < before)" ] || fail 'cells of other folders were computed again'
+grep -q 'Cells below 1 by budget' parts/table-scaling.html || fail 'the page lacks the budgets'
+expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify parts
+expect 0 'confirmed' "$gess" reproduce --verify small
+rm -rf parts/cells # what a clone of the results has
+expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify parts
+tar xzf parts/reproduction.tar.gz
+expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify gess-reproduction
+sed -i 's/"does not hold"/"holds"/' parts/table-scaling.json
+expect 6 'its claims are not those' "$gess" reproduce --verify parts
+cp gess-reproduction/table-scaling.json parts
+echo >> parts/table-scaling.csv
+expect 6 'its CSV is not that' "$gess" reproduce --verify parts
+zcat gess-reproduction/cells.jsonl.gz | sed '1s/"error":[0-9.e+-]*/"error":0.5/' | gzip > gess-reproduction/changed.gz
+mv gess-reproduction/changed.gz gess-reproduction/cells.jsonl.gz
+expect 6 'are not those that the cells give' "$gess" reproduce --verify gess-reproduction
+head -c 300 third.gz > gess-reproduction/cells.jsonl.gz
+expect 5 'not a cell' "$gess" reproduce --verify gess-reproduction
 
 # ---- without gnuplot ----
 PATH=$folder/none "$gess" reproduce figure-t -q -o plain > plain.txt 2>&1

@@ -1,10 +1,12 @@
 #!/bin/sh
 # The library takes from libm and libc only numeric functions whose results are exact or correctly rounded everywhere,
 # and no source uses long double, which is another type on every processor.
-#   numeric.sh SOURCE_FOLDER LIBRARY
+#   numeric.sh SOURCE_FOLDER LIBRARY [ARCHIVE]     ARCHIVE: the same as libgess.a, whose calls of the compiler's own library
+#                                                  show
 set -eu
 source=$1
 library=$2
+archive=${3:-}
 
 # Exact by definition (IEEE 754 and C17), in glibc and in musl. strtod_l is correctly rounded in both.
 allowed='ceil copysign fabs floor fma fmod frexp ilogb ldexp llrint logb lrint modf nearbyint remainder rint scalbn sqrt strtod_l trunc'
@@ -13,17 +15,26 @@ libm=$(ldd "$library" | awk '$1 ~ /^libm\.so/ { print $3 }')
 [ -z "$libm" ] || functions=$(nm -D --defined-only "$libm" | awk '{ print $3 }' | sed 's/@.*//')
 functions="${functions:-} acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf erfc exp exp10 exp2 expm1 fdim fmax fmin
     fmod gamma hypot lgamma lgamma_r log log10 log1p log2 pow remainder sin sincos sinh tan tanh tgamma
-    atof drand48 erand48 fscanf rand random rand_r scanf sscanf strtod strtof strtof_l strtold strtold_l vsscanf"
+    atof drand48 ecvt ecvt_r erand48 fcvt fcvt_r fscanf gcvt jrand48 lrand48 mrand48 nrand48 qecvt qfcvt qgcvt rand random
+    random_r rand_r scanf sscanf strfmon strfromd strfromf strfroml strtod strtof strtof_l strtold strtold_l vfscanf vscanf
+    vsscanf"
+# and of the compiler's library: powers, complex numbers, long double, numbers of 16 bytes; vector functions of libmvec
+helpers='^__(powi[sdtx]f2|(mul|div)[hsdtx]c3|(add|sub|mul|div|neg|extend.*|trunc.*|fix.*|float.*)[tx]f.*)$|^_ZGV'
+list=$(for file in "$library" ${archive:+"$archive"}; do
+    case $file in *.a) nm -u "$file" 2>/dev/null ;; *) nm -D -u "$file" ;; esac
+done | awk 'NF == 2 { print $2 }' | sed 's/@.*//' | sort -u)
 # shellcheck disable=SC2086
-bad=$(nm -D --undefined-only "$library" | awk '{ print $2 }' | sed 's/@.*//' | awk -v functions="$(echo $functions)" -v allowed="$allowed" '
-    BEGIN {
-        n = split(functions, f, " "); for (i = 1; i <= n; i++) numeric[f[i]] = 1
-        n = split(allowed, f, " "); for (i = 1; i <= n; i++) delete numeric[f[i]]
-    }
-    { name = $1; sub(/^__isoc99_/, "", name); sub(/_finite$/, "", name); sub(/^__/, "", name) }
-    ($1 in numeric) || (name in numeric) { print $1 }')
+numeric=$(echo "$list" | awk -v functions="$(echo $functions $allowed)" -v helpers="$helpers" '
+    BEGIN { n = split(functions, f, " "); for (i = 1; i <= n; i++) numeric[f[i]] = 1 }
+    { name = $1; sub(/^__isoc[0-9]*_/, "", name); sub(/_finite$/, "", name); sub(/^__/, "", name) }
+    ($1 in numeric) || (name in numeric) || $1 ~ helpers { print $1 }')
+# shellcheck disable=SC2086
+bad=$(echo "$numeric" | awk -v allowed="$(echo $allowed)" '
+    BEGIN { n = split(allowed, f, " "); for (i = 1; i <= n; i++) exact[f[i]] = 1 }
+    NF > 0 && !($1 in exact)')
+echo "numeric functions that $(basename "$library") imports:" $numeric
 if [ -n "$bad" ]; then
-    echo "$library imports functions whose last bits differ between systems; base/vmath.h and base/special.h have others:"
+    echo "The last bits of these differ between systems; base/vmath.h and base/special.h have others:"
     echo "$bad"
     exit 1
 fi

@@ -323,7 +323,8 @@ static void summary_of_run(void **state)
     gess__summary_csv(&wanted, out);
     fclose(out);
     assert_text(summary, GESS_FORMAT_CSV, 0, memory);
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") != NULL) assert_text(summary, GESS_FORMAT_CSV, 0, memory);
+    if (setlocale(LC_NUMERIC, getenv("LOCPATH") != NULL ? "comma" : "de_DE.UTF-8") != NULL)
+        assert_text(summary, GESS_FORMAT_CSV, 0, memory);
     setlocale(LC_NUMERIC, "C");
     free(memory);
     json_t *root = gess__summary_json(&wanted);

@@ -68,7 +68,7 @@ int gess__cells_add(gess__cells *cells, const gess__reproduction *r, const gess_
     json_object_set_new(settings, "figure", json_string(figure->name));
     json_object_set_new(settings, "revision", json_integer(figure->revision));
     json_object_set_new(settings, "seed", json_integer((json_int_t)seed));
-    json_object_set_new(settings, "version", json_string(gess_version()));
+    json_object_set_new(settings, "version", json_string(r->version != NULL ? r->version : gess_version()));
     int status = chosen(r, cell.name) ? make_room(cells, err) : GESS_OK;
     if (status == GESS_OK) status = name_file(&cell, err);
     if (status != GESS_OK || !chosen(r, cell.name)) {
@@ -91,25 +91,70 @@ void gess__cells_free(gess__cells *cells)
 
 /* ---- files ---- */
 
+/* The result of {"settings", "result"}, if the settings are the cell's; NULL otherwise. */
+static json_t *matching_result(const json_t *root, const gess__cell *cell)
+{
+    json_t *result = json_object_get(root, "result");
+    return json_is_object(result) && json_equal(json_object_get(root, "settings"), cell->settings) ? json_incref(result)
+                                                                                                   : NULL;
+}
+
 /* The result in a cell's file; NULL if there is no file with these settings. */
-static json_t *read_result(const gess__cell *cell, const gess__reproduction *r)
+static json_t *read_result(const gess__cell *cell, const char *directory)
 {
     char path[4096];
-    json_t *result = NULL;
-    if (snprintf(path, sizeof path, "%s/%s", r->directory, cell->file) >= (int)sizeof path) return NULL;
-    json_t *root = json_load_file(path, 0, NULL);
-    if (json_is_object(root) && json_equal(json_object_get(root, "settings"), cell->settings))
-        result = json_incref(json_object_get(root, "result"));
+    if (snprintf(path, sizeof path, "%s/%s", directory, cell->file) >= (int)sizeof path) return NULL;
+    json_t *root = json_load_file(path, 0, NULL), *result = matching_result(root, cell);
     json_decref(root);
-    if (json_is_object(result)) return result;
-    json_decref(result);
-    return NULL;
+    return result;
+}
+
+/* Stores a cell with its result. Takes the reference of the result. */
+static int store_cell(const gess__cell *cell, const gess__reproduction *r, json_t *result, gess_error *err)
+{
+    json_t *root = json_pack("{s:O, s:o}", "settings", cell->settings, "result", result);
+    int status = gess__store_json(r, cell->file, root, err);
+    json_decref(root);
+    return status;
+}
+
+static size_t missing_cells(const gess__cells *cells)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < cells->count; i++) missing += cells->cell[i].result == NULL;
+    return missing;
+}
+
+/* Takes over results from a folder or an archive. `store`: writes them into the directory. */
+static int load_from(gess__cells *cells, const gess__reproduction *r, const char *source, int store, gess_error *err)
+{
+    char path[4096];
+    size_t length = strlen(source);
+    int is_file = length > 3 && strcmp(source + length - 3, ".gz") == 0, status = GESS_OK;
+    json_t *archive = NULL;
+    if (snprintf(path, sizeof path, "%s%s", source, is_file ? "" : "/" GESS__CELLS_ARCHIVE) >= (int)sizeof path)
+        return gess__fail(err, GESS_ERR_USAGE, "the path is too long: %.200s", source);
+    GESS_TRY(gess__cells_archive_load(path, &archive, err));
+    if (is_file && archive == NULL) return gess__fail(err, GESS_ERR_FILE, "there is no file %s", path);
+    for (size_t i = 0; status == GESS_OK && i < cells->count; i++) {
+        gess__cell *cell = &cells->cell[i];
+        if (cell->result != NULL) continue;
+        if (!is_file) cell->result = read_result(cell, source);
+        if (cell->result == NULL) cell->result = matching_result(json_object_get(archive, cell->file), cell);
+        if (cell->result != NULL && store) status = store_cell(cell, r, json_incref(cell->result), err);
+    }
+    json_decref(archive);
+    return status;
 }
 
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err)
 {
-    (void)err;
-    for (size_t i = 0; i < cells->count; i++) cells->cell[i].result = read_result(&cells->cell[i], r);
+    GESS_TRY(load_from(cells, r, r->directory, 0, err));
+    for (size_t i = 0; i < r->sources; i++) {
+        if (access(r->source[i], R_OK) != 0)
+            return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", r->source[i], strerror(errno));
+        GESS_TRY(load_from(cells, r, r->source[i], 1, err));
+    }
     return GESS_OK;
 }
 
@@ -134,9 +179,7 @@ static int compute(const gess__cell *cell, const gess__reproduction *r, gess_err
         getrusage(RUSAGE_CHILDREN, &peers);
         json_object_set_new(result, "took", json_real(gess__seconds() - begun));
         json_object_set_new(result, "took_cpu", json_real(spent(&self) + spent(&peers)));
-        json_t *root = json_pack("{s:O, s:o}", "settings", cell->settings, "result", result);
-        status = gess__store_json(r, cell->file, root, err);
-        json_decref(root);
+        status = store_cell(cell, r, result, err);
     } else {
         json_decref(result);
     }
@@ -208,8 +251,8 @@ static void stop_all(runner *run)
 static double time_left(const runner *run)
 {
     double cost = 0.0, now = gess__seconds(), pace = run->expected > 0.0 ? run->spent / run->expected : 1.0;
-    for (size_t i = 0; i < run->cells->count; i++)
-        if (run->cells->cell[i].result == NULL) cost += run->cells->cell[i].cost * pace;
+    for (size_t i = 0; i < run->queued; i++)
+        if (run->queue[i]->result == NULL) cost += run->queue[i]->cost * pace;
     for (unsigned i = 0; i < run->r->jobs; i++) {
         const job *j = &run->jobs[i];
         if (j->child != 0) cost -= fmin(now - j->begun, j->cell->cost * pace);
@@ -219,9 +262,7 @@ static double time_left(const runner *run)
 
 static size_t done_cells(const gess__cells *cells)
 {
-    size_t done = 0;
-    for (size_t i = 0; i < cells->count; i++) done += cells->cell[i].result != NULL;
-    return done;
+    return cells->count - missing_cells(cells);
 }
 
 static void show(runner *run, const gess__cell *cell)
@@ -262,7 +303,7 @@ static int collect(runner *run, job *j, int code, gess_error *err)
     if (WEXITSTATUS(code) != GESS_OK)
         return gess__fail(err, WEXITSTATUS(code), "%s failed; its message is above. Cells that were done are kept",
                           j->cell->name);
-    j->cell->result = read_result(j->cell, run->r);
+    j->cell->result = read_result(j->cell, run->r->directory);
     if (j->cell->result == NULL)
         return gess__fail(err, GESS_ERR_FILE, "%s/%s does not have the result that was written", run->r->directory,
                           j->cell->file);
@@ -310,7 +351,8 @@ int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__
     int status = gess__alloc_bytes(&run.queue, count + 1, sizeof *run.queue, "cells", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&run.jobs, r->jobs, sizeof *run.jobs, "jobs", err);
     for (size_t i = first; status == GESS_OK && i < first + count; i++)
-        if (cells->cell[i].result == NULL) run.queue[run.queued++] = &cells->cell[i];
+        if (cells->cell[i].result == NULL && (r->shards == 0 || i % r->shards == r->shard - 1))
+            run.queue[run.queued++] = &cells->cell[i];
     if (status == GESS_OK) {
         qsort(run.queue, run.queued, sizeof *run.queue, by_cost);
         status = loop(&run, err);

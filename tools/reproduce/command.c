@@ -10,12 +10,12 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *name;
+    const char *name, *verify;
     int scaled, tried; /* --scale and --trials were given */
     gess__reproduction settings;
 };
 
-enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY };
+enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY, SHARD, FROM, BUDGETS, VERIFY };
 
 /* Settings of --quick. */
 #define QUICK_SCALE 0.01
@@ -27,6 +27,33 @@ static uint64_t whole(const char *text, double min, double max, struct argp_stat
     if (!gess__parse_real(text, &value) || !(value >= min && value <= max) || value != floor(value))
         USAGE(state, "`%s` is not a whole number from %.0f to %.0f", text, min, max);
     return (uint64_t)value;
+}
+
+/* I/N */
+static void take_shard(const char *argument, gess__reproduction *r, struct argp_state *state)
+{
+    char first[16] = "";
+    const char *slash = strchr(argument, '/');
+    if (slash == NULL || slash == argument || (size_t)(slash - argument) >= sizeof first)
+        USAGE(state, "--shard takes I/N, such as 2/8, not `%s`", argument);
+    memcpy(first, argument, (size_t)(slash - argument));
+    r->shards = (unsigned)whole(slash + 1, 1.0, 100000.0, state);
+    r->shard = (unsigned)whole(first, 1.0, (double)r->shards, state);
+}
+
+static void take_budgets(const char *argument, gess__reproduction *r, struct argp_state *state)
+{
+    r->budgets = 0;
+    for (size_t length; *argument != '\0'; argument += length + (argument[length] == ',')) {
+        char text[32] = "";
+        length = strcspn(argument, ",");
+        if (length < sizeof text) memcpy(text, argument, length);
+        if (r->budgets == GESS__REPRODUCE_BUDGETS)
+            USAGE(state, "--budgets takes at most %d numbers", GESS__REPRODUCE_BUDGETS);
+        double *budget = &r->budget[r->budgets++];
+        if (!gess__parse_real(text, budget) || !(*budget > 0.0 && *budget <= 1000.0))
+            USAGE(state, "--budgets takes numbers above 0 and at most 1000, separated by commas, not `%s`", text);
+    }
 }
 
 static error_t take(int key, char *argument, struct argp_state *state)
@@ -41,19 +68,27 @@ static error_t take(int key, char *argument, struct argp_state *state)
         a->tried = 1;
         return 0;
     case SCALE:
-        if (!gess__parse_real(argument, &a->settings.scale) || !(a->settings.scale > 0.0 && a->settings.scale <= 1.0))
-            USAGE(state, "`%s` is not a number above 0 and at most 1", argument);
+        if (!gess__parse_real(argument, &a->settings.scale) || !(a->settings.scale > 0.0 && a->settings.scale <= 100.0))
+            USAGE(state, "`%s` is not a number above 0 and at most 100", argument);
         a->scaled = 1;
         return 0;
     case JOBS: a->settings.jobs = (unsigned)whole(argument, 1.0, 1024.0, state); return 0;
     case SEED: a->settings.seed = whole(argument, 0.0, 9e15, state); return 0;
     case ONLY: a->settings.only = argument; return 0;
+    case SHARD: take_shard(argument, &a->settings, state); return 0;
+    case BUDGETS: take_budgets(argument, &a->settings, state); return 0;
+    case VERIFY: a->verify = argument; return 0;
+    case FROM:
+        if (a->settings.sources == GESS__REPRODUCE_SOURCES)
+            USAGE(state, "--from can be given at most %d times", GESS__REPRODUCE_SOURCES);
+        a->settings.source[a->settings.sources++] = argument;
+        return 0;
     case ARGP_KEY_ARG:
         if (a->name != NULL) USAGE(state, "one name only, not `%s` as well", argument);
         a->name = argument;
         return 0;
     case ARGP_KEY_END:
-        if (a->name == NULL) USAGE(state, "what? a name of the list, or all");
+        if (a->name == NULL && a->verify == NULL) USAGE(state, "what? a name of the list, or all");
         return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -63,10 +98,20 @@ static const struct argp_option reproduce_options[] =
     {{"output", 'o', "DIR", 0, "folder of pages, data and cells (default: gess-reproduction)", 0},
      {"quick", QUICK, NULL, 0, "two trials, a hundredth of the iterations; takes minutes, to check that it works", 0},
      {"trials", TRIALS, "N", 0, "runs per setting, with different seeds (default: 5, as in the paper)", 0},
-     {"scale", SCALE, "F", 0, "this share of the paper's iterations and of the budgets of evaluations (default: 1)", 0},
+     {"scale", SCALE, "F", 0, "the paper's iterations, and the budgets of evaluations, times F (default: 1)", 0},
      {"jobs", JOBS, "N", 0, "cells at a time, one thread per cell (default: one per core)", 0},
      {"seed", SEED, "S", 0, "seed of the first trial; the others follow it (default: 1)", 0},
      {"only", ONLY, "TEXT,...", 0, "only cells with one of these texts in their names, such as funnel/mh", 0},
+     {"shard", SHARD, "I/N", 0,
+      "compute only the I-th of N parts of the cells, and no page: for several machines, each with a folder of its own",
+      0},
+     {"from", FROM, "DIR", 0, "take over the cells of this folder, or cells.jsonl.gz (can be given again)", 0},
+     {"budgets", BUDGETS, "F,...", 0,
+      "table-scaling: a part of the cells with these budgets as well, times the protocol's, one trial", 0},
+     {"verify", VERIFY, "DIR", 0,
+      "run nothing: make the pages of DIR again from its cells, and compare claims, verdicts, tables, data and "
+      "checksums",
+      0},
      {"quiet", 'q', NULL, 0, "no progress", 0},
      {0}};
 
@@ -104,9 +149,16 @@ int command_reproduce(int argc, char **argv, gess_error *err)
                                        .jobs = cores > 0 ? (unsigned)cores : 1,
                                        .progress = stderr}};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
+    if (a.verify != NULL) {
+        GESS_TRY(gess__reproduce_verify(a.verify, stdout, err));
+        return finish_output(err);
+    }
     if (a.settings.quick && !a.scaled) a.settings.scale = QUICK_SCALE;
     if (a.settings.quick && !a.tried) a.settings.trials = QUICK_TRIALS;
     GESS_TRY(gess__reproduce(a.name, &a.settings, err));
-    printf("%s/index.html\n", a.settings.directory);
+    if (a.settings.shards > 0)
+        printf("%s/cells\n", a.settings.directory);
+    else
+        printf("%s/index.html\n", a.settings.directory);
     return finish_output(err);
 }

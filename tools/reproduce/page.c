@@ -3,12 +3,12 @@
 
 #include "base/cpu.h"
 #include "base/csv.h"
-#include "base/linalg.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const rulings[] = {"holds", "holds in part", "does not hold", "not judged"};
@@ -34,14 +34,41 @@ static const char style[] =
     ".verdict{font-weight:600;white-space:nowrap}.good{color:#12733f}.part{color:#8a5a00}.bad{color:#b3261e}"
     ".none{color:var(--quiet)}";
 
+/* The options that decide which cells a page has. */
+static json_t *reproduction_of(const gess__reproduction *r)
+{
+    json_t *budgets = json_array();
+    for (size_t i = 0; i < r->budgets; i++) json_array_append_new(budgets, json_real(r->budget[i]));
+    return json_pack("{s:b, s:f, s:I, s:I, s:s?, s:o, s:s}", "quick", r->quick, "scale", r->scale, "trials",
+                     (json_int_t)r->trials, "seed", (json_int_t)r->seed, "only", r->only, "budgets", budgets, "version",
+                     r->version != NULL ? r->version : gess_version());
+}
+
+/* The commit of the source tree, and "-dirty" if it was changed since; NULL if git does not know. */
+static json_t *commit(void)
+{
+    char text[128] = "";
+    FILE *git = popen("git -C '" GESS_SOURCE_DATA "' describe --always --dirty --abbrev=12 2>/dev/null", "r");
+    if (git == NULL) return json_null();
+    if (fgets(text, sizeof text, git) == NULL) text[0] = '\0';
+    pclose(git);
+    text[strcspn(text, "\n")] = '\0';
+    return text[0] != '\0' ? json_string(text) : json_null();
+}
+
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
 {
-    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:b, s:o, s:I, s:b}, s:[], s:[], s:[], s:[], s:[], s:[]}",
+    char date[32];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:s, s:s, s:b, s:o, s:I, s:b}, s:o, s:[], s:[], s:[], s:[], s:[], "
+                     "s:[]}",
                      "name", figure->name, "title", figure->title, "paper", "", "made with", "version", gess_version(),
-                     "cpu", gess__cpu_name(), "blas", gess__linalg_name(), "quick", r->quick, "trials",
+                     "commit", commit(), "date", date, "cpu", gess__cpu_name(), "quick", r->quick, "trials",
                      figure->by_trials ? json_integer((json_int_t)r->trials) : json_null(), "first seed",
-                     (json_int_t)r->seed, "part", r->only != NULL, "setup", "claims", "plots", "tables", "notes",
-                     "data");
+                     (json_int_t)r->seed, "part", r->only != NULL, "reproduction", reproduction_of(r), "setup",
+                     "claims", "plots", "tables", "notes", "data");
 }
 
 void gess__page_scale(json_t *page, double factor)
@@ -225,18 +252,18 @@ static void put_plot(FILE *out, const json_t *plot)
     fputs("</figcaption></figure>\n", out);
 }
 
-/* Says in words what was scaled down; "" if nothing was. */
+/* Says in words what differs from the protocol; "" if nothing does. */
 static void scaled_down(const json_t *page, char *text, size_t size)
 {
     const json_t *made = json_object_get(page, "made with");
     double scale = gess__json_real(made, "scale"), max = gess__json_real(made, "scale_most");
     double trials = gess__json_real(made, "trials");
-    int used = snprintf(text, size, "Smaller than the protocol: "), before = used;
+    int used = snprintf(text, size, "%s than the protocol: ", scale > 1.0 ? "Larger" : "Smaller"), before = used;
     if (trials < 5.0) used += snprintf(text + used, size - (size_t)used, "%.0f of 5 trials; ", trials);
-    if (scale < 1.0)
+    if (scale != 1.0)
         used += snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g", scale);
-    if (scale < 1.0 && max > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", max);
-    if (scale < 1.0) used += snprintf(text + used, size - (size_t)used, "; ");
+    if (scale != 1.0 && max > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", max);
+    if (scale != 1.0) used += snprintf(text + used, size - (size_t)used, "; ");
     if (json_is_true(json_object_get(made, "part")))
         used += snprintf(text + used, size - (size_t)used, "only a part of the cells; ");
     if (used > before)
@@ -262,9 +289,9 @@ static void put_page(FILE *out, const void *what)
     put_list(out, json_object_get(page, "setup"), "How it was measured");
     put_list(out, json_object_get(page, "notes"), "Notes");
     fprintf(out, "<p class=\"quiet\">gess %s, ", gess__json_text(made, "version"));
+    if (gess__json_text(made, "commit")[0] != '\0') fprintf(out, "commit %s, ", gess__json_text(made, "commit"));
     put(out, gess__json_text(made, "cpu"));
-    fputs(", ", out);
-    put(out, gess__json_text(made, "blas"));
+    fprintf(out, ", %s", gess__json_text(made, "date"));
     fprintf(out,
             ". Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
             "figures</a></p>\n</main>\n</body>\n</html>\n",
@@ -287,7 +314,7 @@ static void put_value(FILE *out, const json_t *value)
         fputs("nan", out);
 }
 
-static void put_csv(FILE *out, const void *what)
+void gess__page_csv(FILE *out, const void *what)
 {
     const json_t *data = json_object_get(what, "data"), *first = json_array_get(data, 0), *row, *value;
     const char *key;
@@ -316,7 +343,7 @@ int gess__page_store(const gess__reproduction *r, const gess__figure *figure, co
 {
     char name[128];
     snprintf(name, sizeof name, "%s.csv", figure->name);
-    GESS_TRY(gess__store_file(r, name, put_csv, page, err));
+    GESS_TRY(gess__store_file(r, name, gess__page_csv, page, err));
     snprintf(name, sizeof name, "%s.html", figure->name);
     GESS_TRY(gess__store_file(r, name, put_page, page, err));
     snprintf(name, sizeof name, "%s.json", figure->name);
@@ -377,8 +404,10 @@ static void put_making(FILE *out, const json_t *page)
 {
     const json_t *made = json_object_get(page, "made with");
     uint64_t seed = gess__json_count(made, "first seed"), trials = gess__json_count(made, "trials");
-    fprintf(out, "gess %s, %s, %s; seed%s %llu", gess__json_text(made, "version"), gess__json_text(made, "cpu"),
-            gess__json_text(made, "blas"), trials > 1 ? "s" : "", (unsigned long long)seed);
+    const char *name = gess__json_text(made, "commit");
+    fprintf(out, "gess %s%s%s, %s, %s; seed%s %llu", gess__json_text(made, "version"),
+            name[0] != '\0' ? ", commit " : "", name, gess__json_text(made, "cpu"), gess__json_text(made, "date"),
+            trials > 1 ? "s" : "", (unsigned long long)seed);
     if (trials > 1) fprintf(out, " to %llu", (unsigned long long)(seed + trials - 1));
     fputs(".\n\n", out);
 }

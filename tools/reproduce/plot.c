@@ -99,6 +99,10 @@ int gess__plot_end(gess__plot *plot, const gess__reproduction *r, json_t *page, 
     char name[128];
     fflush(plot->script);
     snprintf(name, sizeof name, "%s.gp", file);
+    if (r->verify) {
+        gess__plot_drop(plot);
+        return GESS_OK;
+    }
     int found = gess__plot_found(), status = gess__store_file(r, name, put_text, plot, err);
     if (status == GESS_OK && strpbrk(r->directory, "\"\\`$") != NULL)
         status = gess__fail(err, GESS_ERR_USAGE, "gnuplot cannot write to a folder of this name: %s", r->directory);

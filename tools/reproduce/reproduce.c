@@ -33,8 +33,7 @@ uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min)
 {
     double scaled = round((double)n * r->scale);
     if (min > n) min = n;
-    if (scaled < (double)min) return min;
-    return scaled < (double)n ? (uint64_t)scaled : n;
+    return scaled < (double)min ? min : (uint64_t)scaled;
 }
 
 /* ---- helpers ---- */
@@ -122,11 +121,19 @@ static int lock_folder(const char *directory, int *lock, gess_error *err)
                       directory);
 }
 
+int gess__figure_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
+                      json_t **page, gess_error *err)
+{
+    *page = gess__page_new(figure, r);
+    if (*page == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the page of %s", figure->name);
+    return figure->make(r, count, cells, *page, err);
+}
+
 static int make_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
                      gess_error *err)
 {
-    json_t *page = gess__page_new(figure, r);
-    int status = figure->make(r, count, cells, page, err);
+    json_t *page = NULL;
+    int status = gess__figure_page(figure, r, count, cells, &page, err);
     if (status == GESS_OK) status = gess__page_store(r, figure, page, err);
     json_decref(page);
     return status;
@@ -143,13 +150,15 @@ static int make_figures(const char *name, const gess__reproduction *r, gess__cel
         while (end < cells->count && cells->cell[end].figure == figure) end++;
         if (end > first) {
             GESS_TRY(gess__cells_run(cells, first, end - first, r, err));
-            GESS_TRY(make_page(figure, r, end - first, cells->cell + first, err));
+            if (r->shards == 0) GESS_TRY(make_page(figure, r, end - first, cells->cell + first, err));
             made++;
         }
         first = end;
     }
     if (made == 0) return gess__fail(err, GESS_ERR_USAGE, "--only %s leaves no cell", r->only);
-    return gess__page_index(r, err);
+    if (r->shards == 0) GESS_TRY(gess__page_index(r, err));
+    GESS_TRY(gess__cells_archive_store(cells, r, err));
+    return r->shards == 0 ? gess__manifest_store(r, err) : GESS_OK;
 }
 
 static int plan_figures(const char *name, const gess__reproduction *r, gess__cells *cells, gess_error *err)
@@ -195,7 +204,7 @@ int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *e
     if (status == GESS_OK) status = run(name, r, &cells, err);
     if (lock >= 0) close(lock);
     gess__cells_free(&cells);
-    if (status == GESS_OK && !gess__plot_found())
+    if (status == GESS_OK && r->shards == 0 && !gess__plot_found())
         status = gess__fail(err, GESS_ERR_FILE,
                             "pages and data are in %s, but there are no plots: gnuplot is not installed (Debian: "
                             "gnuplot-nox). With it, the same command draws them; nothing is computed again",

@@ -15,15 +15,24 @@
 
 typedef struct gess__figure gess__figure;
 
+enum { GESS__REPRODUCE_SOURCES = 64, GESS__REPRODUCE_BUDGETS = 8 };
+
 /* The options of `gess reproduce`. */
 typedef struct gess__reproduction {
     const char *directory;
     const char *only; /* texts separated by commas: only cells whose names contain one of them; NULL: all */
     double scale;     /* factor of iterations and evaluations; 1: the whole protocol */
     uint64_t trials, seed;
-    unsigned jobs;  /* cells computed at a time */
-    int quick;      /* small settings, which take minutes */
-    FILE *progress; /* NULL: none */
+    unsigned jobs;          /* cells computed at a time */
+    unsigned shard, shards; /* compute every shards-th cell, from the shard-th on, and make no page; shards 0: all */
+    int quick;              /* small settings, which take minutes */
+    FILE *progress;         /* NULL: none */
+    size_t sources;
+    const char *source[GESS__REPRODUCE_SOURCES]; /* other folders, or archives of cells, with results to take over */
+    size_t budgets;
+    double budget[GESS__REPRODUCE_BUDGETS]; /* further budgets of the scaling table, times the protocol's */
+    const char *version;                    /* of gess that computed the cells; NULL: this one */
+    int verify;                             /* compute no cell, draw no plot */
 } gess__reproduction;
 
 /* ---- cells (cells.c) ---- */
@@ -49,12 +58,33 @@ int gess__cells_add(gess__cells *cells, const gess__reproduction *r, const gess_
     __attribute__((format(printf, 8, 9)));
 void gess__cells_free(gess__cells *cells);
 
-/* Reads the stored results from the directory. A file that is damaged or has other settings is ignored. */
+/* Reads the stored results: from the directory's files, then from its archive of cells, then from r->source, whose
+ * results are stored in the directory. A file that is damaged or has other settings is ignored. */
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err);
 
-/* Computes the missing results of the cells first .. first + count - 1, r->jobs at a time. GESS_ERR_STOPPED after
- * SIGINT or SIGTERM; the caller must have blocked both. */
+/* Computes the missing results of the cells first .. first + count - 1, or of this shard of them, r->jobs at a time.
+ * GESS_ERR_STOPPED after SIGINT or SIGTERM; the caller must have blocked both. */
 int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__reproduction *r, gess_error *err);
+
+/* ---- many cells in one file, and everything in one file (archive.c) ---- */
+
+#define GESS__CELLS_ARCHIVE "cells.jsonl.gz"
+
+/* Writes the results of the cells to the directory's archive: per line {"file", "settings", "result"}, compressed.
+ * Cells that only the archive has, of other settings, are kept. */
+int gess__cells_archive_store(const gess__cells *cells, const gess__reproduction *r, gess_error *err);
+
+/* Reads an archive: an object by file name. *archive is NULL if there is no such file. */
+int gess__cells_archive_load(const char *path, json_t **archive, gess_error *err);
+
+/* manifest.json (versions, date, commands, SHA-256 of each file) and reproduction.tar.gz, which has these files. */
+int gess__manifest_store(const gess__reproduction *r, gess_error *err);
+
+/* ---- checking a folder (verify.c) ---- */
+
+/* Makes the pages of a folder again from its cells, and compares claims, verdicts, tables and data with those that it
+ * has; compares files with manifest.json. Writes a line per page. GESS_ERR_NOT_CONVERGED if anything differs. */
+int gess__reproduce_verify(const char *directory, FILE *out, gess_error *err);
 
 /* ---- figures ---- */
 
@@ -77,6 +107,10 @@ const gess__figure *gess__figure_row(size_t i);
 /* Makes the figure of this name, or `all`. */
 int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *err);
 
+/* Fills the page of a figure from its cells. The caller releases it. */
+int gess__figure_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
+                      json_t **page, gess_error *err);
+
 /* An iteration count n of the paper, scaled down, but not below `min` (or n, if that is less). */
 uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min);
 
@@ -90,7 +124,8 @@ uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min);
  *   tables     list of {title, head, rows}; a row is a list of texts, or of {text, class}
  *   notes      list of texts
  *   data       list of flat objects with the same keys: NAME.csv
- *   made with  version, machine, seeds, and what was scaled down */
+ *   made with  version, commit, date, machine, seeds, and what was scaled down
+ *   reproduction  the options, for --verify */
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r);
 void gess__page_text(json_t *page, const char *list, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -109,6 +144,9 @@ void gess__page_data(json_t *page, json_t *row);
 /* Adds a table. Returns its list of rows, which the page owns, to append to. */
 json_t *gess__page_table(json_t *page, const char *title, const char *head);
 void gess__page_cell(json_t *row, const char *class, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The data of a page as CSV. */
+void gess__page_csv(FILE *out, const void *page);
 
 /* Writes NAME.html, NAME.json and NAME.csv. */
 int gess__page_store(const gess__reproduction *r, const gess__figure *figure, const json_t *page, gess_error *err);

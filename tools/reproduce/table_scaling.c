@@ -1,8 +1,7 @@
 /* Figure 6 of the paper, "Scaling the Number of Cores": Gaussians with Wishart precision, 125 triples of dimension,
  * cores and chains; the squared error of the marginal standard deviations. Here C cores are a budget of evaluations
  * (bench/scaling.c runs a cell). Beyond the paper's schedule, there is gess with default settings. */
-#include "bench/measure.h"
-#include "reproduce/reproduce.h"
+#include "reproduce/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -10,7 +9,7 @@
 
 enum {
     SIZES = GESS__SCALING_SIZES,
-    EVALS_PER_CORE = 200000,
+    EVALS_PER_CORE = GESS__SCALING_EVALS_PER_CORE,
     MIN_EVALS_PER_CORE = 500,
     QUICK_EVALS_PER_CORE = 20000,
     MAX_TRIALS = 1000
@@ -36,31 +35,36 @@ static double cost_of(size_t m, size_t dim, double evals)
     return 0.1 + evals * (2e-7 + 6e-11 * d * d) + (m == DEFAULT ? 22.0 * pow(d / 100.0, 1.3) * sqrt(evals / 2e6) : 0.0);
 }
 
-static int plan_cell(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, size_t m, size_t d,
-                     size_t place, gess_error *err)
+int gess__scaling_add(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells,
+                      const gess__scaling_place *place, uint64_t seed, const char *group, gess_error *err)
 {
-    size_t dim = GESS__SCALING_DIM * (d + 1), cores = GESS__SCALING_CORES * (place / SIZES + 1);
-    uint64_t evals_per_core = gess__scaled(r, EVALS_PER_CORE, r->quick ? QUICK_EVALS_PER_CORE : MIN_EVALS_PER_CORE);
-    double cost = cost_of(m, dim, (double)evals_per_core * (double)cores);
-    for (uint64_t trial = 0; trial < r->trials; trial++)
-        GESS_TRY(
-            gess__cells_add(cells, r, figure, r->seed + trial, cost,
-                            json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
-                                      methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim, "cores",
-                                      (json_int_t)cores, "chains", (json_int_t)(2 * cores * (place % SIZES + 1)),
-                                      "each", (json_int_t)evals_per_core),
-                            err, "%s/%zuC/%zu-%zu-%zu/%llu", methods[m].name, place % SIZES + 1, dim, cores,
-                            cores * (place % SIZES + 1), (unsigned long long)(r->seed + trial)));
-    return GESS_OK;
+    size_t m = place->method, dim = GESS__SCALING_DIM * (place->d + 1), cores = GESS__SCALING_CORES * (place->c + 1);
+    double cost = cost_of(m, dim, (double)place->evals_per_core * (double)cores);
+    return gess__cells_add(cells, r, figure, seed, cost,
+                           json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
+                                     methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim, "cores",
+                                     (json_int_t)cores, "chains", (json_int_t)(2 * cores * (place->k + 1)), "each",
+                                     (json_int_t)place->evals_per_core),
+                           err, "%s/%s%zuC/%zu-%zu-%zu/%llu", methods[m].name, group, place->k + 1, dim, cores,
+                           cores * (place->k + 1), (unsigned long long)seed);
+}
+
+/* The budget of the table. */
+static uint64_t budget_of(const gess__reproduction *r)
+{
+    return gess__scaled(r, EVALS_PER_CORE, r->quick ? QUICK_EVALS_PER_CORE : MIN_EVALS_PER_CORE);
 }
 
 static int plan(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, gess_error *err)
 {
-    for (size_t m = 0; m < METHODS; m++)
-        for (size_t d = 0; d < SIZES; d++)
-            for (size_t place = 0; place < SIZES * SIZES; place++)
-                if (chosen(r, d, place / SIZES, place % SIZES)) GESS_TRY(plan_cell(figure, r, cells, m, d, place, err));
-    return GESS_OK;
+    for (size_t i = 0; i < METHODS * SIZES * SIZES * SIZES; i++) {
+        const gess__scaling_place place = {i / SIZES / SIZES / SIZES, i / SIZES / SIZES % SIZES, i / SIZES % SIZES,
+                                           i % SIZES, budget_of(r)};
+        if (!chosen(r, place.d, place.c, place.k)) continue;
+        for (uint64_t trial = 0; trial < r->trials; trial++)
+            GESS_TRY(gess__scaling_add(figure, r, cells, &place, r->seed + trial, "", err));
+    }
+    return gess__budgets_plan(figure, r, cells, err);
 }
 
 static int compute(const json_t *settings, json_t **result, gess_error *err)
@@ -94,20 +98,24 @@ typedef struct grid {
     size_t paper_below; /* of the cells that were run */
 } grid;
 
-static square gather(size_t count, const gess__cell *cells, size_t m, size_t dim, size_t cores, size_t chains)
+size_t gess__scaling_gather(size_t count, const gess__cell *cells, const gess__scaling_place *place, double *mean,
+                            double *bar)
 {
     double values[MAX_TRIALS];
-    square s = {.error = NAN, .bar = NAN};
-    for (size_t i = 0; i < count && s.trials < MAX_TRIALS; i++) {
+    size_t trials = 0, cores = GESS__SCALING_CORES * (place->c + 1);
+    *mean = *bar = NAN;
+    for (size_t i = 0; i < count && trials < MAX_TRIALS; i++) {
         const json_t *x = cells[i].settings;
-        if (strcmp(gess__json_text(x, "method"), methods[m].name) != 0 || gess__json_count(x, "dim") != dim ||
-            gess__json_count(x, "cores") != cores || gess__json_count(x, "chains") != chains)
+        if (gess__json_count(x, "each") != place->evals_per_core || gess__json_count(x, "cores") != cores ||
+            gess__json_count(x, "dim") != GESS__SCALING_DIM * (place->d + 1) ||
+            gess__json_count(x, "chains") != 2 * cores * (place->k + 1) ||
+            strcmp(gess__json_text(x, "method"), methods[place->method].name) != 0)
             continue;
         double error = gess__json_real(cells[i].result, "error");
-        values[s.trials++] = isnan(error) ? INFINITY : error;
+        values[trials++] = isnan(error) ? INFINITY : error;
     }
-    if (s.trials > 0) gess__mean_and_error(s.trials, values, &s.error, &s.bar);
-    return s;
+    if (trials > 0) gess__mean_and_error(trials, values, mean, bar);
+    return trials;
 }
 
 static void compare_methods(grid *g)
@@ -120,14 +128,15 @@ static void compare_methods(grid *g)
     }
 }
 
-static void fill(grid *g, size_t count, const gess__cell *cells)
+static void fill(grid *g, uint64_t evals_per_core, size_t count, const gess__cell *cells)
 {
     for (size_t m = 0; m < METHODS; m++)
         for (size_t d = 0; d < SIZES; d++)
             for (size_t i = 0; i < SIZES * SIZES; i++) {
-                size_t c = i / SIZES, k = i % SIZES, cores = GESS__SCALING_CORES * (c + 1);
+                size_t c = i / SIZES, k = i % SIZES;
+                const gess__scaling_place place = {m, d, c, k, evals_per_core};
                 square *s = &g->of[m][d][c][k];
-                *s = gather(count, cells, m, GESS__SCALING_DIM * (d + 1), cores, 2 * cores * (k + 1));
+                s->trials = gess__scaling_gather(count, cells, &place, &s->error, &s->bar);
                 if (s->trials == 0) continue;
                 int below = s->error < 1.0;
                 g->judged[m]++;
@@ -153,6 +162,15 @@ static void put_square(json_t *row, const square *s)
         gess__page_cell(row, class, "10^%+.1f", log10(s->error));
 }
 
+/* Ours over the paper's. */
+static void put_ratio(json_t *row, const square *s, const gess__scaling_paper *paper)
+{
+    if (s->trials == 0)
+        gess__page_cell(row, "omitted", "—");
+    else
+        gess__page_cell(row, "quiet", "10^%+.1f", log10(s->error) - paper->log_error);
+}
+
 static void add_tables(json_t *page, const grid *g)
 {
     for (size_t d = 0; d < SIZES; d++) {
@@ -161,15 +179,20 @@ static void add_tables(json_t *page, const grid *g)
         snprintf(title, sizeof title, "D = %zu", GESS__SCALING_DIM * (d + 1));
         json_t *rows = gess__page_table(page, title, "C||K = C|K = 2C|K = 3C|K = 4C|K = 5C");
         for (size_t c = 0; c < SIZES; c++)
-            for (size_t m = 0; m < METHODS + 1; m++) {
+            for (size_t m = 0; m < METHODS + 2; m++) {
                 json_t *row = json_array();
                 gess__page_cell(row, NULL, m == 0 ? "%zu" : "", GESS__SCALING_CORES * (c + 1));
-                gess__page_cell(row, NULL, "%s", m == 0 ? "paper" : methods[m - 1].label);
+                gess__page_cell(row, NULL, "%s",
+                                m == 0             ? "paper"
+                                : m == METHODS + 1 ? "two-group / paper"
+                                                   : methods[m - 1].label);
                 for (size_t k = 0; k < SIZES; k++) {
                     const gess__scaling_paper *p = &g->paper.of[d][c][k];
                     if (m == 0)
                         gess__page_cell(row, p->below ? "below" : "above", "10^%+.1f ± 10^%+.1f", p->log_error,
                                         p->log_bar);
+                    else if (m == METHODS + 1)
+                        put_ratio(row, &g->of[TWO_GROUP][d][c][k], p);
                     else
                         put_square(row, &g->of[m - 1][d][c][k]);
                 }
@@ -333,13 +356,23 @@ static int draw(const gess__reproduction *r, const grid *g, json_t *page, gess_e
                           err);
 }
 
+/* log10 of the error that the paper prints for a cell. */
+static double paper_error(const grid *g, const json_t *settings)
+{
+    size_t cores = gess__json_count(settings, "cores"), chains = gess__json_count(settings, "chains") / 2;
+    return g->paper
+        .of[gess__json_count(settings, "dim") / GESS__SCALING_DIM - 1][cores / GESS__SCALING_CORES - 1]
+           [chains / cores - 1]
+        .log_error;
+}
+
 static int make_page(const gess__reproduction *r, size_t count, const gess__cell *cells, grid *g, json_t *page,
                      gess_error *err)
 {
     GESS_TRY(gess__scaling_read(&g->paper, err));
-    fill(g, count, cells);
+    fill(g, budget_of(r), count, cells);
     compare_methods(g);
-    gess__page_scale(page, (double)gess__json_count(cells[0].settings, "each") / EVALS_PER_CORE);
+    gess__page_scale(page, (double)budget_of(r) / EVALS_PER_CORE);
     gess__page_text(
         page, "paper",
         "Figure 6 of the paper: the squared error of the marginal standard deviations of Gaussians with Wishart "
@@ -350,7 +383,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
         "wishart:dim=D,seed=1 (the paper's matrices are not known, so the pattern compares, not the digits); "
         "starts N(0, 10² I); C cores are %llu·C evaluations in all (the protocol: %d·C), of which the first half "
         "is discarded; 2K chains; %llu trials%s.",
-        (unsigned long long)gess__json_count(cells[0].settings, "each"), EVALS_PER_CORE, (unsigned long long)r->trials,
+        (unsigned long long)budget_of(r), EVALS_PER_CORE, (unsigned long long)r->trials,
         r->quick ? "; 8 of the 125 cells" : "");
     gess__page_text(page, "setup",
                     "two-group: the paper's schedule, fits every 10 iterations. auto: default settings, a warm-up that "
@@ -360,14 +393,17 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     judge_column(page, g);
     judge_chains(page, g);
     judge_default(page, g);
+    gess__budgets_show(page, r, &g->paper, count, cells);
     add_tables(page, g);
     for (size_t i = 0; i < count; i++)
-        gess__page_data(page, json_pack("{s:s, s:I, s:I, s:I, s:I, s:o, s:o, s:f, s:f}", "method",
+        gess__page_data(page, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f}", "method",
                                         gess__json_text(cells[i].settings, "method"), "dim",
                                         (json_int_t)gess__json_count(cells[i].settings, "dim"), "cores",
                                         (json_int_t)gess__json_count(cells[i].settings, "cores"), "chains_of_a_group",
                                         (json_int_t)gess__json_count(cells[i].settings, "chains") / 2, "seed",
-                                        (json_int_t)gess__json_count(cells[i].settings, "seed"), "error",
+                                        (json_int_t)gess__json_count(cells[i].settings, "seed"), "evals_per_core",
+                                        (json_int_t)gess__json_count(cells[i].settings, "each"), "paper_log10_error",
+                                        json_real(paper_error(g, cells[i].settings)), "error",
                                         gess__bench_number(gess__json_real(cells[i].result, "error")), "mean_error",
                                         gess__bench_number(gess__json_real(cells[i].result, "mean_error")),
                                         "evals_warmup", gess__json_real(cells[i].result, "evals_warmup"), "evals",

@@ -1,0 +1,57 @@
+#!/bin/sh
+# The gallery: models build without a warning, pass `gess check`, and have the posteriors that README.md states.
+#   gallery.sh GESS SOURCE_FOLDER [all]
+# Without `all` only those that take seconds.
+set -u
+# shellcheck source=tests/command.sh
+. "$(dirname "$0")/../command.sh"
+source=$2
+cp -r "$source"/examples/gallery/. .
+make -s GESS_CFLAGS="-I$source/include" CFLAGS='-O2 -Wall -Wextra -Werror' || fail 'the models do not build'
+
+# near RUN NAME TRUTH TOLERANCE: the mean of a parameter
+near()
+{
+    "$gess" summary "$1" --csv | awk -F, -v name="$2" -v truth="$3" -v tolerance="$4" '
+        NR == 1 { for (i = 1; i <= NF; i++) if ($i == "mean") at = i }
+        $1 == name { seen = 1; d = $at - truth; if (d < 0) d = -d; if (d > tolerance) { print name, $at; bad = 1 } }
+        END { exit bad || !seen }' || fail "$1: the mean of $2 should be $3, to $4"
+}
+
+# run NAME [OPTION...]
+run()
+{
+    name=$1
+    shift
+    "$gess" check "./$name/model.so" --data "$name/data.csv" --starts 20 > out.txt 2>&1 || fail "check $name: $(tail -n 5 out.txt)"
+    "$gess" sample "./$name/model.so" --data "$name/data.csv" -q -o "$name-run" "$@" 2> out.txt || fail "sample $name: $(cat out.txt)"
+    "$gess" diagnose "$name-run" > out.txt || fail "diagnose $name: $(head -n 5 out.txt)"
+}
+
+run outliers
+near outliers-run slope 2.24 0.03
+near outliers-run intercept 34.3 4
+run influenza
+near influenza-run beta 1.737 0.012
+near influenza-run gamma 0.541 0.011
+near influenza-run R0 3.22 0.07
+run process
+near process-run noise 0.25 0.012
+if [ "${3-}" = all ]; then
+    run predators
+    near predators-run alpha 0.547 0.014
+    near predators-run delta 0.0241 0.0009
+    run exoplanet
+    near exoplanet-run period 12.24 0.03
+    near exoplanet-run K 18.9 0.5
+    run galaxies
+    near galaxies-run lowest_mean 9.72 0.06
+    near galaxies-run middle_mean 21.4 0.06
+    # each of the six labellings: six modes of a sixth
+    "$gess" diagnose galaxies-run --json | grep -o '"weight": *[0-9.e-]*' | sed 's/.*: *//' |
+        awk '$1 > 0.05 { n++; if ($1 < 0.13 || $1 > 0.21) bad = 1 } END { exit n != 6 || bad }' || fail 'six modes of a sixth each'
+    command -v python3 > /dev/null &&
+        { "$gess" sample 'exec:python3 transit/model.py transit/data.csv' -q -o transit-run || fail 'sample transit'; } &&
+        near transit-run radius 0.101 0.001
+fi
+exit $failed
