@@ -19,11 +19,17 @@ enum {
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 
-/* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
- * at most HEAVY, and at least HEAVY_LEAST. */
+/* Index above which the mean is given up, since draws of a Cauchy may have it; the same beside another parameter
+ * without mean. */
 #define HEAVY 0.7
-#define HEAVY_LEAST 0.55
+#define HEAVY_TOO 0.6
+
+/* In tails of more than this inefficiency draws of a Cauchy may have a smaller index: the mean is given up from
+ * MEAN_ERRORS standard errors below 1 on, but not below HEAVY_LEAST, and beside another parameter without mean if the
+ * index may exceed 1/2. */
+#define SLUGGISH 3.0
 #define MEAN_ERRORS 5.0
+#define HEAVY_LEAST 0.55
 
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
 static double influence(const gess__pareto *p, double y)
@@ -146,12 +152,21 @@ bool gess__tails_slow(const gess__tail_index *t)
     return t->inefficiency > SLOW;
 }
 
+/* The index above which the mean is given up whatever the further index is. */
+static double limit_of_means(const gess__tail_index *t)
+{
+    double limit = t->beside_heavy ? HEAVY_TOO : HEAVY;
+    if (!(t->inefficiency > SLUGGISH)) return limit;
+    double lower = gess__max(1.0 - MEAN_ERRORS * t->se, HEAVY_LEAST);
+    if (t->beside_heavy) lower = gess__min(lower, 0.5 - 2.0 * t->se);
+    return gess__min(limit, lower);
+}
+
 gess__moments_known gess__moments_of(const gess__tail_index *t)
 {
     bool slow = gess__tails_slow(t);
     double errors = slow ? 1.0 : 2.0; /* a slow tail has larger errors, and may be heavier than its draws */
-    if (t->index > gess__max(gess__min(HEAVY, 1.0 - MEAN_ERRORS * t->se), HEAVY_LEAST)) return GESS__NO_MEAN;
-    if (t->beside_heavy && t->index + 2.0 * t->se > 0.5) return GESS__NO_MEAN;
+    if (t->index > limit_of_means(t)) return GESS__NO_MEAN;
     if (t->index - errors * t->se > 0.5 && (slow || t->far_index - 2.0 * t->far_se > 0.5))
         return slow || t->index + 3.0 * t->se >= 1.0 || t->far_index + 3.0 * t->far_se >= 1.0 ? GESS__NO_MEAN
                                                                                               : GESS__NO_SD;
