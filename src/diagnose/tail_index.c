@@ -19,17 +19,17 @@ enum {
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 
-/* Index above which the mean is given up, since draws of a Cauchy may have it; the same beside another parameter
- * without mean. */
+/* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
+ * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is at most HEAVY_TOO. */
+#define MEAN_ERRORS 5.0
 #define HEAVY 0.7
+#define HEAVY_LEAST 0.65
 #define HEAVY_TOO 0.6
 
 /* In tails of more than this inefficiency draws of a Cauchy may have a smaller index: the mean is given up from
- * MEAN_ERRORS standard errors below 1 on, but not below HEAVY_LEAST, and beside another parameter without mean if the
- * index may exceed 1/2. */
+ * SLUGGISH_LEAST on, and beside another parameter without mean if the index may exceed 1/2. */
 #define SLUGGISH 3.0
-#define MEAN_ERRORS 5.0
-#define HEAVY_LEAST 0.55
+#define SLUGGISH_LEAST 0.55
 
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
 static double influence(const gess__pareto *p, double y)
@@ -155,11 +155,11 @@ bool gess__tails_slow(const gess__tail_index *t)
 /* The index above which the mean is given up whatever the further index is. */
 static double limit_of_means(const gess__tail_index *t)
 {
-    double limit = t->beside_heavy ? HEAVY_TOO : HEAVY;
-    if (!(t->inefficiency > SLUGGISH)) return limit;
-    double lower = gess__max(1.0 - MEAN_ERRORS * t->se, HEAVY_LEAST);
-    if (t->beside_heavy) lower = gess__min(lower, 0.5 - 2.0 * t->se);
-    return gess__min(limit, lower);
+    bool sluggish = t->inefficiency > SLUGGISH;
+    double limit = gess__max(1.0 - MEAN_ERRORS * t->se, sluggish ? SLUGGISH_LEAST : HEAVY_LEAST);
+    limit = gess__min(limit, HEAVY);
+    if (!t->beside_heavy) return limit;
+    return gess__min(limit, sluggish ? 0.5 - 2.0 * t->se : HEAVY_TOO);
 }
 
 gess__moments_known gess__moments_of(const gess__tail_index *t)

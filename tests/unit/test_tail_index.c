@@ -217,7 +217,7 @@ static void cauchy_by_chance(void **unused)
     assert_true(gess__moments_of(&t) < GESS__NO_MEAN);
     t.beside_heavy = false, t.index = 0.64, t.se = 0.11; /* alone: three standard errors below 1 */
     assert_int_equal(gess__moments_of(&t), GESS__NO_MEAN);
-    t.inefficiency = 1.6; /* as of the widest parameters of a funnel */
+    t.inefficiency = 1.6; /* as of the widest parameters of a funnel, nearly */
     assert_true(gess__moments_of(&t) < GESS__NO_MEAN);
     t.inefficiency = 4.6, t.index = 0.54;
     assert_true(gess__moments_of(&t) < GESS__NO_MEAN);
