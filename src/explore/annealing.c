@@ -87,15 +87,14 @@ void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish, i
 
 /* ---- weights ---- */
 
-/* Draws the particles from the reference, or, as a batch that is only looked at, from around the maximum. */
+/* Draws the particles from the reference. */
 static int draw_particles(gess__annealing *a, const gess__record *record, gess_error *err)
 {
     gess__ensemble *e = a->learning->ensemble;
     gess__window *w = &a->learning->adaptation->window;
     gess__reference *r = reference_of(a);
     size_t n = gess__window_points(w), inside = 0;
-    int around = gess__particles_around(a);
-    for (size_t i = 0; i < n && !around; i++) {
+    for (size_t i = 0; i < n; i++) {
         gess__key key = {.seed = e->seed,
                          .iteration = e->chains.first,
                          .chain = (uint32_t)(a->state.offset + i),
@@ -108,7 +107,7 @@ static int draw_particles(gess__annealing *a, const gess__record *record, gess_e
     for (size_t i = 0; i < n; i++) inside += a->raw[i] > -INFINITY;
     a->state.particles = n;
     a->state.drawn = 1;
-    a->state.abandoned = !around && inside < n / MIN_INSIDE;
+    a->state.abandoned = inside < n / MIN_INSIDE;
     a->state.why = GESS__NO_SUPPORT;
     if (!a->state.abandoned || a->state.wish != GESS__ANNEAL) return GESS_OK;
     return gess__fail(err, GESS_ERR_MODEL,

@@ -3,7 +3,6 @@
 #include "explore/particles.h"
 
 #include "base/mem.h"
-#include "explore/component.h"
 #include "explore/evaluate.h"
 #include "explore/weighing.h"
 
@@ -16,9 +15,6 @@ enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE 
 
 /* Evaluations that annealing may take per particle. */
 enum { EVALS_PER_PARTICLE = 100 };
-
-/* Sets of draws are numbered from here on, apart from those of weighing.c and rare.c. */
-enum { FIRST_SET = 2000000000 };
 
 /* Points between two clusters; the fall of the log density that makes a valley. */
 enum { BETWEEN = 9 };
@@ -54,23 +50,6 @@ size_t gess__particle_rows(const gess__annealing *a)
     if (a->state.few) n /= FEW;
     size_t rows = (n + w->chains - 1) / w->chains;
     return rows < w->room ? rows : w->room;
-}
-
-int gess__particles_around(gess__annealing *a)
-{
-    static const double width[] = {2.0, 4.0, 2.0, 8.0};
-    const gess__annealing_state *s = &a->state;
-    gess__window *w = &a->learning->adaptation->window;
-    if (!s->few || s->batches % 2 == 0 || a->maxima->state.count != 1) return 0;
-    const gess__approx *t = a->maxima->t[0];
-    double scale = width[s->batches / 2 % 4];
-    for (size_t i = 0; i < gess__window_points(w); i++) {
-        double *x = w->points + i * w->dim;
-        gess__component_draw(t, a->learning->ensemble, FIRST_SET + s->batches, (uint32_t)i,
-                             a->learning->ensemble->updates[0].mapped, x);
-        for (size_t k = 0; k < w->dim; k++) x[k] = t->mu[k] + scale * (x[k] - t->mu[k]);
-    }
-    return 1;
 }
 
 /* The highest particle of cluster k. */

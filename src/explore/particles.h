@@ -11,13 +11,8 @@ int gess__annealing_is_affordable(const gess__annealing *annealing);
  * annealing has few. */
 size_t gess__particle_rows(const gess__annealing *annealing);
 
-/* Batches of points that are looked at before annealing goes on with few of them: in turns, beginning and ending with
- * the reference, from the reference and from around the one maximum that is known. */
+/* Batches of points of the reference that are looked at before annealing goes on with few of them. */
 enum { GESS__BATCHES = 25 };
-
-/* Draws the points of the window around the maximum, more and less widely, if the batch calls for it; returns whether
- * it does. */
-int gess__particles_around(gess__annealing *annealing);
 
 /* Whether the particles are in several modes: two maxima are known, or there is a valley of the density between the
  * highest particles of two clusters. */
