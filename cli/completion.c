@@ -92,8 +92,8 @@ static int offer_options(const char *name, const char *prefix, gess_error *err)
 static int offer_words(int count, char **words, gess_error *err)
 {
     static const char *const of_models[] = {"sample", "eval", "check", NULL};
-    static const char *const of_runs[] = {"resume", "summary",  "diagnose", "report",
-                                          "export", "evidence", "compare",  NULL};
+    static const char *const of_runs[] = {"resume", "watch",  "summary",  "diagnose", "report",
+                                          "plot",   "export", "evidence", "compare",  NULL};
     const char *last = count > 0 ? words[count - 1] : "";
     if (count <= 1)
         offer_commands(last);
@@ -105,6 +105,8 @@ static int offer_words(int count, char **words, gess_error *err)
         offer_topics(last);
     else if (count == 2 && is_one_of(words[0], of_models))
         offer_list(last, GESS_LIST_MODELS);
+    else if (count == 3 && strcmp(words[0], "plot") == 0)
+        offer_list(last, GESS_LIST_PLOTS);
     else if (is_one_of(words[0], of_runs) && words[count - 2][0] != '-')
         offer_runs(last);
     return finish_output(err);

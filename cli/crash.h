@@ -13,8 +13,11 @@ int explain_stop(struct shared *shared, int out_of_time);
  * evaluating those that were under way one by one in processes of their own. Returns the exit status. */
 int explain_crash(struct shared *shared, int signal, int code);
 
-/* Adds to the error of a run with --isolate, whose density ended a worker process, how to see the point alone and how
- * to continue. Returns `status`. */
+/* The child was killed by someone else, by signal 9: says so. */
+void explain_kill(struct shared *shared);
+
+/* Adds to the error of a run with --isolate, or of a program (exec:), whose density ended a worker process, how to see
+ * the point alone and how to continue. Returns `status`. */
 int explain_lost(int status, const char *model, const gess_options *options, const char *directory, gess_error *err);
 
 #endif

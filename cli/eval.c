@@ -1,8 +1,8 @@
 /* `gess eval`: evaluates the log density at given points. */
 #include "command.h"
+#include "supervise.h"
 
 #include <gess/draws.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,13 +63,19 @@ static int print_values(const gess_model *model, size_t rows, size_t dim, const 
     return finish_output(err);
 }
 
-static pthread_key_t evaluating; /* set during the call of the density */
-
-/* The density has ended the thread of the command. */
-static void on_thread_end(void *model)
+/* In calls of a few points, so that the parent can name the one at which the density crashes. */
+static int evaluate_all(const gess_model *model, const struct points *points, double *logp, double *gradients,
+                        gess_error *err)
 {
-    fprintf(stderr, "gess: %s ended its thread (pthread_exit)\n", (const char *)model);
-    _exit(GESS_ERR_MODEL);
+    size_t dim = points->columns;
+    for (size_t row = 0; row < points->rows; row += GESS_WATCHED_POINTS) {
+        size_t left = points->rows - row, n = left < GESS_WATCHED_POINTS ? left : GESS_WATCHED_POINTS;
+        const double *x = points->values + row * dim;
+        TRY(supervised_call(n, dim, x, err));
+        TRY(gess_model_evaluate(model, n, x, logp + row, gradients != NULL ? gradients + row * dim : NULL, err));
+        TRY(supervised_call(0, 0, NULL, err));
+    }
+    return GESS_OK;
 }
 
 static int evaluate(const gess_model *model, const struct points *points, const struct arguments *a, gess_error *err)
@@ -87,9 +93,7 @@ static int evaluate(const gess_model *model, const struct points *points, const 
     if (logp == NULL || (a->gradient && gradients == NULL)) {
         fail(err, status, "out of memory for %zu values", points->rows);
     } else {
-        pthread_setspecific(evaluating, a->model);
-        status = gess_model_evaluate(model, points->rows, points->values, logp, gradients, err);
-        pthread_setspecific(evaluating, NULL);
+        status = evaluate_all(model, points, logp, gradients, err);
         if (status == GESS_OK) status = print_values(model, points->rows, info.dim, logp, gradients, err);
     }
     free(logp);
@@ -113,9 +117,9 @@ int command_eval(int argc, char **argv, gess_error *err)
     TRY(parse_arguments(&argp, argc, argv, &a));
     gess_model *model = NULL;
     struct points points = {0};
-    if (pthread_key_create(&evaluating, on_thread_end) != 0)
-        return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
+    supervised_begin(a.model, a.data != NULL ? a.data : "", "");
     int status = gess_model_open(&model, a.model, a.data, err);
+    supervised_opened();
     if (status == GESS_OK)
         status = gess_csv_read(a.points != NULL ? a.points : "/dev/stdin", &points.rows, &points.columns,
                                &points.values, err);

@@ -11,19 +11,38 @@ struct arguments {
     struct evidence_arguments evidence;
 };
 
+/* The run in a directory with the model that its config.json names. */
+static int open_and_compute(gess_evidence **evidence, const char *specification, gess_options *options,
+                            const char *directory, const gess_evidence_settings *settings, gess_error *err)
+{
+    char threads[32];
+    gess_model *model = NULL;
+    gess_run *run = NULL;
+    snprintf(threads, sizeof threads, "%u", settings->threads);
+    TRY(gess_options_set(options, "max-time", "0", err));
+    if (settings->threads > 0) TRY(gess_options_set(options, "threads", threads, err));
+    TRY(gess_options_set_comm(options, launch_comm(), err));
+    TRY(begin_supervised(specification, options, directory, err));
+    int status = open_model(&model, specification, options, err);
+    if (status == GESS_OK) status = gess_run_resume(&run, model, options, directory, err);
+    if (status == GESS_OK) status = gess_evidence_new(evidence, run, settings, sizeof *settings, err);
+    gess_run_free(run);
+    gess_model_free(model);
+    return status;
+}
+
 int open_evidence(gess_evidence **evidence, const char *directory, const struct evidence_arguments *a,
                   gess_evidence_result *result, gess_error *err)
 {
-    char path[4096], model[4096] = "";
+    char path[4096], model[4096] = "", differences[1024];
     gess_options *options = NULL;
     snprintf(path, sizeof path, "%s/config.json", directory);
     int status = gess_options_read(&options, path, model, sizeof model, err);
+    if (status == GESS_OK) status = gess_config_check(path, differences, sizeof differences, err);
+    if (status == GESS_OK) status = check_trust_of_run(model, directory, a->trusted, 1, err);
+    if (status == GESS_OK) status = open_and_compute(evidence, model, options, directory, &a->settings, err);
     gess_options_free(options);
     TRY(status);
-    TRY(check_trust_of_run(model, directory, a->trusted, 1, err));
-    gess_evidence_settings settings = a->settings;
-    settings.comm = launch_comm();
-    TRY(gess_evidence_open(evidence, directory, &settings, sizeof settings, err));
     return *evidence != NULL ? gess_evidence_info(*evidence, result, sizeof *result, err) : GESS_OK;
 }
 

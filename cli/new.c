@@ -1,7 +1,6 @@
-/* `gess new`: a folder with a model to start from. The build puts the files of examples/new into new_files.h as arrays
- * (new_model_c[] and so on) that end with a NUL. */
+/* `gess new`: a folder with a model to start from, in one of several languages (templates.c). */
 #include "command.h"
-#include "new_files.h"
+#include "templates.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -13,21 +12,24 @@
 
 enum { MAX_NAME = 64 };
 
-static const struct {
-    const char *name; /* @ stands for the model's name */
-    const unsigned char *text;
-    const char *help;
-} files[] = {
-    {"@.c", new_model_c, "the model: change it to yours"},
-    {"data.csv", new_data_csv, "its data"},
-    {"Makefile", new_Makefile, "builds it"},
-    {"README.md", new_README_md, "how to build and sample it"},
+struct arguments {
+    const char *name, *language;
 };
-enum { FILES = sizeof files / sizeof *files };
+
+/* What the marks in a file stand for. */
+struct marks {
+    const char *name;
+    char include[PATH_MAX], library[PATH_MAX], fortran[PATH_MAX + 32];
+};
 
 static error_t take(int key, char *argument, struct argp_state *state)
 {
-    return take_one(key, argument, state, state->input, "which name? give one for the model");
+    struct arguments *a = state->input;
+    if (key == 'l') {
+        a->language = argument;
+        return 0;
+    }
+    return take_one(key, argument, state, &a->name, "which name? give one for the model");
 }
 
 static int check_name(const char *name, gess_error *err)
@@ -42,44 +44,82 @@ static int check_name(const char *name, gess_error *err)
                 name, MAX_NAME);
 }
 
-/* Accepts a folder that holds the headers and whose path can stand between quotes in the files. */
-static bool try_headers(const char *folder, char *out, size_t size)
+/* Finds the template of a language. */
+static int find_template(const char *language, const struct template **found, gess_error *err)
 {
-    char header[PATH_MAX + 16];
-    snprintf(header, sizeof header, "%s/gess/gess.h", folder);
-    char *real = access(header, R_OK) == 0 ? realpath(folder, NULL) : NULL;
+    const char *names[TEMPLATES];
+    size_t nearest;
+    for (size_t i = 0; i < TEMPLATES; i++) {
+        names[i] = templates[i].language;
+        if (strcmp(names[i], language) != 0) continue;
+        *found = &templates[i];
+        return GESS_OK;
+    }
+    TRY(gess_nearest_name(language, TEMPLATES, names, &nearest, err));
+    return fail(err, GESS_ERR_USAGE, "--lang %.100s: it must be c, c++, fortran, python, stan or exec%s%s%s", language,
+                nearest < TEMPLATES ? " (did you mean `" : "", nearest < TEMPLATES ? names[nearest] : "",
+                nearest < TEMPLATES ? "`?)" : "");
+}
+
+/* ---- where gess is ---- */
+
+/* Accepts a folder that holds a file, and whose path can stand between quotes in the files. */
+static bool try_folder(const char *folder, const char *file, char *out, size_t size)
+{
+    char path[PATH_MAX + 32];
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    char *real = access(path, R_OK) == 0 ? realpath(folder, NULL) : NULL;
     bool good = real != NULL && strlen(real) < size && strpbrk(real, "'\"`$#()\\\n") == NULL;
     if (good) snprintf(out, size, "%s", real);
     free(real);
     return good;
 }
 
-/* The headers that belong to this command: those of its installation, otherwise those of its sources. */
-static void find_headers(char *out, size_t size)
+/* The same for a folder named from that of the command. */
+static bool try_beside(const char *folder, const char *file, char *out, size_t size)
 {
-    char beside[PATH_MAX] = "";
-    ssize_t length = readlink("/proc/self/exe", beside, sizeof beside - 32);
+    char beside[2 * PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", beside, PATH_MAX - 1);
     char *slash = length > 0 ? strrchr(beside, '/') : NULL;
-    if (slash != NULL) {
-        snprintf(slash, 32, "/../include");
-        if (try_headers(beside, out, size)) return;
-    }
-    if (!try_headers(GESS_SOURCE_DATA "/../include", out, size)) snprintf(out, size, "/usr/local/include");
+    if (slash == NULL) return false;
+    snprintf(slash, PATH_MAX, "/%s", folder);
+    return try_folder(beside, file, out, size);
 }
 
-/* Writes a file's text with @NAME@ and @INCLUDE@ replaced. */
-static int write_file(const char *path, const char *text, const char *name, const char *headers, gess_error *err)
+/* Headers, library and module that belong to this command: those of its installation, otherwise those of its sources.
+ */
+static void find_gess(struct marks *m)
 {
-    static const char name_mark[] = "@NAME@", headers_mark[] = "@INCLUDE@";
+    if (!try_beside("../include", "gess/gess.h", m->include, sizeof m->include) &&
+        !try_folder(GESS_SOURCE_DATA "/../include", "gess/gess.h", m->include, sizeof m->include))
+        snprintf(m->include, sizeof m->include, "/usr/local/include");
+    if (!try_beside(".", "libgess.so", m->library, sizeof m->library) &&
+        !try_beside("../" GESS_LIBDIR, "libgess.so", m->library, sizeof m->library))
+        snprintf(m->library, sizeof m->library, "/usr/local/lib");
+    char folder[PATH_MAX];
+    bool installed = snprintf(folder, sizeof folder, "%.4000s/gess", m->include) > 0 &&
+                     try_folder(folder, "gess.f90", folder, sizeof folder);
+    if (!installed && !try_folder(GESS_SOURCE_DATA "/../fortran", "gess.f90", folder, sizeof folder))
+        snprintf(folder, sizeof folder, "/usr/local/include/gess");
+    snprintf(m->fortran, sizeof m->fortran, "%s/gess.f90", folder);
+}
+
+/* ---- the files ---- */
+
+/* Writes a file's text with its marks replaced. */
+static int write_file(const char *path, const char *text, const struct marks *m, gess_error *err)
+{
+    const struct {
+        const char *mark, *value;
+    } marks[] = {{"@NAME@", m->name}, {"@INCLUDE@", m->include}, {"@LIB@", m->library}, {"@FORTRAN@", m->fortran}};
     FILE *file = fopen(path, "wx");
     if (file == NULL) return fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
     while (*text != '\0') {
-        if (strncmp(text, name_mark, strlen(name_mark)) == 0) {
-            fputs(name, file);
-            text += strlen(name_mark);
-        } else if (strncmp(text, headers_mark, strlen(headers_mark)) == 0) {
-            fputs(headers, file);
-            text += strlen(headers_mark);
+        size_t i = 0, count = sizeof marks / sizeof *marks;
+        while (i < count && strncmp(text, marks[i].mark, strlen(marks[i].mark)) != 0) i++;
+        if (i < count) {
+            fputs(marks[i].value, file);
+            text += strlen(marks[i].mark);
         } else {
             fputc(*text++, file);
         }
@@ -89,55 +129,76 @@ static int write_file(const char *path, const char *text, const char *name, cons
     return GESS_OK;
 }
 
-static void file_path(char path[256], const char *name, size_t i)
+static void file_path(char path[256], const char *name, const struct template_file *file)
 {
-    if (files[i].name[0] == '@')
-        snprintf(path, 256, "%s/%s%s", name, name, files[i].name + 1);
+    if (file->name[0] == '@')
+        snprintf(path, 256, "%s/%s%s", name, name, file->name + 1);
     else
-        snprintf(path, 256, "%s/%s", name, files[i].name);
+        snprintf(path, 256, "%s/%s", name, file->name);
 }
 
 /* Writes all files; after an error it removes them and the folder. */
-static int write_files(const char *name, gess_error *err)
+static int write_files(const char *name, const struct template *t, gess_error *err)
 {
-    char path[256], headers[PATH_MAX];
+    char path[256];
+    struct marks marks = {.name = name};
     int status = GESS_OK;
-    find_headers(headers, sizeof headers);
+    find_gess(&marks);
     if (mkdir(name, 0777) != 0) {
         if (errno == EEXIST)
             return fail(err, GESS_ERR_USAGE, "%s exists already; choose another name, or move it away", name);
         return fail(err, GESS_ERR_FILE, "cannot make the folder %s: %s", name, strerror(errno));
     }
-    for (size_t i = 0; i < FILES && status == GESS_OK; i++) {
-        file_path(path, name, i);
-        status = write_file(path, (const char *)files[i].text, name, headers, err);
+    for (const struct template_file *f = t->files; f->name != NULL && status == GESS_OK; f++) {
+        file_path(path, name, f);
+        status = write_file(path, (const char *)f->text, &marks, err);
     }
     if (status == GESS_OK) return GESS_OK;
-    for (size_t i = 0; i < FILES; i++) {
-        file_path(path, name, i);
+    for (const struct template_file *f = t->files; f->name != NULL; f++) {
+        file_path(path, name, f);
         unlink(path);
     }
     rmdir(name);
     return status;
 }
 
+/* Prints lines, indented, with the name for @. */
+static void print_next(const char *text, const char *name)
+{
+    bool begins = true;
+    for (; *text != '\0'; text++) {
+        if (begins) fputs("  ", stdout);
+        begins = *text == '\n';
+        if (*text == '@')
+            fputs(name, stdout);
+        else
+            putchar(*text);
+    }
+}
+
 int command_new(int argc, char **argv, gess_error *err)
 {
-    static const struct argp argp =
-        {.parser = take,
-         .args_doc = "NAME",
-         .doc =
-             "Writes a folder NAME with a model of your own to start from: its C source, data, a Makefile and how to "
-             "build and sample it."};
-    const char *name = NULL;
-    TRY(parse_arguments(&argp, argc, argv, &name));
-    TRY(check_name(name, err));
-    TRY(write_files(name, err));
-    for (size_t i = 0; i < FILES; i++) {
+    static const struct argp_option options[] =
+        {{"lang", 'l', "LANG", 0, "c (default), c++, fortran, python, stan, or exec: a program that gess starts", 0},
+         {0}};
+    static const struct argp argp = {.options = options,
+                                     .parser = take,
+                                     .args_doc = "NAME",
+                                     .doc = "Writes a folder NAME with a model of your own to start from: its source, "
+                                            "data, what builds it, and how to "
+                                            "build and sample it."};
+    struct arguments a = {.language = "c"};
+    const struct template *t = NULL;
+    TRY(parse_arguments(&argp, argc, argv, &a));
+    TRY(check_name(a.name, err));
+    TRY(find_template(a.language, &t, err));
+    TRY(write_files(a.name, t, err));
+    for (const struct template_file *f = t->files; f->name != NULL; f++) {
         char path[256];
-        file_path(path, name, i);
-        printf("%-*s  %s\n", 2 * (int)strlen(name) + 10, path, files[i].help);
+        file_path(path, a.name, f);
+        printf("%-*s  %s\n", 2 * (int)strlen(a.name) + 10, path, f->help);
     }
-    printf("\nNow:\n  make -C %s\n  gess sample ./%s/%s.so --data %s/data.csv\n", name, name, name, name);
+    printf("\nNow:\n");
+    print_next(t->next, a.name);
     return finish_output(err);
 }

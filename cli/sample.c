@@ -196,7 +196,8 @@ int command_sample(int argc, char **argv, gess_error *err)
                         .args_doc = "MODEL",
                         .doc =
                             "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or "
-                            "the path of a model of your own as in ./mymodel.so, and writes them to a run "
+                            "the path of a model of your own as in ./mymodel.so, or a program as in 'exec:python3 "
+                            "model.py', and writes them to a run "
                             "directory.\v(tables)",
                         .help_filter = filter};
     struct arguments a = {0};

@@ -131,8 +131,11 @@ static int write_evidence(gess_run *run, const gess_options *options, const char
         printf("log evidence %.4f ± %.4f, for %llu evaluations more; second estimate %.4f ± %.4f: they agree\n",
                r.log_evidence, r.se, (unsigned long long)r.evals, r.second_log_evidence, r.second_se);
     if (status == GESS_OK && !quiet && r.refused) {
+        char *quoted = NULL;
         status = gess_evidence_reason(evidence, 0, &reason, sizeof reason, err);
-        if (status == GESS_OK) printf("NO LOG EVIDENCE: %s (`gess evidence %s` says more)\n", reason.text, directory);
+        if (status == GESS_OK) status = gess_text_quote(directory, &quoted, err);
+        if (status == GESS_OK) printf("NO LOG EVIDENCE: %s (`gess evidence %s` says more)\n", reason.text, quoted);
+        gess_text_free(quoted);
     }
     gess_evidence_free(evidence);
     return status;

@@ -18,6 +18,7 @@ enum phase {
 
 struct shared {
     atomic_int phase, opened, saving, thread_ended, out_of_time;
+    int makes_run;       /* `sample` and `resume`: what they have done is kept, and goes on */
     int status;          /* of a command that ended by itself */
     double began, limit; /* monotonic seconds; limit 0: none */
     unsigned workers;    /* 0: not known yet */
@@ -49,16 +50,23 @@ static inline struct slot *slot_of(struct shared *s, unsigned worker)
     return (struct slot *)(void *)(s->slots + worker * bytes);
 }
 
+/* How many of n points a slot has room for. */
+static inline size_t slot_room(const struct shared *s, uint64_t n, uint64_t dim)
+{
+    size_t room = dim > 0 ? (slot_bytes(s) - sizeof(struct slot)) / sizeof(double) / dim : 0;
+    if (room > GESS_WATCHED_POINTS) room = GESS_WATCHED_POINTS;
+    return n < room ? n : room;
+}
+
 static inline void slot_note(const struct shared *s, struct slot *slot, const gess_evaluation *e)
 {
-    size_t room = (slot_bytes(s) - sizeof *slot) / sizeof(double) / e->dim;
-    size_t noted = e->n < GESS_WATCHED_POINTS ? e->n : GESS_WATCHED_POINTS;
-    if (noted > room) noted = room;
+    size_t noted = slot_room(s, e->n, e->dim);
     slot->derived = e->what == GESS_WATCH_DERIVED;
     slot->n = e->n;
     slot->dim = e->dim;
     slot->noted = noted;
-    memcpy(slot->chain, e->chains, noted * sizeof *e->chains);
+    memset(slot->chain, 0, sizeof *slot->chain);
+    if (e->chains != NULL) memcpy(slot->chain, e->chains, noted * sizeof *e->chains);
     memcpy(slot->x, e->x, noted * e->dim * sizeof *e->x);
 }
 

@@ -37,10 +37,15 @@ static double seconds_now(void)
 
 static pthread_key_t evaluating; /* set to a thread's slot; its destructor finds threads that end in the density */
 
+static struct slot own_slot; /* of supervised_call(), if there is no parent */
+
 static void on_thread_end(void *slot)
 {
     if (!atomic_load(&((struct slot *)slot)->active)) return;
-    atomic_store(&shared->thread_ended, 1);
+    if (shared != NULL)
+        atomic_store(&shared->thread_ended, 1);
+    else
+        fprintf(stderr, "gess: the density ended its thread (pthread_exit)\n");
     _exit(GESS_ERR_MODEL);
 }
 
@@ -65,6 +70,7 @@ static void watch(void *user, unsigned worker, const gess_evaluation *e)
 void supervised_begin(const char *model, const char *data, const char *directory)
 {
     if (shared == NULL) return;
+    atomic_store(&shared->opened, 0);
     snprintf(shared->model, sizeof shared->model, "%s", model);
     snprintf(shared->data, sizeof shared->data, "%s", data);
     snprintf(shared->directory, sizeof shared->directory, "%s", directory);
@@ -81,15 +87,49 @@ void supervised_opened(void)
     if (shared != NULL) atomic_store(&shared->opened, 1);
 }
 
+static int make_key(gess_error *err)
+{
+    static int made;
+    if (made || pthread_key_create(&evaluating, on_thread_end) == 0) return made = 1, GESS_OK;
+    return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
+}
+
+/* A slot for each; the runs of `compare` may have different numbers of them. */
+static void set_workers(unsigned workers)
+{
+    if (shared->workers == workers) return;
+    shared->workers = workers;
+    for (unsigned worker = 0; worker < workers; worker++) {
+        struct slot *slot = slot_of(shared, worker);
+        if (slot != NULL) atomic_store(&slot->active, 0);
+    }
+}
+
 int supervised_watch(gess_options *options, gess_error *err)
 {
     if (shared == NULL) return GESS_OK;
     unsigned workers;
     TRY(gess_options_workers(options, &workers, err));
-    shared->workers = workers;
-    if (pthread_key_create(&evaluating, on_thread_end) != 0)
-        return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
+    set_workers(workers);
+    TRY(make_key(err));
     return gess_options_set_watch(options, watch, NULL, err);
+}
+
+int supervised_call(size_t n, size_t dim, const double *x, gess_error *err)
+{
+    TRY(make_key(err));
+    if (shared == NULL) {
+        pthread_setspecific(evaluating, &own_slot);
+        atomic_store(&own_slot.active, x != NULL);
+        return GESS_OK;
+    }
+    set_workers(1);
+    const gess_evaluation e = {.what = x != NULL ? GESS_WATCH_DENSITY : GESS_WATCH_RETURNED,
+                               .n = n,
+                               .dim = dim,
+                               .x = x};
+    watch(NULL, 0, &e);
+    return GESS_OK;
 }
 
 void supervised_limit(double seconds)
@@ -118,6 +158,7 @@ void supervised_end(int status)
 
 static volatile sig_atomic_t asked; /* signals that asked for a stop */
 static volatile double asked_at;
+static volatile sig_atomic_t is_gone; /* the child has been waited for: its number may be another process's */
 static const int forwarded[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT};
 
 /* A terminal sends its signals to both processes; others are passed on. */
@@ -126,7 +167,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     (void)context;
     int code = errno;
     if (asked++ == 0) asked_at = seconds_now();
-    if (info->si_code <= 0) kill(child, number);
+    if (info->si_code <= 0 && !is_gone) kill(child, number);
     errno = code;
 }
 
@@ -173,30 +214,46 @@ static void rest(double seconds)
     nanosleep(&pause, NULL);
 }
 
+/* At the time limit: asks the child to stop, once. Returns whether it has had its time to do so; that counts from the
+ * request, since both processes may have been stopped meanwhile. */
+static int enforce_limit(double now, int running)
+{
+    static double told_at;
+    if (shared->limit <= 0.0 || now <= shared->limit) return 0;
+    if (told_at > 0.0) return now > told_at + PATIENCE;
+    told_at = now;
+    atomic_store(&shared->out_of_time, 1);
+    if (running) kill(child, SIGUSR1);
+    return 0;
+}
+
 /* Waits for the child and ends it if it does not stop in time. Returns what waitpid() says; *killed: 1 after a signal,
  * 2 after the time limit. */
 static int wait_for_child(int *killed)
 {
     int status, said = 0;
     double pause = 0.001;
+    siginfo_t ended;
     *killed = 0;
-    while (waitpid(child, &status, WNOHANG) == 0) {
-        double now = seconds_now(), limit = shared->limit;
+    for (;;) {
+        ended.si_pid = 0;
+        if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child) break;
+        double now = seconds_now();
         int running = atomic_load(&shared->phase) == RUNNING, stopping = asked > 0;
-        if (stopping && running && !said && now - asked_at > 0.05) {
+        if (stopping && running && shared->makes_run && !said && now - asked_at > 0.05) {
             said = 1;
             print_waiting();
         }
-        int late = limit > 0.0 && now > limit + PATIENCE;
+        int late = enforce_limit(now, running);
         if (!*killed && !is_excused() && (late || (stopping && now - asked_at > PATIENCE))) {
             *killed = late ? 2 : 1;
             kill(child, SIGKILL);
         }
-        if (limit > 0.0 && now > limit && !atomic_exchange(&shared->out_of_time, 1) && running)
-            kill(child, SIGUSR1); /* stops the run, if it is under way */
         rest(pause);
         pause = pause < 0.02 ? 1.2 * pause : 0.02;
     }
+    is_gone = 1; /* before its number is free */
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
     return status;
 }
 
@@ -212,21 +269,16 @@ static void end_by_signal(int number)
     _exit(128 + number);
 }
 
-static void parent(void)
+/* The child died by a signal. */
+static void end_after_signal(int number)
 {
-    int killed, status = wait_for_child(&killed);
-    if (killed) _exit(explain_stop(shared, killed == 2));
-    if (WIFEXITED(status)) {
-        int code = WEXITSTATUS(status), phase = atomic_load(&shared->phase);
-        if (phase == ENDED || phase == STARTING) _exit(code);
-        _exit(explain_crash(shared, 0, code));
-    }
-    int number = WTERMSIG(status);
     /* stopped where the run does not heed a signal: while starts are evaluated, or the summary is made */
     int phase = atomic_load(&shared->phase), underway = phase == RUNNING || phase == REPORTING;
+    if (phase == ENDED) _exit(shared->status); /* all is written: a destructor of the model, or too late a signal */
     if (underway && number == SIGUSR1 && atomic_load(&shared->out_of_time)) _exit(explain_stop(shared, 1));
-    if (underway && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
+    if (underway && shared->makes_run && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
         _exit(explain_stop(shared, 0));
+    if (underway && number == SIGKILL && asked == 0) explain_kill(shared);
     static const int asked_for[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT, SIGKILL, SIGPIPE};
     for (size_t i = 0; i < sizeof asked_for / sizeof *asked_for; i++)
         if (asked_for[i] == number) end_by_signal(number);
@@ -234,16 +286,36 @@ static void parent(void)
     _exit(explain_crash(shared, number, 0));
 }
 
+static void parent(void)
+{
+    int killed, status = wait_for_child(&killed);
+    if (killed) _exit(explain_stop(shared, killed == 2));
+    if (!WIFEXITED(status)) end_after_signal(WTERMSIG(status));
+    int code = WEXITSTATUS(status), phase = atomic_load(&shared->phase);
+    if (phase == ENDED || phase == STARTING) _exit(code != 0 ? code : shared->status);
+    _exit(explain_crash(shared, 0, code));
+}
+
+/* Whether a command of this name runs a density. */
+static int is_supervised(const char *name)
+{
+    static const char *const names[] = {"sample", "resume", "eval", "evidence", "compare"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) return 1;
+    return 0;
+}
+
 void supervise(const char *name)
 {
     int rank, size;
     const char *alone = getenv("GESS_NO_SUPERVISOR");
-    if ((strcmp(name, "sample") != 0 && strcmp(name, "resume") != 0) || (alone != NULL && *alone == '1')) return;
+    if (!is_supervised(name) || (alone != NULL && *alone == '1')) return;
     if (gess_comm_launched(&rank, &size, NULL) != GESS_OK || size != 1) return;
     struct shared *s =
         mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (s == MAP_FAILED) return;
     s->began = seconds_now();
+    s->makes_run = strcmp(name, "sample") == 0 || strcmp(name, "resume") == 0;
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &before); /* until the child is known to the handler */

@@ -1,11 +1,11 @@
-/* A supervising parent for `sample` and `resume`: whatever the density does to the process that calls it, the command
- * says what happened and ends with the status that is documented for it, in time. */
+/* A supervising parent for the commands that call a density: whatever the density does to the process that calls it,
+ * the command says what happened and ends with the status that is documented for it, in time. */
 #ifndef GESS_CLI_SUPERVISE_H
 #define GESS_CLI_SUPERVISE_H
 
 #include <gess/gess.h>
 
-/* Forks if the command of this name runs a density for long. The parent stays in here and exits with the status of the
+/* Forks if the command of this name runs a density. The parent stays in here and exits with the status of the
  * child; the child returns. Without fork(), under a launcher such as mpirun, or with GESS_NO_SUPERVISOR=1 in the
  * environment, the process goes on alone. */
 void supervise(const char *name);
@@ -25,6 +25,10 @@ void supervised_opened(void);
  * none. */
 int supervised_watch(gess_options *options, gess_error *err);
 void supervised_limit(double seconds);
+
+/* For a command that calls the density itself, in one thread: it is about to evaluate these points, or has returned
+ * (x NULL). */
+int supervised_call(size_t n, size_t dim, const double *x, gess_error *err);
 
 /* Whether the parent has asked for a stop because of the time limit. */
 int supervised_out_of_time(void);

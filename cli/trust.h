@@ -11,4 +11,7 @@ int check_trust(const char *model, const char *file, int trusted, int quiet, ges
 /* The same for the run in a directory: it is refused only if neither the user nor root owns its config.json. */
 int check_trust_of_run(const char *model, const char *directory, int trusted, int quiet, gess_error *err);
 
+/* The same for whatever model the config.json of a run names. */
+int check_trust_of_directory(const char *directory, int trusted, gess_error *err);
+
 #endif

@@ -7,7 +7,8 @@ The density is the compiled one, called through gess_model_evaluate(). A nested 
 unit cube: it is written here for each model, and the likelihood is the model's log density minus the log prior. Calls
 count every likelihood. dynesty: its defaults but for random walks (`rwalk`), which it recommends in these dimensions.
 nautilus: its defaults. Output: one JSON object with log_evidence, se, calls and seconds; `complete` is false if a limit
-ended it, and then the number is where it had got to."""
+ended it, and then the number is where it had got to. Seconds are of the processor, of one thread, so that other work on
+the machine matters little."""
 import argparse
 import ctypes
 import json
@@ -93,12 +94,12 @@ class Likelihood:
 
     def __init__(self, density, prior, max_calls, max_seconds):
         self.density, self.prior, self.calls = density, prior, 0
-        self.max_calls, self.end = max_calls, time.time() + max_seconds
+        self.max_calls, self.end = max_calls, time.process_time() + max_seconds
 
     def __call__(self, x):
         many = np.atleast_2d(x)
         self.calls += len(many)
-        if self.calls > self.max_calls or time.time() > self.end:
+        if self.calls > self.max_calls or time.process_time() > self.end:
             raise Limit
         with np.errstate(all='ignore'):
             value = self.density(many) - self.prior.log(many)
@@ -144,10 +145,10 @@ def main():
     prior = PRIORS[a.model]
     likelihood = Likelihood(Density(a.library, a.model), prior, a.max_calls, a.max_seconds)
     live = a.live or (500 if a.sampler == 'dynesty' else 2000)
-    begin = time.time()
+    begin = time.process_time()
     log_z, se, complete = (run_dynesty if a.sampler == 'dynesty' else run_nautilus)(likelihood, prior, live, a.seed)
     print(json.dumps({'sampler': a.sampler, 'model': a.model, 'seed': a.seed, 'live': live, 'log_evidence': log_z,
-                      'se': se, 'calls': likelihood.calls, 'seconds': time.time() - begin, 'complete': complete}))
+                      'se': se, 'calls': likelihood.calls, 'seconds': time.process_time() - begin, 'complete': complete}))
 
 
 if __name__ == '__main__':

@@ -31,7 +31,8 @@ extern "C" {
 enum gess_format {
     GESS_FORMAT_TEXT = 0, /* for people: tables and sentences */
     GESS_FORMAT_JSON = 1, /* every figure; null for one that does not exist */
-    GESS_FORMAT_CSV = 2   /* a header and one row per parameter; NA for a figure that does not exist */
+    GESS_FORMAT_CSV = 2,  /* a header and one row per parameter; NA for a figure that does not exist */
+    GESS_FORMAT_HTML = 3  /* a page; of gess_watch_text() only */
 };
 
 /* Releases text that a function of gess has returned. */
@@ -227,6 +228,24 @@ GESS_API int gess_verdict_finding(const gess_verdict *verdict, size_t index, ges
 /* GESS_FORMAT_TEXT or GESS_FORMAT_JSON. */
 GESS_API int gess_verdict_text(const gess_verdict *verdict, int format, char **text, gess_error *err);
 
+/* ---- a run that goes on ---- */
+
+/* What a run is doing, as far as its directory tells. */
+enum gess_watch_state {
+    GESS_WATCH_WAITING = 0, /* no run has begun there yet */
+    GESS_WATCH_RUNNING = 1,
+    GESS_WATCH_SILENT = 2,  /* no sign of life for a minute: a slow density, or the run is gone */
+    GESS_WATCH_GONE = 3,    /* its process ended without a word; only seen on the host of the run */
+    GESS_WATCH_STOPPED = 4, /* to be resumed */
+    GESS_WATCH_FINISHED = 5,
+    GESS_WATCH_FAILED = 6
+};
+
+/* How far the run in a directory is, from its progress.json: GESS_FORMAT_TEXT of `width` columns (0: 100),
+ * GESS_FORMAT_JSON, or GESS_FORMAT_HTML, a page that reloads itself every `seconds`. It only reads. */
+GESS_API int gess_watch_text(const char *directory, int format, size_t width, double seconds, char **text,
+                             int *state /* or NULL */, gess_error *err);
+
 /* ---- evidence ---- */
 
 /* The log of the integral of a model's density over its parameters, in the user's scale: the log evidence, if the
@@ -295,6 +314,34 @@ GESS_API int gess_compare_text(size_t count, const gess_evidence *const *evidenc
  * for report.html in the directory. `written` gets the path, to be released with gess_text_free(). */
 GESS_API int gess_report(const char *directory, const char *path /* or NULL */, char **written /* or NULL */,
                          gess_error *err);
+
+typedef struct gess_report_settings {
+    const char *truth; /* as in gess_plot_settings */
+    int moments;       /* begin with mean ± sd; the page can change it */
+    int prior;
+} gess_report_settings;
+
+/* The same for one run or several, which are compared: sections for one run show the first, and true values and priors
+ * are its own. `path`: NULL for report.html in the first directory. */
+GESS_API int gess_report_runs(size_t count, const char *const *directories, const char *path /* or NULL */,
+                              const gess_report_settings *settings /* or NULL */, size_t size,
+                              char **written /* or NULL */, gess_error *err);
+
+/* ---- plots ---- */
+
+typedef struct gess_plot_settings {
+    const char *variables; /* patterns with * and ?, separated by commas; NULL: the plot's own choice */
+    const char *truth;     /* file of true values: a JSON object, or a line per parameter; NULL: none */
+    int moments;           /* show mean ± sd in place of the median with its 68 % interval */
+    int prior;             /* draw priors: opens the model of the run, which must give its log prior apart */
+} gess_plot_settings;
+
+/* Draws a figure of the run in a directory into a file: `kind` is a row of gess_list(GESS_LIST_PLOTS, …), and the end
+ * of `path`, .pdf, .svg or .png, says what the file is. `notes` gets what a reader should know, such as which
+ * parameters were chosen: lines of text, or none. */
+GESS_API int gess_plot(const char *directory, const char *kind, const char *path,
+                       const gess_plot_settings *settings /* or NULL */, size_t size, char **notes /* or NULL */,
+                       gess_error *err);
 
 /* ---- export ---- */
 

@@ -147,7 +147,8 @@ typedef struct gess_model gess_model;
 GESS_API int gess_model_new(gess_model **model, const gess_density *density, gess_error *err);
 
 /* Opens a model by its specification: a built-in name, with parameters as in `wishart:dim=50,seed=3`, or the path of a
- * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built. */
+ * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built; or
+ * `exec:COMMAND`, a program (docs/file-formats.md has its protocol). */
 GESS_API int gess_model_open(gess_model **model, const char *specification, const char *data /* file, or NULL */,
                              gess_error *err);
 GESS_API void gess_model_free(gess_model *model /* or NULL */);
@@ -270,7 +271,8 @@ enum gess_list_kind {
     GESS_LIST_MODELS = 1,
     GESS_LIST_KERNELS = 2,
     GESS_LIST_SCHEDULES = 3,
-    GESS_LIST_EXPORTERS = 4
+    GESS_LIST_EXPORTERS = 4,
+    GESS_LIST_PLOTS = 5 /* of gess_plot() */
 };
 
 /* How the value of an option is written. */
@@ -387,8 +389,8 @@ GESS_API int gess_run_on_log(gess_run *run, gess_log_fn *fn /* or NULL */, void 
 GESS_API int gess_run_go(gess_run *run, gess_error *err);
 
 /* Asks a run to stop soon; the draws so far are kept. It ends the present call of gess_run_go(), or the next one. May
- * be called from any thread or signal handler. It waits for the density; with the option `isolate` for a second at most,
- * after which the run can only be resumed from its directory. */
+ * be called from any thread or signal handler. It waits for the density; with the option `isolate` for a second at
+ * most, after which the run can only be resumed from its directory. */
 GESS_API void gess_stop(gess_run *run /* or NULL */);
 
 /* Ends warm-up early: with the next gess_run_go(), after the iterations that the chains have had, what was learned from

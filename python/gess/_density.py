@@ -66,8 +66,11 @@ class Density:
         self.derive: Optional[Callable[[Floats], Any]] = None
         self.start: Optional[Callable[[Floats], Any]] = None
         self.exception: Optional[BaseException] = None
-        self.evaluations = 0
+        self.no_start = False  # `start` raised an exception, which the library does not ask for
         self.pid = os.getpid()
+
+    def forget_failure(self) -> None:
+        self.exception, self.no_start = None, False
 
     def failed(self, exception: BaseException, one: bool) -> int:
         """Keeps the first exception, or the one of a single point, which the library asks for to find the culprit."""
@@ -92,6 +95,8 @@ def call(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any, blobs: Any
     density: Density = ffi.from_handle(user)
     if density.pid != os.getpid():
         leave_forked_child()
+    if density.no_start:
+        return 1
     try:
         # a copy: the function may keep its argument, and the memory of the library changes
         points = view(x, n * dim).reshape(n, dim).copy()
@@ -134,10 +139,14 @@ def gess_python_start(user: Any, dim: int, normals: Any, x: Any) -> None:
     density: Density = ffi.from_handle(user)
     try:
         assert density.start is not None
-        view(x, dim)[:] = density.start(view(normals, dim).copy())
+        point = np.asarray(density.start(view(normals, dim).copy()))
+        if point.shape != (dim,) or point.dtype.kind not in "fiub":
+            raise ValueError(f"starts= returned {point!r}, which is not a point of {dim} numbers")
+        view(x, dim)[:] = point
     except BaseException as exception:  # noqa: B902
         density.failed(exception, True)
-        view(x, dim)[:] = np.nan
+        density.no_start = True
+        view(x, dim)[:] = 0.0
 
 
 @extern

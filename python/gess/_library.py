@@ -92,10 +92,7 @@ def error_of(status: int, err: Any) -> Error:
     point = None
     if err.dim > 0:
         point = np.array([err.point[i] for i in range(min(err.dim, 64))])
-    words = text(err.text)
-    if words.startswith("--"):  # about an option, not advice to type a command
-        words = keywords(words)
-    return _CLASSES.get(status, Error)(words, point, int(err.chain))
+    return _CLASSES.get(status, Error)(keywords(text(err.text)), point, int(err.chain))
 
 
 def check(status: int, err: Any) -> None:
@@ -156,10 +153,26 @@ def options() -> Dict[str, Entry]:
     return {row.name.replace("-", "_"): row for row in entries(lib.GESS_LIST_OPTIONS)}
 
 
+# Values that follow an option in texts of the library, where any other word goes on with the sentence.
+_VALUE = r"(?: (FILE|DIR|N|\d+|annealed|auto|geometric|mh|none|off|outside|retry|stop|tuned)\b)?"
+
+
 def keywords(words: str) -> str:
-    """A text of the library with keywords in place of the options of the command line."""
+    """A text of the library with keywords in place of options; commands, which are in backquotes, stay as they are.
+
+    >>> keywords("run again with --schedule annealed, or `gess resume DIR --draws 100`")
+    "run again with schedule='annealed', or `gess resume DIR --draws 100`"
+    """
     known = {row.name: name for name, row in options().items()}
-    return re.sub(r"--([a-z][a-z-]*)", lambda found: f"{known[found[1]]}=" if found[1] in known else found[0], words)
+    known["init"] = "starts"
+
+    def keyword(found: "re.Match[str]") -> str:
+        if found[1] is None or found[1] not in known:
+            return found[0]
+        value = "" if found[2] in (None, "FILE", "DIR", "N") else found[2]
+        return f"{known[found[1]]}=" + (value if value == "" or value.isdigit() else f"'{value}'")
+
+    return re.sub(r"`gess [^`]*`|--([a-z][a-z-]*[a-z])" + _VALUE, keyword, words.replace("with -o,", "with directory=,"))
 
 
 def version() -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optiona
 
 import numpy as np
 
-from gess._library import (Floats, Handle, UsageError, check, encode_path, fields, new_error, read_config, take_text,
-                           text)
+from gess._library import (Floats, Handle, UsageError, check, encode_path, fields, keywords, new_error, read_config,
+                           take_text, text)
 from gess._native import ffi, lib
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ class Finding(NamedTuple):
 
 def read_finding(finding: Any) -> Finding:
     level = ("note", "warning", "failure")[finding.level]
-    return Finding(level, text(finding.code), text(finding.text), text(finding.advice))
+    return Finding(level, text(finding.code), keywords(text(finding.text)), keywords(text(finding.advice)))
 
 
 class Verdict:
@@ -139,7 +139,7 @@ class Verdict:
             self.findings.append(read_finding(finding))
         words = ffi.new("char **")
         check(lib.gess_verdict_text(handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
-        self._text = take_text(words)
+        self._text = keywords(take_text(words))
 
     def __bool__(self) -> bool:
         return self.passed
@@ -173,7 +173,7 @@ class Evidence:
         self.figures["refused"] = bool(self.figures["refused"])
         words = ffi.new("char **")
         check(lib.gess_evidence_text(self._handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
-        self._text = take_text(words)
+        self._text = keywords(take_text(words))
 
     def __getattr__(self, name: str) -> Any:
         try:

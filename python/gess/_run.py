@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Optional
 import numpy as np
 
 from gess._density import Model, view
-from gess._library import STOPPED, Floats, Handle, check, encode_path, error_of, escaped, extern, fields, new_error, text
+from gess._library import STOPPED, Floats, Handle, check, encode_path, error_of, escaped, extern, fields, new_error
 from gess._native import ffi, lib
 
 OnDraw = Callable[[int, int, Floats], bool]  # first chain, first draw, rows[chain, draw, column]; True: stop
@@ -108,20 +108,25 @@ class Run:
     """A run of the library."""
 
     def __init__(self, model: Model, options: Handle, directory: "Optional[str | os.PathLike[str]]",
-                 resume: bool = False) -> None:
+                 resume: bool = False, own_thread: bool = False, kill: Optional[Callable[[], None]] = None) -> None:
+        """`own_thread`: calls that evaluate the density get a thread, so that the main thread can take signals. `kill` ends
+        what a density waits for."""
         self.model = model
         self.hooks = Hooks()
         self._handle = ffi.new_handle(self.hooks)
         self.warmup_hooks = Hooks()
         self._warmup_handle = ffi.new_handle(self.warmup_hooks)
         self.interrupted = False
-        self.kill: Optional[Callable[[], None]] = None  # ends what a density waits for
+        self.own_thread = own_thread
+        self.kill = kill
         pointer, err = ffi.new("gess_run **"), new_error()
         path = ffi.NULL if directory is None else ffi.new("char[]", encode_path(directory))
         begin = lib.gess_run_resume if resume else lib.gess_run_new
         if model.density is not None:
-            model.density.exception = None
-        self._finish(begin(pointer, model.pointer, options.pointer, path, err), err)
+            model.density.forget_failure()
+        status = self._call(lambda: begin(pointer, model.pointer, options.pointer, path, err),
+                            lambda: lib.gess_run_free(pointer[0]))
+        self._finish(status, err)
         self.handle = Handle(pointer[0], lib.gess_run_free)
 
     def free(self) -> None:
@@ -138,7 +143,8 @@ class Run:
             exception = escaped[0]
         escaped.clear()
         if exception is not None and status not in (lib.GESS_OK,):
-            raise with_point(exception, error_of(status, err).point, text(err.text))
+            at = None if density is None or density.no_start else error_of(status, err).point
+            raise with_point(exception, at)
         if status != STOPPED:
             check(status, err)
         return status
@@ -178,15 +184,22 @@ class Run:
         """A handle of the evidence of a run that was opened to be resumed. Control-C ends it."""
         pointer, err = ffi.new("gess_evidence **"), new_error()
         size = ffi.sizeof("gess_evidence_settings")
-        status = self._taking_signals(
-            lambda: self._finish(lib.gess_evidence_new(pointer, self.handle.pointer, settings, size, err), err))
-        if status == STOPPED:
+        status = self._taking_signals(lambda: self._call(
+            lambda: lib.gess_evidence_new(pointer, self.handle.pointer, settings, size, err)))
+        if self._finish(status, err) == STOPPED:
             raise KeyboardInterrupt
         return pointer[0]
 
+    def go(self) -> int:
+        """Runs to the end or to a stop. In the main thread, Control-C stops the run and keeps its draws; a second one
+        raises KeyboardInterrupt at once."""
+        err = new_error()
+        status = self._taking_signals(lambda: self._call(lambda: lib.gess_run_go(self.handle.pointer, err)))
+        return self._finish(status, err)
+
     def _taking_signals(self, call: Callable[[], int]) -> int:
         """A call during which Control-C stops the run; only the main thread can take it."""
-        if threading.current_thread() is not threading.main_thread():
+        if not in_main_thread():
             return call()
         before = signal.getsignal(signal.SIGINT)
         if before is not signal.default_int_handler:
@@ -197,46 +210,54 @@ class Run:
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def go(self, own_thread: bool) -> int:
-        """Runs to the end or to a stop. In the main thread, Control-C stops the run and keeps its draws; a second one
-        raises KeyboardInterrupt at once. `own_thread`: the run gets a thread, so that this one can take signals."""
-        if threading.current_thread() is not threading.main_thread():
-            return self._go()
-        return self._taking_signals(self._go_in_thread if own_thread else self._go)
-
     def _interrupt(self, number: int, frame: Any) -> None:
         if self.interrupted:
             signal.default_int_handler(number, frame)
         self.interrupted = True
         self.stop()
 
-    def _go(self) -> int:
-        err = new_error()
-        return self._finish(lib.gess_run_go(self.handle.pointer, err), err)
+    def _call(self, call: Callable[[], int], undo: Callable[[], None] = lambda: None) -> int:
+        """A call of the library that evaluates the density, in a thread of its own where that lets the main thread take
+        signals. KeyboardInterrupt then leaves a call that does not end; `undo` follows it when it does."""
+        if not self.own_thread or not in_main_thread():
+            return call()
+        outcome: List[int] = []
+        given_up: List[bool] = []
+        undone: List[bool] = []
 
-    def _go_in_thread(self) -> int:
-        outcome: List[Any] = []
-        err = new_error()
-        thread = threading.Thread(target=lambda: outcome.append(lib.gess_run_go(self.handle.pointer, err)), daemon=True)
+        def body() -> None:
+            outcome.append(call())
+            if given_up:
+                undone.append(True)
+                undo()
+
+        thread = threading.Thread(target=body, daemon=True)
         thread.start()
         try:
             while thread.is_alive():
                 thread.join(1.0)
         except KeyboardInterrupt:
+            given_up.append(True)
             self._give_up(thread)
+            if not thread.is_alive() and not undone:  # it had ended before it was given up
+                undo()
             raise
-        return self._finish(outcome[0], err)
+        return outcome[0]
 
     def _give_up(self, thread: threading.Thread) -> None:
-        """After a second Control-C: ends worker processes, waits for a moment, and leaves a run that does not end."""
+        """Ends worker processes, waits for a moment, and leaves a call that does not end."""
         if self.kill is not None:
             self.kill()
-        thread.join(3.0)
+        thread.join(1.0)
         if thread.is_alive():
             _abandoned.append(self)
 
 
-def with_point(exception: BaseException, point: Optional[Floats], words: str) -> BaseException:
+def in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def with_point(exception: BaseException, point: Optional[Floats]) -> BaseException:
     """An exception of a density with the point where it was raised: in a note, and as the attribute gess_point."""
     if point is not None and not isinstance(exception, KeyboardInterrupt):
         note = f"gess: the density was evaluated at {np.array2string(point, threshold=20)}"

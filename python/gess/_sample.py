@@ -151,6 +151,10 @@ class Target:
     def threads(self, processes: Optional[int]) -> Optional[int]:
         return processes if processes else 1 if self.python else None
 
+    def needs_thread(self, processes: Optional[int]) -> bool:
+        """Whether the main thread would not see signals while the library evaluates."""
+        return not self.python or bool(processes)
+
 
 def describe(density: Density, s: Settings, prior: Any) -> None:
     density.lower, density.upper = read_bounds(s.bounds, density.names, density.dim, prior)
@@ -254,14 +258,13 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
         handle = new_options(values)
         if target.python:
             refuse_isolation(values)
-        run = Run(target.model, handle, directory, resume)
-        run.kill = workers.close if workers is not None else None
+        run = Run(target.model, handle, directory, resume, target.needs_thread(processes),
+                  workers.close if workers is not None else None)
         line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None
         if line is not None:
             run.on_progress(line.show)
-        own_thread = not target.python or bool(processes)
         try:
-            status = run.go(own_thread)
+            status = run.go()
         except BaseException as exception:
             run.free()
             exception.gess_result = Result(directory, target, values, temporary)  # type: ignore[attr-defined]
@@ -279,8 +282,9 @@ def find_evidence(target: Target, result: Result, settings: Any, processes: Opti
     """The evidence of the run of a result."""
     values = stored_options(result.directory)
     values["threads"] = target.threads(processes)
-    with worker_processes(target, processes):
-        run = Run(target.model, new_options(values), result.directory, resume=True)
+    with worker_processes(target, processes) as workers:
+        run = Run(target.model, new_options(values), result.directory, True, target.needs_thread(processes),
+                  workers.close if workers is not None else None)
         try:
             return Evidence(run.evidence(settings))
         finally:

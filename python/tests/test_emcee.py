@@ -256,6 +256,26 @@ def test_autocorrelation_time_is_emcees():
         autocorr.integrated_time(x)
 
 
+@pytest.mark.skipif(np.finfo(np.longdouble).eps >= np.finfo(float).eps, reason="long doubles are doubles here")
+def test_long_doubles():
+    """Positions that differ by less than doubles can tell; the run goes on from them as from any others."""
+    centre, width = np.longdouble(58000.0), 1e-13
+    seen = set()
+
+    def density(x):
+        seen.add(x.dtype)
+        return float(-0.5 * np.sum(((x - centre) / width) ** 2))
+
+    sampler = EnsembleSampler(32, 3, density, backend=Backend(dtype=np.longdouble))
+    state = sampler.run_mcmc(centre + width * start().astype(np.longdouble), 50)
+    first = sampler._engine
+    sampler.reset()
+    sampler.run_mcmc(state, 500)
+    assert sampler._engine is first and seen == {np.dtype(np.longdouble)} and state.coords.dtype == np.longdouble
+    scaled = ((sampler.get_chain(flat=True) - centre) / width).astype(float)
+    assert np.all(np.abs(scaled.mean(0)) < 0.1) and np.all(np.abs(scaled.std(0) - 1) < 0.1)
+
+
 def test_modules_of_emcee():
     from gess.emcee.backends import hdf
     from gess.emcee.ensemble import EnsembleSampler as the_same

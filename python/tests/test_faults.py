@@ -2,6 +2,7 @@
 import multiprocessing
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -178,6 +179,11 @@ SCRIPT = """
 """
 
 
+def take_interrupts():
+    """In a new process: SIGINT is ignored by what a shell has started in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def assert_gone(group):
     """No process of a group is left; helpers of multiprocessing end a moment after their parent."""
     for _ in range(40):
@@ -194,7 +200,7 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more="", begun=Fa
     seconds count from the moment when the run has its files."""
     script = textwrap.dedent(SCRIPT.format(here=HERE, folder=str(folder), model=model, dim=dim, more=more))
     process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                               start_new_session=True)
+                               start_new_session=True, preexec_fn=take_interrupts)
     assert process.stdout.readline() == "ready\n"
     while begun and not (folder / "checkpoint").exists() and process.poll() is None:
         time.sleep(0.01)
@@ -231,6 +237,79 @@ def test_interrupts_at_random_moments(tmp_path, moment):
         assert gess.load(tmp_path / "run").draws.shape[0] == 16
     else:
         assert "KeyboardInterrupt" in err, err
+
+
+SLOW_C = """
+#include <stddef.h>
+#include <unistd.h>
+static int calls;
+int quick_calls = 0;
+int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        if (calls++ >= quick_calls) usleep(300000);
+        values[i] = 0;
+        for (size_t k = 0; k < dim; k++) values[i] -= 0.5 * x[i * dim + k] * x[i * dim + k];
+    }
+    return 0;
+}
+"""
+
+SLOW_SCRIPT = """
+    import ctypes, gess
+    library = ctypes.CDLL({library!r})
+    ctypes.c_int.in_dll(library, "quick_calls").value = {quick}
+    print("ready", flush=True)
+    try:
+        {what}
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("quick,what", [
+    (0, "gess.sample(library.logp, 2, directory={folder!r}, chains=64, threads=1)"),
+    (400, "gess.load({run!r}).evidence(model=library.logp, density={{'dim': 2}})")])
+def test_slow_compiled_density_can_be_interrupted(tmp_path, quick, what):
+    """While the library looks for starts, which would take 20 seconds here, and while it computes the evidence."""
+    compiler = shutil.which("cc") or pytest.skip("needs a C compiler")
+    (tmp_path / "slow.c").write_text(SLOW_C)
+    library = str(tmp_path / "slow.so")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, str(tmp_path / "slow.c")], check=True)
+
+    def logp(x):
+        return densities.normal(x)
+
+    gess.sample(logp, 2, directory=tmp_path / "run", **QUICK)
+    script = SLOW_SCRIPT.format(library=library, quick=quick, what=what.format(folder=str(tmp_path / "new"),
+                                                                                run=str(tmp_path / "run")))
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True,
+                               preexec_fn=take_interrupts)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out = process.communicate(timeout=20)[0]
+    assert out == "interrupted\n" and time.monotonic() - began < 5
+
+
+def test_exception_in_starts():
+    """It ends the run, even if only one start fails; the density was not at fault at any point."""
+    calls = []
+
+    def starts(normals):
+        calls.append(1)
+        if len(calls) == 3:
+            raise ArithmeticError("no start")
+        return normals
+
+    with pytest.raises(ArithmeticError, match="no start") as caught:
+        gess.sample(densities.normal, 2, starts=starts, **QUICK)
+    assert not hasattr(caught.value, "gess_point")
+    for wrong in ([1, 2, 3], None, "ab", [1j, 0]):
+        with pytest.raises(ValueError, match="starts="):
+            gess.sample(densities.normal, 2, starts=lambda normals: wrong, **QUICK)
 
 
 def test_interrupted_run_goes_on_as_if_nothing_had_happened(tmp_path):

@@ -1,5 +1,8 @@
 """What gess.sample() takes from other packages (those that are installed), and what it refuses with a message."""
 import ctypes
+import os
+import re
+import shutil
 import subprocess
 import sys
 import warnings
@@ -145,6 +148,31 @@ def test_pool_of_processes():
     assert np.array_equal(result.draws, gess.sample(densities.normal, 2, **QUICK).draws)
 
 
+MPI_SCRIPT = """
+import sys
+import gess, numpy as np, schwimmbad
+def density(x):
+    return -0.5 * float(x @ x)
+with schwimmbad.MPIPool() as pool:
+    if not pool.is_master():
+        pool.wait()
+        sys.exit()
+    options = dict(warmup=60, draws=40, chains=16, seed=5)
+    pooled = gess.sample(density, 2, pool=pool, **options)
+    print(np.array_equal(pooled.draws, gess.sample(density, 2, **options).draws))
+"""
+
+
+def test_pool_of_mpi(tmp_path):
+    pytest.importorskip("mpi4py")
+    command = shutil.which("mpiexec") or pytest.skip("needs mpiexec")
+    script = tmp_path / "density.py"
+    script.write_text(MPI_SCRIPT)
+    done = subprocess.run([command, "--oversubscribe", "-n", "3", sys.executable, str(script)], capture_output=True, text=True,
+                          env={**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}, timeout=120)
+    assert done.stdout == "True\n", done.stderr
+
+
 def test_arviz():
     arviz = pytest.importorskip("arviz")
     result = gess.sample(densities.normal_with_blobs, 2, blobs=2, **QUICK)
@@ -249,7 +277,25 @@ def test_options_are_spoken_of_as_keywords():
     words = gess.sample.__doc__
     for name in ("isolate", "on_crash", "eval_timeout", "worker_memory", "evidence", "target_evidence_error", "max_time"):
         assert f"    {name}: " in words
-    assert "with isolate=, what to do" in words and "--isolate" not in words
+    assert "with isolate=, and for programs" in words and "--isolate" not in words
+
+
+def test_messages_and_verdicts_speak_of_keywords(tmp_path):
+    verdict = gess.sample("gaussian:dim=2", warmup=50, draws=2).diagnose()
+    assert not verdict and "draws=" in str(verdict) + "".join(finding.advice for finding in verdict.findings)
+    for words in (str(verdict), *(finding.advice for finding in verdict.findings)):
+        assert "--" not in re.sub("`gess [^`]*`", "", words), words
+    gess.sample("gaussian:dim=2", directory=tmp_path / "run", **QUICK)
+    with pytest.raises(gess.UsageError, match="directory=, or replace it with overwrite="):
+        gess.sample("gaussian:dim=2", directory=tmp_path / "run", **QUICK)
+    with pytest.raises(gess.ModelError, match="starts="):
+        gess.sample(lambda x: -np.inf, 2, **QUICK)
+
+
+def test_a_name_reaches_the_library_as_it_is():
+    name = "nothing:d.py --a 'b c'  \u00b5"
+    with pytest.raises(gess.UsageError, match=re.escape(name)):
+        gess.sample(name, **QUICK)
 
 
 # ---- processes ----

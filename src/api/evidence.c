@@ -5,6 +5,7 @@
 #include "api/finding.h"
 #include "api/text.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "cluster/helper_rank.h"
 #include "run/directory.h"
 
@@ -30,11 +31,12 @@ static int choose(const gess_run *run, const gess_evidence_settings *s, double *
 
 static int check_run(const gess_run *run, gess_error *err)
 {
+    char quoted[4096];
     if (run->directory == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "gess_evidence_new: the run has no directory, and so no stored draws");
     if (!run->sampling || run->stats.draws == 0)
         return gess__fail(err, GESS_ERR_USAGE, "the run in %s has no draws yet; continue it with `gess resume %s`",
-                          run->directory, run->directory);
+                          run->directory, gess__shell_quote(run->directory, quoted, sizeof quoted));
     return GESS_OK;
 }
 

@@ -1,11 +1,12 @@
-/* Lists options, models, kernels, schedules and exporters for bindings, completions and documentation, from the tables
- * that the library itself uses. */
+/* Lists options, models, kernels, schedules, exporters and plots for bindings, completions and documentation, from the
+ * tables that the library itself uses. */
 #include "base/mem.h"
 #include "base/options.h"
 #include "export/registry.h"
 #include "kernel/kernel.h"
 #include "model/model.h"
 #include "parallel/team.h"
+#include "report/plots.h"
 #include "schedule/schedule.h"
 
 #include <string.h>
@@ -82,15 +83,20 @@ static int exporter_entry(size_t index, gess_entry *entry)
     return row != NULL;
 }
 
+static int plot_entry(size_t index, gess_entry *entry)
+{
+    const char *help = NULL, *name = gess__plot_name(index, &help);
+    if (name != NULL && entry != NULL) *entry = (gess_entry){.name = name, .help = help};
+    return name != NULL;
+}
+
 /* Returns whether there is such a row, and fills in *entry unless it is NULL: finding out what an exporter is built
  * with loads its library. */
 typedef int entry_fn(size_t index, gess_entry *entry);
 
-static entry_fn *const lists[] = {[GESS_LIST_OPTIONS] = option_entry,
-                                  [GESS_LIST_MODELS] = model_entry,
-                                  [GESS_LIST_KERNELS] = kernel_entry,
-                                  [GESS_LIST_SCHEDULES] = schedule_entry,
-                                  [GESS_LIST_EXPORTERS] = exporter_entry};
+static entry_fn *const lists[] =
+    {[GESS_LIST_OPTIONS] = option_entry,     [GESS_LIST_MODELS] = model_entry,       [GESS_LIST_KERNELS] = kernel_entry,
+     [GESS_LIST_SCHEDULES] = schedule_entry, [GESS_LIST_EXPORTERS] = exporter_entry, [GESS_LIST_PLOTS] = plot_entry};
 enum { LISTS = sizeof lists / sizeof *lists };
 
 int gess_list(int kind, size_t index, gess_entry *entry, size_t size, gess_error *err)

@@ -7,7 +7,6 @@
 #include "base/mem.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,9 +70,14 @@ bool gess__parse_real(const char *text, double *out)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (c_locale == (locale_t)0) return false;
-    bool good = parse_span((span){text, text + strlen(text)}, c_locale, out);
+    bool good = gess__parse_real_in(text, c_locale, out);
     freelocale(c_locale);
     return good;
+}
+
+bool gess__parse_real_in(const char *text, locale_t c_locale, double *out)
+{
+    return parse_span((span){text, text + strlen(text)}, c_locale, out);
 }
 
 size_t gess__show_real(char *text, size_t size, double number)

@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 
+#include <locale.h>
 #include <stdio.h>
 
 typedef struct gess__table {
@@ -27,5 +28,7 @@ size_t gess__show_real(char *text, size_t size, double number);
 
 /* Parses the whole text as a number, in the C locale. Returns false if it is not one. */
 bool gess__parse_real(const char *text, double *out);
+/* The same, for many numbers: `c_locale` is newlocale(LC_ALL_MASK, "C", (locale_t)0). */
+bool gess__parse_real_in(const char *text, locale_t c_locale, double *out);
 
 #endif

@@ -275,3 +275,11 @@ int gess__coordinator_describe(const gess__coordinator *c, size_t index, char *t
                  (unsigned long long)p->evaluated, (double)p->bytes_out / updates, (double)p->bytes_in / updates);
     return 1;
 }
+
+int gess__coordinator_share(gess__coordinator *c, size_t index, gess__rank_share *share)
+{
+    if (c == NULL || index >= (size_t)gess__peer_count(c)) return 0;
+    gess__peer *p = &c->peers[index];
+    *share = (gess__rank_share){.host = p->host, .threads = p->threads, .updates = atomic_load(&p->updates)};
+    return 1;
+}

@@ -44,6 +44,15 @@ int gess__coordinator_broken(const gess__coordinator *coordinator);
 /* What helper rank number `index` = 0, 1, … did, for the log; returns 0 past the end. */
 int gess__coordinator_describe(const gess__coordinator *coordinator, size_t index, char *text, size_t size);
 
+/* The host, the threads and the updates so far of helper rank number `index`, from any thread while a run is gathered;
+ * returns 0 past the end. */
+typedef struct gess__rank_share {
+    const char *host;
+    unsigned threads;
+    uint64_t updates;
+} gess__rank_share;
+int gess__coordinator_share(gess__coordinator *coordinator, size_t index, gess__rank_share *share);
+
 /* Lets the helper ranks go when the command is over. */
 void gess__coordinator_leave(gess__coordinator *coordinator, int status);
 

@@ -33,10 +33,11 @@ typedef struct gess__peer {
     gess__outstanding *outstanding;
     uint64_t *generation; /* per ensemble: of the frozen state that it has */
     uint64_t tasks, wasted, iterations, bytes_out, bytes_in;
-    size_t batches;       /* batches of points that it has (batches.c) */
-    uint64_t evaluated;   /* points of such batches */
-    uint64_t assignments; /* times that it was assigned to speculate for another rank */
-    double busy;          /* seconds in tasks, of all its threads */
+    _Atomic uint64_t updates; /* `iterations`, for other threads */
+    size_t batches;           /* batches of points that it has (batches.c) */
+    uint64_t evaluated;       /* points of such batches */
+    uint64_t assignments;     /* times that it was assigned to speculate for another rank */
+    double busy;              /* seconds in tasks, of all its threads */
 } gess__peer;
 
 /* The frozen state of an ensemble, as it is sent. */

@@ -99,6 +99,7 @@ static void note_times(gess__peer *p, const gess__order *order, const gess__outc
     if (o->tally.evals > 0) p->sec_per_eval = gess__smooth(p->sec_per_eval, 0.3, o->seconds / (double)o->tally.evals);
     p->tasks++;
     p->iterations += order->iterations * order->count;
+    atomic_store(&p->updates, p->iterations);
     p->busy += o->seconds;
 }
 

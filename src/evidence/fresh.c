@@ -1,5 +1,6 @@
 /* Draws fresh points of T by keyed random numbers, and evaluates them in batches of a fixed size. */
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/vmath.h"
 #include "cluster/batches.h"
@@ -9,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Points per call of the density, and points between two writes of values. */
-enum { BATCH = 8, ROUND = 1024 };
+/* Points per call of the density; points between two writes of values: at most, and at least. */
+enum { BATCH = 8, ROUND = 1024, MIN_ROUND = 64 };
+#define SHORT_ROUND 1.0 /* seconds; after a shorter round the next one is twice as long */
 
 typedef struct round_of {
     const gess__part *part;
@@ -77,15 +79,24 @@ static int evaluate(round_of *r, gess__values *known, size_t n, const double *po
     return GESS_OK;
 }
 
+/* Points of the first round: enough for all workers, and few, so that little is lost of a slow density if it is killed.
+ * A multiple of BATCH, as all rounds are: they do not change the batches. */
+static size_t first_round(const gess__evidence_input *input)
+{
+    size_t points = 4 * BATCH * (size_t)gess__team_size(input->team);
+    if (input->ranks != NULL || points > ROUND) return ROUND;
+    return points > MIN_ROUND ? points : MIN_ROUND;
+}
+
 static int refresh(round_of *r, gess__values *known, gess__part *p, size_t n, double *memory, uint64_t *nans,
                    gess_error *err)
 {
-    size_t dim = p->target->dim;
+    size_t dim = p->target->dim, round = first_round(r->input);
     double *points = memory, *packed = points + ROUND * dim, *found = packed + ROUND * dim, *logs = found + ROUND,
            *normals = logs + ROUND, *density = normals + dim;
     for (; p->n2 < n;) {
-        size_t count = n - p->n2 < ROUND ? n - p->n2 : ROUND;
-        double *level = p->level2 + p->n2;
+        size_t count = n - p->n2 < round ? n - p->n2 : round;
+        double *level = p->level2 + p->n2, begin = gess__seconds();
         for (size_t i = 0; i < count; i++) draw_point(p, r->input->seed, p->n2 + i, normals, points + i * dim);
         GESS_TRY(evaluate(r, known, count, points, packed, found, level, err));
         gess__mixture_log_ts(p->t, count, points, logs, density);
@@ -94,6 +105,7 @@ static int refresh(round_of *r, gess__values *known, gess__part *p, size_t n, do
             level[i] = level[i] > -INFINITY ? level[i] - logs[i] : -INFINITY;
         }
         p->n2 += count;
+        if (gess__seconds() - begin < SHORT_ROUND && round < ROUND) round = 2 * round < ROUND ? 2 * round : ROUND;
     }
     return GESS_OK;
 }

@@ -14,7 +14,7 @@
 /* Room per worker for the points of a call: more points go in several calls. SHOWN: coordinates in a message. */
 enum { MIN_POINTS = 128, MAX_BYTES = 1 << 28, SHOWN = 12 };
 
-static const char *const rules[] = {"stop", "outside", "retry"}; /* by enum gess__isolate_rule */
+static const char *const rules[] = {"stop", "outside", "retry", "auto"}; /* by enum gess__isolate_rule */
 
 /* ---- the functions of the model ---- */
 
@@ -158,9 +158,11 @@ static int lost(void *user, unsigned worker, const double **point, gess_error *e
         snprintf(several, sizeof several, ", the first of %zu points of a call; each alone does no harm, or takes long",
                  s->suspects);
     int status =
-        gess__fail(err, GESS_ERR_MODEL, "the density %s while its worker process was evaluating %s(%s)%s%s", s->cause,
-                   s->function == GESS__CALL_DERIVE ? "derived quantities at the point " : "the point ", where, chain,
-                   several);
+        iso->model->ask != NULL
+            ? gess__fail(err, GESS_ERR_MODEL, "the program %s, at the point (%s)%s%s", s->cause, where, chain, several)
+            : gess__fail(err, GESS_ERR_MODEL, "the density %s while its worker process was evaluating %s(%s)%s%s",
+                         s->cause, s->function == GESS__CALL_DERIVE ? "derived quantities at the point " : "the point ",
+                         where, chain, several);
     if (err == NULL) return status;
     err->chain = s->chain;
     err->dim = dim;
@@ -192,15 +194,24 @@ void gess__isolate_watch(gess__isolate *iso, gess_options *options)
 
 /* ---- making and freeing ---- */
 
-int gess__isolate_check(const gess_options *o, gess_error *err)
+int gess__isolate_wanted(const gess_model *model, const gess_options *options)
+{
+    return options->isolate || model->ask != NULL;
+}
+
+int gess__isolate_check(const gess_model *model, const gess_options *o, gess_error *err)
 {
     size_t i = 0;
     if (o->on_crash == NULL) return GESS_OK; /* gess__options_check() says so */
     while (i < sizeof rules / sizeof *rules && strcmp(o->on_crash, rules[i]) != 0) i++;
     if (i == sizeof rules / sizeof *rules)
-        return gess__fail(err, GESS_ERR_USAGE, "--on-crash %s: it must be stop, outside or retry", o->on_crash);
-    const char *alone = i != GESS__RULE_STOP ? "on-crash" : o->eval_timeout > 0.0 ? "eval-timeout" : "worker-memory";
-    if (o->isolate || (i == GESS__RULE_STOP && o->eval_timeout == 0.0 && o->worker_memory == 0)) return GESS_OK;
+        return gess__fail(err, GESS_ERR_USAGE, "--on-crash %s: it must be stop, outside, retry or auto", o->on_crash);
+    int plain = i == GESS__RULE_STOP || i == GESS__RULE_AUTO;
+    const char *alone = !plain ? "on-crash" : o->eval_timeout > 0.0 ? "eval-timeout" : "worker-memory";
+    if (model->ask != NULL && o->worker_memory > 0)
+        return gess__fail(err, GESS_ERR_USAGE,
+                          "--worker-memory is for processes of gess, not for programs (exec:); leave it out");
+    if (gess__isolate_wanted(model, o) || (plain && o->eval_timeout == 0.0 && o->worker_memory == 0)) return GESS_OK;
     return gess__fail(err, GESS_ERR_USAGE, "--%s needs worker processes to apply to: add --isolate", alone);
 }
 
@@ -213,6 +224,8 @@ static void make_wrapper(gess__isolate *iso)
     w->lost = lost;
     w->serial = false; /* every process has its own lock */
     w->remarks = NULL; /* a process says them itself */
+    w->ask = NULL;
+    w->listen = NULL;
     if (m->logp != NULL) w->logp = logp;
     if (m->gradient != NULL) w->gradient = gradient;
     if (m->logp_blobs != NULL) w->logp_blobs = logp_blobs;
@@ -245,18 +258,21 @@ static size_t choose_room(gess__isolate *iso, const gess_options *options)
 int gess__isolate_new(gess__isolate **out, const gess_model *model, const gess_options *options, unsigned threads,
                       gess_error *err)
 {
-    GESS_ASSERT(model != NULL && threads > 0 && options->isolate);
+    GESS_ASSERT(model != NULL && threads > 0 && gess__isolate_wanted(model, options));
     GESS_ALLOC(out, 1, err);
     gess__isolate *iso = *out;
     iso->model = model;
     iso->threads = threads;
     iso->timeout = options->eval_timeout;
     while (strcmp(options->on_crash, rules[iso->rule]) != 0) iso->rule++;
+    if (iso->rule == GESS__RULE_AUTO) iso->rule = model->ask != NULL ? GESS__RULE_RETRY : GESS__RULE_STOP;
     make_wrapper(iso);
     GESS_ALLOC(&iso->seats, threads, err);
     for (unsigned i = 0; i < threads; i++) GESS_ALLOC(&iso->seats[i].point, model->dim, err);
+    size_t bytes = choose_room(iso, options);
+    if (model->ask != NULL) return GESS_OK; /* its programs are the processes */
     const gess__processes_settings settings = {.workers = threads,
-                                               .bytes = choose_room(iso, options),
+                                               .bytes = bytes,
                                                .work = gess__isolate_work,
                                                .data = iso,
                                                .keep_cores = iso->rule == GESS__RULE_STOP,
@@ -267,6 +283,7 @@ int gess__isolate_new(gess__isolate **out, const gess_model *model, const gess_o
 void gess__isolate_free(gess__isolate *iso)
 {
     if (iso == NULL) return;
+    if (iso->model->listen != NULL) iso->model->listen(iso->model->user, NULL, NULL);
     gess__processes_free(iso->processes);
     for (unsigned i = 0; iso->seats != NULL && i < iso->threads; i++) free(iso->seats[i].point);
     free(iso->seats);

@@ -15,6 +15,9 @@
  *             process that was killed from outside changes no draw, and draws are a function of the seed if the density
  *             crashes wherever it did before. Derived quantities and starts have no such value: as stop
  *
+ * A model that a program computes (exec:) has processes already: nothing is forked, and what is said here of worker
+ * processes holds for its programs. What a program writes that is no answer ends the run, under every rule.
+ *
  * A call of n points may take `timeout` seconds, plus what n points take by experience; a point alone may take
  * `timeout` seconds. */
 #ifndef GESS_EXECUTE_ISOLATE_H
@@ -59,7 +62,10 @@ const gess_model *gess__isolate_model(const gess__isolate *isolate);
 /* Makes the options' watch function learn of the chains through this one, which passes everything on. */
 void gess__isolate_watch(gess__isolate *isolate, gess_options *options);
 
+/* Whether the model is to be evaluated in worker processes: the options ask for it, or a program computes it. */
+int gess__isolate_wanted(const gess_model *model, const gess_options *options);
+
 /* Checks the options: --on-crash, and that nothing is set that needs --isolate without it. */
-int gess__isolate_check(const gess_options *options, gess_error *err);
+int gess__isolate_check(const gess_model *model, const gess_options *options, gess_error *err);
 
 #endif

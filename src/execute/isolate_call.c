@@ -53,11 +53,31 @@ static int interrupted(void *data)
     return iso->interrupt != NULL && iso->interrupt(iso->user);
 }
 
+static void note_time(gess__isolate_seat *s, double each)
+{
+    s->sec_per_point = s->sec_per_point > 0.0 ? 0.9 * s->sec_per_point + 0.1 * each : each;
+}
+
+/* The same as attempt(), by a program. */
+static enum gess__process_end ask_program(gess__isolate *iso, unsigned worker, const gess__isolate_call *c,
+                                          size_t first, size_t n, double seconds)
+{
+    gess__isolate_seat *s = &iso->seats[worker];
+    const gess_model *m = iso->model;
+    gess__program_call call = {.seconds = seconds, .interrupt = interrupted, .user = iso};
+    enum gess__process_end end = m->ask(m->user, worker, n, c->x + first * m->dim, c->part[0] + first, &call);
+    if (end == GESS__PROCESS_DONE) note_time(s, call.took / (double)n);
+    if (end == GESS__PROCESS_WRONG) s->bad = first + call.bad;
+    if (end != GESS__PROCESS_DONE) memcpy(s->cause, call.cause, sizeof s->cause);
+    return end;
+}
+
 /* Has points first .. first + n - 1 of a call evaluated in one call of the worker. If it is lost, the seat has the
  * cause. */
 static enum gess__process_end attempt(gess__isolate *iso, unsigned worker, const gess__isolate_call *c, size_t first,
                                       size_t n, double seconds, int *code)
 {
+    if (iso->model->ask != NULL) return ask_program(iso, worker, c, first, n, seconds);
     gess__isolate_request *r = gess__processes_memory(iso->processes, worker);
     gess__isolate_seat *s = &iso->seats[worker];
     gess__process_death death;
@@ -71,8 +91,7 @@ static enum gess__process_end attempt(gess__isolate *iso, unsigned worker, const
     if (end == GESS__PROCESS_DIED) gess__process_describe(&death, s->cause, sizeof s->cause);
     if (end == GESS__PROCESS_LATE) gess__format(s->cause, sizeof s->cause, "did not return within %g s", seconds);
     if (end != GESS__PROCESS_DONE) return end;
-    double each = (gess__seconds() - before) / (double)n;
-    s->sec_per_point = s->sec_per_point > 0.0 ? 0.9 * s->sec_per_point + 0.1 * each : each;
+    note_time(s, (gess__seconds() - before) / (double)n);
     const double *out = r->x + n * dim;
     for (size_t k = 0; k < GESS__ISOLATE_PARTS; k++) {
         if (c->width[k] > 0) memcpy(c->part[k] + first * c->width[k], out, n * c->width[k] * sizeof *out);
@@ -133,10 +152,11 @@ static int blame(gess__isolate *iso, unsigned worker, const gess__isolate_call *
     return -1;
 }
 
-/* The call fails, but not because of the density. */
-static int give_up(gess__isolate *iso, unsigned worker, enum gess__process_end end)
+/* The call fails because of a wrong answer of a program; or not because of the density. */
+static int give_up(gess__isolate *iso, unsigned worker, const gess__isolate_call *c, enum gess__process_end end)
 {
     gess__isolate_seat *s = &iso->seats[worker];
+    if (end == GESS__PROCESS_WRONG) return blame(iso, worker, c, s->bad, 1);
     s->has_point = 0;
     s->status = end == GESS__PROCESS_INTERRUPTED ? GESS_ERR_STOPPED : GESS_ERR_INTERNAL;
     return -1;
@@ -157,7 +177,7 @@ static int sort_out(gess__isolate *iso, unsigned worker, const gess__isolate_cal
     for (size_t i = first; i < first + n; i++) {
         int code = 0;
         enum gess__process_end end = attempt(iso, worker, c, i, 1, iso->timeout, &code);
-        if (end != GESS__PROCESS_DONE && !is_lost(end)) return give_up(iso, worker, end);
+        if (end != GESS__PROCESS_DONE && !is_lost(end)) return give_up(iso, worker, c, end);
         if (code != 0) return code;
         if (!is_lost(end)) continue;
         outside++;
@@ -181,7 +201,7 @@ static int find_culprit(gess__isolate *iso, unsigned worker, const gess__isolate
         if (left <= 0.0) break;
         int short_of_time = iso->timeout == 0.0 || left < iso->timeout;
         enum gess__process_end end = attempt(iso, worker, c, i, 1, short_of_time ? left : iso->timeout, &code);
-        if (end != GESS__PROCESS_DONE && !is_lost(end)) return give_up(iso, worker, end);
+        if (end != GESS__PROCESS_DONE && !is_lost(end)) return give_up(iso, worker, c, end);
         if (end == GESS__PROCESS_LATE && short_of_time) break;
         if (is_lost(end)) return blame(iso, worker, c, i, 1);
     }
@@ -199,7 +219,7 @@ static int call_some(gess__isolate *iso, unsigned worker, const gess__isolate_ca
         if (end == GESS__PROCESS_DONE) tell(iso, worker, c, first, n, GESS__LOSS_RETRIED);
     }
     if (end == GESS__PROCESS_DONE) return code;
-    if (!is_lost(end)) return give_up(iso, worker, end);
+    if (!is_lost(end)) return give_up(iso, worker, c, end);
     return iso->rule == GESS__RULE_OUTSIDE && c->has_zero_density ? sort_out(iso, worker, c, first, n)
                                                                   : find_culprit(iso, worker, c, first, n);
 }

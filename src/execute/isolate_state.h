@@ -8,7 +8,7 @@
 
 enum { GESS__ISOLATE_TEXT = 256 };
 
-enum gess__isolate_rule { GESS__RULE_STOP, GESS__RULE_OUTSIDE, GESS__RULE_RETRY };
+enum gess__isolate_rule { GESS__RULE_STOP, GESS__RULE_OUTSIDE, GESS__RULE_RETRY, GESS__RULE_AUTO };
 
 /* The functions of a model. */
 enum gess__isolate_function {
@@ -55,7 +55,8 @@ typedef struct gess__isolate_seat {
     char text[GESS__ISOLATE_TEXT];        /* the density's own words */
     /* why the last call failed */
     int status; /* GESS_OK: no process was lost; GESS_ERR_STOPPED: interrupted */
-    char cause[128];
+    char cause[GESS__EXEC_CAUSE];
+    size_t bad; /* of a wrong answer of a program: the point */
     size_t suspects;
     uint64_t chain;
     double *point;                        /* dim */

@@ -133,6 +133,8 @@ int gess_model_evaluate(const gess_model *model, size_t n, const double *x, doub
     int code = gradient != NULL ? model->gradient(model->user, 0, n, model->dim, x, logp, gradient)
                                 : gess__model_logp(model, 0, n, x, logp);
     if (code == 0) return GESS_OK;
+    const double *point;
+    if (model->lost != NULL) GESS_TRY(model->lost(model->user, 0, &point, err));
     int status = gess__fail(err, GESS_ERR_MODEL, "the model returned error %d", code);
     if (err != NULL && model->message != NULL)
         model->message(model->user, 0, err->density_text, sizeof err->density_text);

@@ -280,8 +280,22 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
     return check_all_used(&p, err);
 }
 
+static const struct {
+    const char *prefix;
+    int (*open)(gess__model *m, const char *what, const char *data, gess_error *err);
+} prefixes[] = {
+#define GESS_PREFIX_LOADER(identifier, prefix) {prefix, gess__open_##identifier},
+#include "model/loaders.def"
+#undef GESS_PREFIX_LOADER
+};
+
 static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        size_t length = strlen(prefixes[i].prefix);
+        if (strncmp(specification, prefixes[i].prefix, length) == 0)
+            return prefixes[i].open(m, specification + length, data, err);
+    }
     /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
     if (slash != NULL && (colon == NULL || slash < colon)) return gess__shared_object_open(m, specification, data, err);

@@ -6,6 +6,23 @@
 #define GESS_MODEL_MODEL_H
 
 #include "base/status.h"
+#include "parallel/processes.h"
+
+enum { GESS__EXEC_CAUSE = 400 };
+
+/* What a call of a program may take, and what went wrong with it. */
+typedef struct gess__program_call {
+    double seconds; /* the limit; 0: none */
+    gess__interrupt_fn *interrupt;
+    void *user;
+    /* filled in */
+    double took;                  /* GESS__PROCESS_DONE: seconds, without starting the program */
+    size_t bad;                   /* GESS__PROCESS_WRONG: the point whose answer is wrong */
+    char cause[GESS__EXEC_CAUSE]; /* otherwise: words that follow "the program" */
+} gess__program_call;
+
+/* Takes a line for the log. Returns false if there is no log yet. Called by several threads, one at a time. */
+typedef bool gess__model_line_fn(void *user, const char *line);
 
 /* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
  * is absent. */
@@ -44,6 +61,11 @@ struct gess_model {
      * process. Returns GESS_OK if not; otherwise a status, with a message and, in *point, where it was (NULL: at no
      * point), valid until the worker's next call. */
     int (*lost)(void *user, unsigned worker, const double **point, gess_error *err);
+    /* Of a model that a program computes (exec.c): like logp, but one attempt, which ends by the limits of `call`. */
+    enum gess__process_end (*ask)(void *user, unsigned worker, size_t n, const double *x, double *logp,
+                                  gess__program_call *call);
+    /* What the program says goes to fn(data, line) from now on; NULL: to standard error. */
+    void (*listen)(void *user, gess__model_line_fn *fn, void *data);
 };
 
 enum { GESS__MODEL_MEMORY = 32 };
@@ -58,6 +80,12 @@ typedef struct gess__model {
 
 /* shared_object.c: opens a model in a shared object, by an explicit path. */
 int gess__shared_object_open(gess__model *m, const char *path, const char *data, gess_error *err);
+
+/* Opens the model that follows a prefix of loaders.def. `data`: the file of --data, or NULL. */
+#define GESS_PREFIX_LOADER(identifier, prefix) \
+    int gess__open_##identifier(gess__model *m, const char *what, const char *data, gess_error *err);
+#include "model/loaders.def"
+#undef GESS_PREFIX_LOADER
 
 /* density.c: copies a density, with its texts and arrays, into a model. */
 int gess__model_copy_density(gess__model *m, const gess_density *density, gess_error *err);

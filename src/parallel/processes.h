@@ -40,7 +40,8 @@ enum gess__process_end {
     GESS__PROCESS_DIED,        /* the worker ended; `death` says how */
     GESS__PROCESS_LATE,        /* it took longer than the limit, and was killed */
     GESS__PROCESS_INTERRUPTED, /* interrupt() said so, and it was killed */
-    GESS__PROCESS_FAILED       /* no worker can be started any more: the spawner is gone, or fork() fails */
+    GESS__PROCESS_FAILED,      /* no worker can be started any more: the spawner is gone, or fork() fails */
+    GESS__PROCESS_WRONG        /* of an external program: what it wrote is no answer */
 };
 
 /* How a worker ended: by a signal, by exit(), by _exit(), or its thread by pthread_exit(). */

@@ -3,6 +3,7 @@
 
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "base/shell.h"
 #include "report/rules.h"
 #include "run/directory.h"
 
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define MIN_EFFECTIVE 50.0 /* draws, as the bridge sees them */
-#define MAX_UNCOVERED 0.1  /* share of the draws at weights above those of all fresh draws */
+#define MAX_UNCOVERED 0.2  /* share of the draws at weights above those of all fresh draws */
 #define MAX_Z 4.0          /* between the two estimates */
 
 /* ---- reasons ---- */
@@ -48,7 +49,9 @@ static void judge_tails(gess__judge *j, const gess__summary *s)
 
 static void judge_draws(gess__judge *j, const gess__evidence_result *r)
 {
-    static const char more[] = "Sample more: `gess resume DIR --draws N`, or `gess sample` with a larger --target-ess.";
+    char directory[4096], more[4400];
+    snprintf(more, sizeof more, "Sample more: `gess resume %s --draws N`, or `gess sample` with a larger --target-ess.",
+             gess__shell_quote(j->directory, directory, sizeof directory));
     if (r->parts == 0)
         gess__add_finding(j, GESS__FAILURE, "few-draws", more,
                           "There are %llu draws, too few for a bridge from them to T.", (unsigned long long)r->draws);

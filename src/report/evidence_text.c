@@ -29,7 +29,7 @@ static void print_integral(const gess__evidence_report *e, FILE *out)
 
 static void print_refusal(const gess__verdict *v, FILE *out)
 {
-    fputs("REFUSED: there is no evidence to be had from this run\n", out);
+    fputs("REFUSED: the log evidence of this run could not be trusted, so none is given\n", out);
     for (size_t i = 0; i < v->count; i++) {
         fprintf(out, "\n(%s)\n", v->findings[i].code);
         gess__print_wrapped(v->findings[i].text, out);

@@ -29,14 +29,18 @@ static int put_part(FILE *out, const gess__page *page, const json_t *data, const
 {
     const struct {
         const char *name, *text;
-    } parts[] = {{"style", page->style}, {"chart", page->chart}, {"script", page->script}};
+    } parts[] = {{"style", page->style},
+                 {"chart", page->chart},
+                 {"vector", page->vector},
+                 {"figures", page->figures},
+                 {"script", page->script}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strlen(parts[i].name) == length && strncmp(parts[i].name, name, length) == 0)
             return fputs(parts[i].text, out) < 0;
     return json_dump_callback(data, put_escaped, out, JSON_COMPACT | JSON_ENSURE_ASCII);
 }
 
-/* The page, with {{style}}, {{chart}}, {{data}} and {{script}} replaced. */
+/* The page, with {{style}}, {{chart}}, {{data}}, {{vector}}, {{figures}} and {{script}} replaced. */
 static int put_page(FILE *out, const gess__page *page, const json_t *data)
 {
     const char *rest = page->html;

@@ -2,7 +2,9 @@
  * JSON. */
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/sort.h"
 #include "parallel/team.h"
+#include "plot/density.h"
 #include "report/html.h"
 
 #include <math.h>
@@ -120,6 +122,28 @@ static int take_plots(gess__report *report, size_t row, const double *x, gess_er
     return status;
 }
 
+/* The ends of the 68 % interval of a row of the table. */
+static int take_quantiles(gess__report *report, size_t row, const double *x, gess_error *err)
+{
+    size_t all = report->draws->chains * (size_t)report->draws->draws;
+    const gess__figures *figures = &report->summary.figures[row];
+    const gess__circle *circle = &report->summary.circle[row];
+    double *sorted = NULL;
+    bool finite = all > 1;
+    GESS_ALLOC(&sorted, all, err);
+    memcpy(sorted, x, all * sizeof *sorted);
+    if (gess__is_circle(circle) && isfinite(figures->circle_cut))
+        gess__circular_unwrap(circle, figures->circle_cut, all, sorted, sorted);
+    for (size_t i = 0; i < all; i++) finite &= isfinite(sorted[i]) != 0;
+    if (finite) {
+        gess__sort(all, sorted);
+        report->q16[row] = gess__sorted_quantile(sorted, all, GESS__SIGMA_BELOW);
+        report->q84[row] = gess__sorted_quantile(sorted, all, GESS__SIGMA_ABOVE);
+    }
+    free(sorted);
+    return GESS_OK;
+}
+
 /* Worst first: by R-hat; rows without one come last. */
 static int worse(const void *a, const void *b, void *user)
 {
@@ -154,6 +178,11 @@ int gess__report_plots(gess__report *report, gess_error *err)
     GESS_ASSERT(report->draws != NULL && report->summary.count > 0 && report->plots == NULL);
     GESS_ALLOC(&report->rows, report->summary.count, err);
     GESS_ALLOC(&report->plots, MAX_PLOTTED, err);
+    GESS_ALLOC(&report->q16, report->summary.count, err);
+    GESS_ALLOC(&report->q84, report->summary.count, err);
+    for (size_t i = 0; i < report->summary.count; i++) report->q16[i] = report->q84[i] = NAN;
+    size_t listed = choose(report->rows, &report->summary, MAX_ROWS);
+    GESS_TRY(for_columns(report, report->rows, listed, take_quantiles, err));
     report->plotted = choose(report->rows, &report->summary, MAX_PLOTTED);
     return for_columns(report, report->rows, report->plotted, take_plots, err);
 }
@@ -163,6 +192,11 @@ void gess__report_free(gess__report *report)
     for (size_t i = 0; i < report->plotted; i++) json_decref(report->plots[i]);
     free(report->plots);
     free(report->rows);
+    free(report->q16);
+    free(report->q84);
+    free(report->corner);
+    free(report->truth);
+    gess__plot_data_free(&report->priors);
     gess__summary_free(&report->summary);
 }
 
@@ -189,8 +223,9 @@ static json_t *number(double x)
 }
 
 /* Adds "table": {"row": […], "name": […], "mean": […], …}. */
-static int table_of(const gess__summary *s, json_t *root, gess_error *err)
+static int table_of(const gess__report *report, json_t *root, gess_error *err)
 {
+    const gess__summary *s = &report->summary;
     size_t *rows = NULL;
     GESS_ALLOC(&rows, s->count, err);
     size_t count = choose(rows, s, MAX_ROWS);
@@ -204,14 +239,25 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
 #undef FIGURE
     };
     json_t *table = json_object(), *names = json_array(), *index = json_array(), *circular = json_array();
+    json_t *q16 = json_array(), *q84 = json_array(), *nested = json_array(), *period = json_array();
     for (size_t i = 0; i < count; i++) {
         json_array_append_new(index, json_integer((json_int_t)rows[i]));
         json_array_append_new(names, text_of(s->names[rows[i]], MAX_TEXT));
+        json_array_append_new(q16, number(report->q16[rows[i]]));
+        json_array_append_new(q84, number(report->q84[rows[i]]));
+        json_array_append_new(nested, number(s->figures[rows[i]].r_hat_nested));
+        json_array_append_new(period, number(gess__is_circle(&s->circle[rows[i]])
+                                                 ? s->circle[rows[i]].upper - s->circle[rows[i]].lower
+                                                 : NAN));
         json_array_append_new(circular, json_boolean(gess__is_circle(&s->circle[rows[i]])));
     }
     json_object_set_new(table, "row", index);
     json_object_set_new(table, "circular", circular);
     json_object_set_new(table, "name", names);
+    json_object_set_new(table, "q16", q16);
+    json_object_set_new(table, "q84", q84);
+    json_object_set_new(table, "r_hat_nested", nested);
+    json_object_set_new(table, "period", period);
     for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
         if (fields[k].rank > GESS__FIGURES_REPORTED) continue;
         json_t *list = json_array();
@@ -228,12 +274,15 @@ static int table_of(const gess__summary *s, json_t *root, gess_error *err)
     return GESS_OK;
 }
 
-static json_t *plots_of(const gess__report *report)
+/* The plots; of a run that is compared only what the corner plot needs. */
+static json_t *plots_of(const gess__report *report, bool compared)
 {
+    static const char *const rest[] = {"trace", "band", "ranks", "acf", "growth"};
     json_t *list = json_array();
     for (size_t i = 0; i < report->plotted; i++) {
         json_object_set_new(report->plots[i], "row", json_integer((json_int_t)report->rows[i]));
         json_object_set_new(report->plots[i], "name", text_of(report->summary.names[report->rows[i]], MAX_TEXT));
+        for (size_t k = 0; compared && k < sizeof rest / sizeof *rest; k++) json_object_del(report->plots[i], rest[k]);
         json_array_append(list, report->plots[i]);
     }
     return list;
@@ -315,7 +364,8 @@ static json_t *modes_of(const gess__verdict *verdict)
     return copy;
 }
 
-int gess__report_data(json_t **root, const gess__report *report, const gess__verdict *verdict, gess_error *err)
+int gess__report_data(json_t **root, const gess__report *report, const gess__verdict *verdict, bool compared,
+                      gess_error *err)
 {
     const gess__reader *r = report->draws;
     const gess__summary *s = &report->summary;
@@ -331,7 +381,8 @@ int gess__report_data(json_t **root, const gess__report *report, const gess__ver
     json_object_set_new(*root, "options", options_of(report->config));
     json_object_set_new(*root, "verdict", verdict_of(verdict));
     json_object_set_new(*root, "modes", modes_of(verdict));
-    json_object_set_new(*root, "history", history_of(report->history));
-    json_object_set_new(*root, "plots", plots_of(report));
-    return table_of(s, *root, err);
+    if (!compared) json_object_set_new(*root, "history", history_of(report->history));
+    json_object_set_new(*root, "plots", plots_of(report, compared));
+    gess__report_add_results(*root, report);
+    return table_of(report, *root, err);
 }

@@ -16,6 +16,8 @@ static int find_page(gess__page *page, gess_error *err)
     *page = (gess__page){.html = (const char *)page_page_html,
                          .style = (const char *)page_page_css,
                          .chart = (const char *)page_chart,
+                         .vector = (const char *)page_vector_js,
+                         .figures = (const char *)page_figures_js,
                          .script = (const char *)page_page_js};
     (void)err;
     return GESS_OK;
@@ -39,7 +41,7 @@ static int load_json(const char *directory, const char *file, json_t **root, ges
     return GESS_OK;
 }
 
-static int load_run(gess__report *report, gess__reader **draws, gess_error *err)
+static int load_run(gess__report *report, gess__reader **draws, const gess__report_wishes *wishes, gess_error *err)
 {
     char path[4096];
     GESS_TRY(gess__directory_path(report->directory, "draws.gess", path, sizeof path, err));
@@ -47,34 +49,54 @@ static int load_run(gess__report *report, gess__reader **draws, gess_error *err)
     report->draws = *draws;
     GESS_TRY(load_json(report->directory, "config.json", &report->config, err));
     GESS_TRY(load_json(report->directory, "history.json", &report->history, err));
+    GESS_TRY(load_json(report->directory, "evidence.json", &report->evidence, err));
     GESS_TRY(gess__summarise_run(&report->summary, report->directory, (gess__summary_settings){0}, err));
-    return gess__report_plots(report, err);
+    GESS_TRY(gess__report_plots(report, err));
+    return gess__report_results(report, wishes, err);
 }
 
-static int write_page(const gess__page *page, const gess__report *report, const char *path, gess_error *err)
+static int data_of_loaded(json_t **data, const gess__report *report, bool compared, gess_error *err)
 {
     gess__verdict verdict = {0};
-    json_t *data = NULL;
     int status = gess__judge_run(&verdict, &report->summary, report->directory, err);
-    if (status == GESS_OK) status = gess__report_data(&data, report, &verdict, err);
-    if (status == GESS_OK) status = gess__page_write(page, data, path, err);
-    json_decref(data);
+    if (status == GESS_OK) status = gess__report_data(data, report, &verdict, compared, err);
     gess__verdict_free(&verdict);
     return status;
 }
 
-int gess__report_run(const char *directory, const char *path, gess_error *err)
+/* The data of the run in a directory: a new reference in *data. */
+static int data_of_run(json_t **data, const char *directory, const gess__report_wishes *wishes, bool compared,
+                       gess_error *err)
 {
-    GESS_ASSERT(directory != NULL && path != NULL);
-    gess__page page;
-    GESS_TRY(find_page(&page, err));
     gess__report report = {.directory = directory};
     gess__reader *draws = NULL;
-    int status = load_run(&report, &draws, err);
-    if (status == GESS_OK) status = write_page(&page, &report, path, err);
+    int status = load_run(&report, &draws, wishes, err);
+    if (status == GESS_OK) status = data_of_loaded(data, &report, compared, err);
     gess__report_free(&report);
     json_decref(report.config);
     json_decref(report.history);
+    json_decref(report.evidence);
     gess__reader_free(draws);
+    return status;
+}
+
+int gess__report_runs(size_t count, const char *const *directories, const char *path, const gess__report_wishes *wishes,
+                      gess_error *err)
+{
+    GESS_ASSERT(count > 0 && directories != NULL && path != NULL);
+    static const gess__report_wishes none = {0};
+    gess__page page;
+    json_t *data = NULL, *others = json_array();
+    GESS_TRY(find_page(&page, err));
+    int status = data_of_run(&data, directories[0], wishes, false, err);
+    for (size_t i = 1; status == GESS_OK && i < count; i++) {
+        json_t *other = NULL;
+        status = data_of_run(&other, directories[i], &none, true, err);
+        json_array_append_new(others, other != NULL ? other : json_null());
+    }
+    if (data != NULL) json_object_set(data, "others", others);
+    if (status == GESS_OK) status = gess__page_write(&page, data, path, err);
+    json_decref(others);
+    json_decref(data);
     return status;
 }

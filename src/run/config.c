@@ -7,6 +7,8 @@
 #include "base/linalg.h"
 #include "base/options.h"
 #include "base/sha256.h"
+#include "base/shell.h"
+#include "model/exec.h"
 #include "run/directory.h"
 #include "run/run.h"
 
@@ -57,12 +59,21 @@ static void add_hash(json_t *object, const char *key, const char *path)
         json_object_set_new(object, key, json_string(text));
 }
 
-/* Hashes of the files that the density is made of: the plug-in, if the model is one, and the data. */
+/* Hashes of the files that the density is made of: the plug-in, if the model is one, or the files that the command of a
+ * program names; and the data. */
 static json_t *hashes_json(const gess_run *run)
 {
     json_t *object = json_object();
     const char *name = run->model->name;
     if (name != NULL && strchr(name, '/') != NULL && strchr(name, ':') == NULL) add_hash(object, "plugin", name);
+    const char *command = gess__exec_command(name);
+    char path[4096];
+    if (command != NULL) {
+        json_t *files = json_object();
+        for (size_t i = 0; gess__exec_file(command, i, path, sizeof path); i++) add_hash(files, path, path);
+        if (json_object_size(files) > 0) json_object_set(object, "program", files);
+        json_decref(files);
+    }
     add_hash(object, "data", run->options.data);
     return object;
 }
@@ -114,7 +125,7 @@ int gess__config_write(const gess_run *run, gess_error *err)
 
 int gess__config_verify(const char *path, json_t *config, gess_error *err)
 {
-    char checksum[16];
+    char checksum[16], quoted[4096];
     const char *found = json_string_value(json_object_get(config, "checksum"));
     GESS_TRY(config_checksum(config, checksum, err));
     if (found != NULL && strcmp(found, checksum) == 0) return GESS_OK;
@@ -122,7 +133,7 @@ int gess__config_verify(const char *path, json_t *config, gess_error *err)
                       "%s is not as the run wrote it: it was edited or damaged. Restore it to resume this run, or "
                       "start "
                       "another with `gess sample --config %s`",
-                      path, path);
+                      path, gess__shell_quote(path, quoted, sizeof quoted));
 }
 
 int gess__config_differs(json_t *config, char *text, size_t size)

@@ -22,13 +22,18 @@
 
 /* Every file that a run writes, in the order in which --overwrite removes them: checkpoints first, so that a crash in
  * between leaves no checkpoint of draws that are gone. config.json is replaced, never removed. */
-static const char *const run_files[] = {"checkpoint",    "checkpoint.old",  "draws.gess",  "warmup.gess",
-                                        "summary.json",  "history.json",    "report.html", "log.txt",
-                                        "nans.csv",      "crash.csv",       "crashes.csv", "journal",
-                                        "evidence.json", "evidence.values", "config.json"};
+static const char *const run_files[] = {"checkpoint",    "checkpoint.old",  "draws.gess",    "warmup.gess",
+                                        "summary.json",  "history.json",    "report.html",   "log.txt",
+                                        "nans.csv",      "crash.csv",       "crashes.csv",   "journal",
+                                        "evidence.json", "evidence.values", "progress.json", "config.json"};
 /* Temporary files and the lock: a folder that holds nothing else is no run directory. */
-static const char *const temporary_files[] = {"checkpoint.tmp",   "config.json.tmp",   "summary.json.tmp",
-                                              "history.json.tmp", "evidence.json.tmp", "lock"};
+static const char *const temporary_files[] = {"checkpoint.tmp",
+                                              "config.json.tmp",
+                                              "summary.json.tmp",
+                                              "history.json.tmp",
+                                              "evidence.json.tmp",
+                                              "progress.json.tmp",
+                                              "lock"};
 enum {
     RUN_FILES = sizeof run_files / sizeof *run_files,
     TEMPORARY_FILES = sizeof temporary_files / sizeof *temporary_files
@@ -104,41 +109,51 @@ static int take_lock(int file)
     return taken;
 }
 
-/* The kernel releases a flock() when its process ends, in whatever way, so a lock left by a dead process is ignored.
- * The file itself stays, with the number of the last process that held the lock. */
-int gess__directory_lock(gess_run *run, gess_error *err)
-{
-    char path[4096], owner[32] = "";
-    GESS_ASSERT(run->directory != NULL && run->folder < 0 && run->lock < 0);
-    GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
-    run->folder = gess__folder_open(run->directory);
-    if (run->folder < 0)
-        return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", run->directory, strerror(errno));
-    run->lock = gess__folder_file(run->folder, path, O_RDWR | O_CREAT);
-    if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
-    if (!take_lock(run->lock)) {
-        ssize_t length = read(run->lock, owner, sizeof owner - 1);
-        owner[length > 0 ? length : 0] = '\0';
-        owner[strcspn(owner, "\n")] = '\0';
-        close(run->lock);
-        run->lock = -1;
-        return gess__fail(err, GESS_ERR_USAGE,
-                          "another gess (process %s) is writing to %s; wait for it, or choose another "
-                          "directory with -o",
-                          owner, run->directory);
-    }
-    int length = snprintf(owner, sizeof owner, "%ld\n", process_number());
-    if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
-        return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
-    return GESS_OK;
-}
-
 /* Whether a path, beneath a folder or AT_FDCWD, is the file behind the descriptor. */
 static int is_same_file(int folder, const char *path, int flags, int file)
 {
     struct stat there, open_one;
     return fstatat(folder, path, &there, flags) == 0 && fstat(file, &open_one) == 0 &&
            there.st_ino == open_one.st_ino && there.st_dev == open_one.st_dev;
+}
+
+/* Opens and locks the lock file. A run that fails at its start removes the file while others wait for it, so whoever
+ * gets the lock looks whether the file is still there. */
+static int open_lock(gess_run *run, const char *path, gess_error *err)
+{
+    for (;;) {
+        run->lock = gess__folder_file(run->folder, path, O_RDWR | O_CREAT);
+        if (run->lock < 0) return gess__fail(err, GESS_ERR_FILE, "cannot open %s: %s", path, strerror(errno));
+        if (!take_lock(run->lock)) break;
+        if (is_same_file(run->folder, lock_file, AT_SYMLINK_NOFOLLOW, run->lock)) return GESS_OK;
+        close(run->lock);
+    }
+    char owner[32] = "";
+    ssize_t length = read(run->lock, owner, sizeof owner - 1);
+    owner[length > 0 ? length : 0] = '\0';
+    owner[strcspn(owner, "\n")] = '\0';
+    close(run->lock);
+    run->lock = -1;
+    return gess__fail(err, GESS_ERR_USAGE,
+                      "another gess (process %s) is writing to %s; wait for it, or choose another directory with -o",
+                      owner, run->directory);
+}
+
+/* The kernel releases a flock() when its process ends, in whatever way, so a lock left by a dead process is ignored.
+ * The file itself stays, with the number of the last process that held the lock. */
+int gess__directory_lock(gess_run *run, gess_error *err)
+{
+    char path[4096], owner[32];
+    GESS_ASSERT(run->directory != NULL && run->folder < 0 && run->lock < 0);
+    GESS_TRY(gess__directory_path(run->directory, lock_file, path, sizeof path, err));
+    run->folder = gess__folder_open(run->directory);
+    if (run->folder < 0)
+        return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", run->directory, strerror(errno));
+    GESS_TRY(open_lock(run, path, err));
+    int length = snprintf(owner, sizeof owner, "%ld\n", process_number());
+    if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
+        return gess__fail(err, GESS_ERR_FILE, "cannot write %s: %s", path, strerror(errno));
+    return GESS_OK;
 }
 
 int gess__directory_check(const gess_run *run, gess_error *err)
@@ -204,6 +219,7 @@ int gess__directory_make(gess_run *run, int overwrite, int again, gess_error *er
         return gess__fail(err, GESS_ERR_USAGE, "%s exists and is not a run directory; choose another with -o",
                           directory);
     GESS_TRY(gess__directory_lock(run, err));
+    GESS_TRY(count_files(directory, &entries, &ours, err)); /* another run may have come in between */
     if (ours == 0) return GESS_OK;
     if (!overwrite)
         return gess__fail(err, GESS_ERR_USAGE,

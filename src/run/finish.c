@@ -53,6 +53,12 @@ int gess__run_finish(gess_run *run, int status, gess_error *err)
         run->model->remarks(run->model->user, text, sizeof text);
         if (text[0] != '\0') gess__run_log(run, "the model: %s", text);
     }
+    gess__progress_estimate(run);
+    gess__progress_file_write(run,
+                              status == GESS_OK            ? "finished"
+                              : status == GESS_ERR_STOPPED ? "stopped"
+                                                           : "failed",
+                              status != GESS_OK && err != NULL ? err->text : NULL);
     gess__run_log(run, "ended: %s; evaluations %llu, draws %llu", gess_status_text(status),
                   (unsigned long long)run->stats.evals, (unsigned long long)run->stats.draws);
     return status;

@@ -40,10 +40,20 @@ static void put_header(const gess_run *run, FILE *file)
     fputc('\n', file);
 }
 
+/* Without commas, so that cut(1) finds the point. */
+static void put_cause(const char *cause, FILE *file)
+{
+    char text[GESS__EXEC_CAUSE];
+    snprintf(text, sizeof text, "%s", cause);
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == ',') *c = ';';
+    gess__csv_put_name(file, text);
+}
+
 static void put_row(const gess_run *run, const gess__loss *loss, FILE *file)
 {
     fprintf(file, "%s,%llu,", outcomes[loss->outcome], (unsigned long long)loss->chain);
-    gess__csv_put_name(file, loss->cause);
+    put_cause(loss->cause, file);
     for (size_t i = 0; i < run->model->dim; i++) {
         char number[GESS__REAL_SIZE] = "";
         if (loss->dim > 0) gess__show_real(number, sizeof number, loss->x[i]);
@@ -142,13 +152,24 @@ void gess__isolation_session(gess_run *run, int begins)
     atomic_store(&run->losses.in_session, begins);
 }
 
+/* ---- what programs say ---- */
+
+static bool on_line(void *user, const char *line)
+{
+    gess_run *run = user;
+    if (run->on_log == NULL && run->folder < 0) return false;
+    gess__run_log(run, "%s", line);
+    return true;
+}
+
 /* ---- from outside ---- */
 
 int gess__isolation_begin(gess_run *run, gess_error *err)
 {
-    GESS_TRY(gess__isolate_check(&run->options, err));
-    if (!run->options.isolate) return GESS_OK;
-    if (run->options.comm != NULL && run->options.comm->size > 1)
+    GESS_TRY(gess__isolate_check(run->model, &run->options, err));
+    if (!gess__isolate_wanted(run->model, &run->options)) return GESS_OK;
+    int program = run->model->ask != NULL;
+    if (!program && run->options.comm != NULL && run->options.comm->size > 1)
         return gess__fail(err, GESS_ERR_USAGE,
                           "--isolate works in one process only, since MPI libraries do not support fork(): leave it "
                           "out, or run without mpirun or srun");
@@ -158,6 +179,7 @@ int gess__isolation_begin(gess_run *run, gess_error *err)
     pthread_mutex_init(&run->losses.lock, NULL);
     GESS_TRY(gess__isolate_new(&run->isolate, run->model, &run->options, threads, err));
     gess__isolate_listen(run->isolate, on_loss, must_end, run);
+    if (program) run->model->listen(run->model->user, on_line, run);
     gess__isolate_watch(run->isolate, &run->options);
     run->model = gess__isolate_model(run->isolate);
     return GESS_OK;

@@ -12,22 +12,35 @@
 
 enum { MAX_RANK_LINES = 1000 };
 
-void gess__run_log(const gess_run *run, const char *format, ...)
+/* Programs that compute a density say what they have to say on any thread. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static void write_line(const gess_run *run, const char *path, const char *line)
 {
-    char path[4096], line[2048], seconds[32];
-    if (run->directory == NULL && run->on_log == NULL) return;
-    va_list args;
-    va_start(args, format);
-    gess__vformat(line, sizeof line, format, args);
-    va_end(args);
-    if (run->on_log != NULL) run->on_log(run->on_log_user, line);
-    if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
-        return;
+    char seconds[32];
     FILE *file = gess__folder_stream(run->folder, path, "a");
     if (file == NULL) return;
     gess__format(seconds, sizeof seconds, "%10.3f", gess__seconds() - run->started);
     fprintf(file, "%s  %s\n", seconds, line);
     fclose(file);
+}
+
+void gess__run_log(const gess_run *run, const char *format, ...)
+{
+    char path[4096], line[2048];
+    if (run->directory == NULL && run->on_log == NULL) return;
+    va_list args;
+    va_start(args, format);
+    gess__vformat(line, sizeof line, format, args);
+    va_end(args);
+    if (run->on_log != NULL) {
+        pthread_mutex_lock(&one_at_a_time);
+        run->on_log(run->on_log_user, line);
+        pthread_mutex_unlock(&one_at_a_time);
+    }
+    if (run->directory == NULL || gess__directory_path(run->directory, "log.txt", path, sizeof path, NULL) != GESS_OK)
+        return;
+    write_line(run, path, line);
 }
 
 /* What exploration has found so far. */

@@ -139,6 +139,15 @@ static void stop_run(void *run)
     gess_stop(run);
 }
 
+/* Of this session only. */
+static void begin_progress_file(gess_run *run)
+{
+    run->progress_file = (gess__progress_file){0};
+    gess__run_update_stats(run);
+    gess__progress_estimate(run);
+    gess__progress_file_write(run, "running", NULL);
+}
+
 /* One session: from gess_run_go() to the end of the run or to a stop. */
 static int run_session(gess_run *run, gess_error *err)
 {
@@ -150,6 +159,7 @@ static int run_session(gess_run *run, gess_error *err)
     run->out_of_time = 0;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(gess__progress_open(run, err));
+    begin_progress_file(run);
     int status;
     while ((status = advance_run(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {
         gess__run_update_stats(run);

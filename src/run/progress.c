@@ -13,6 +13,7 @@
 
 enum { MAX_DOUBLES = 1 << 22, MIN_DRAWS = 50 };
 #define MAX_SHARE 0.03 /* of the run's time */
+#define PASSING 2.0    /* what a column that passes takes in a check, in units of one that misses its targets */
 
 int gess__progress_open(gess_run *run, gess_error *err)
 {
@@ -39,6 +40,7 @@ int gess__progress_update(gess_run *run, gess_error *err)
     gess__run_set_figures(run, &figures);
     gess__run_name_column(run, m->rule->failed_column, s->slowest, sizeof s->slowest);
     m->updated_at = s->draws;
+    gess__progress_file_note(run, s->draws);
     m->cost = gess__seconds() - before;
     return GESS_OK;
 }
@@ -64,6 +66,7 @@ uint64_t gess__progress_expected_draws(const gess_run *run)
     if (run->checked_draws == 0 || !isfinite(s->worst_rhat) || !(s->least_ess > 0.0)) return 0;
     double needed = (double)run->checked_draws / gess__targets_reached(run);
     uint64_t at = run->next_check > 0 ? run->next_check : run->checked_draws;
+    if (run->next_check == 0 && !s->targets_met) at = gess__targets_check_after(run, at);
     while ((double)at < needed) {
         uint64_t next = gess__targets_check_after(run, at);
         if (next <= at || next > UINT64_C(1) << 60) break;
@@ -76,30 +79,44 @@ uint64_t gess__progress_expected_draws(const gess_run *run)
  * team. */
 static double columns_in_turn(const gess_run *run)
 {
-    size_t workers = gess__team_size(run->team);
-    return 1.0 + (double)((run->stop_rule->columns + workers - 1) / workers);
+    size_t workers = gess__team_size(run->team), turns = (run->stop_rule->columns + workers - 1) / workers;
+    return 1.0 + (double)turns;
 }
 
-/* The draws per chain that a check at `draws` has to do with: memory holds so many. */
-static double held(const gess_run *run, uint64_t draws)
+/* The work of a check of one column at `draws` draws per chain, of which memory holds so many: sorting and Fourier
+ * transforms of n draws take n log n. */
+static double work_of(const gess_run *run, uint64_t draws)
 {
     const gess__stop_rule *r = run->stop_rule;
-    return gess__min((double)draws, gess__max((double)(r->max_doubles / (r->chains * r->columns)), 16.0));
+    size_t room = r->max_doubles / (r->chains * r->columns);
+    double n = (double)r->chains * gess__min((double)draws, gess__max((double)room, 16.0));
+    return n * gess__log(n + 1.0);
 }
 
+/* What a check of all columns takes; most of them pass, and are then judged as by the verdict. */
+static double work_of_all(const gess_run *run, uint64_t draws)
+{
+    return PASSING * columns_in_turn(run) * work_of(run, draws);
+}
+
+/* A short check on a busy machine says little, so earlier ones count, too. */
 void gess__progress_checked(gess_run *run, uint64_t draws, double seconds)
 {
-    run->forecast.check_seconds += seconds;
-    run->forecast.check_unit = seconds / held(run, draws) / (run->stop_rule->all_computed ? columns_in_turn(run) : 1.0);
+    gess__forecast *f = &run->forecast;
+    f->check_seconds += seconds;
+    f->recent_seconds = 0.5 * f->recent_seconds + seconds;
+    f->recent_work =
+        0.5 * f->recent_work + (run->stop_rule->all_computed ? work_of_all(run, draws) : work_of(run, draws));
 }
 
 /* Seconds that the checks up to the one at `total` draws will take: of one column each, of all at the end. */
 static double seconds_of_checks(const gess_run *run, uint64_t total)
 {
-    double units = 0.0;
+    double work = 0.0;
     uint64_t at = run->next_check > 0 ? run->next_check : total;
-    for (; at < total; at = gess__targets_check_after(run, at)) units += held(run, at);
-    return run->forecast.check_unit * (units + held(run, total) * columns_in_turn(run));
+    for (; at < total; at = gess__targets_check_after(run, at)) work += work_of(run, at);
+    work += work_of_all(run, total);
+    return run->forecast.recent_work > 0.0 ? run->forecast.recent_seconds / run->forecast.recent_work * work : 0.0;
 }
 
 /* Evaluations that the draws from `draws` on will take. */

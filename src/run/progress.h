@@ -34,8 +34,9 @@ int gess__progress_update(gess_run *run, gess_error *err);
 typedef struct gess__forecast {
     uint64_t evals_learning;
     /* measured by gess__progress_checked() */
-    double check_seconds; /* all checks of the stop rule in this session */
-    double check_unit;    /* seconds that a check takes per draw held in memory, and column */
+    double check_seconds;  /* all checks of the stop rule in this session */
+    double recent_seconds; /* the same, where a check counts half as much as the one after it */
+    double recent_work;    /* of these, in units of one column's work */
 } gess__forecast;
 
 /* Notes how long a check of the stop rule took, at `draws` draws per chain. */

@@ -12,6 +12,7 @@
 #include "model/model.h"
 #include "run/history.h"
 #include "run/progress.h"
+#include "run/progress_file.h"
 #include "run/stop_rule.h"
 #include "schedule/schedule.h"
 
@@ -44,6 +45,7 @@ struct gess_run {
     gess__writer *writer, *warmup_writer;
     gess__stop_rule *stop_rule; /* NULL if --draws gives the number of draws */
     gess__forecast forecast;
+    gess__progress_file progress_file;
     gess__progress_monitor monitor; /* for a run whose number of draws is given */
     gess_draw_fn *on_draw;
     void *on_draw_user;

@@ -40,7 +40,9 @@ static int report_progress(gess_run *run, const gess__segment *segment, int all_
     if (run->sampling) run->stats.evals_sampling += segment->evals;
     if (run->monitor.rule != NULL && run->sampling) GESS_TRY(gess__progress_update(run, err));
     gess__progress_estimate(run);
-    if (run->on_progress(run->on_progress_user, &run->stats, run->planned) != 0) gess_stop(run);
+    if (gess__progress_file_due(run)) gess__progress_file_write(run, "running", NULL);
+    if (run->on_progress != NULL && run->on_progress(run->on_progress_user, &run->stats, run->planned) != 0)
+        gess_stop(run);
     return GESS_OK;
 }
 
@@ -58,5 +60,6 @@ int gess__run_sink(void *user, const gess__segment *segment, gess_error *err)
     if (segment->draws > 0 && !run->sampling) pass_on_warmup(run, e, segment);
     int all_chains = segment->first + segment->count == e->kept; /* every chain of the ensemble has got this far */
     if (all_chains) gess__run_poll_clock(run, segment->iterations);
-    return run->on_progress != NULL ? report_progress(run, segment, all_chains, err) : GESS_OK;
+    bool reported = run->on_progress != NULL || gess__progress_file_due(run);
+    return reported ? report_progress(run, segment, all_chains, err) : GESS_OK;
 }

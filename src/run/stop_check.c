@@ -41,7 +41,8 @@ double gess__targets_reached(const gess_run *run)
     const gess_options *o = &run->options;
     double share = s->least_ess / (double)o->target_ess, rhat = s->worst_rhat, limit = o->target_rhat;
     if (isfinite(s->worst_nested_rhat)) {
-        share = gess__min(share, (limit * limit - 1.0) / (s->worst_nested_rhat * s->worst_nested_rhat - 1.0));
+        double nested = s->worst_nested_rhat; /* it may be below 1 */
+        share = gess__min(share, (limit * limit - 1.0) / gess__max(nested * nested - 1.0, 1e-12));
         limit = 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0);
     }
     return gess__min(share, (limit * limit - 1.0) / gess__max(rhat * rhat - 1.0, 1e-12));
@@ -54,6 +55,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
     int all = columns == GESS__ALL_COLUMNS;
     GESS_ASSERT(run->stop_rule != NULL && draws > 0);
     gess__stop_figures figures;
+    gess__progress_file_check(run, true);
     double before = gess__seconds();
     GESS_TRY(gess__stop_rule_check(run->stop_rule, draws, run->team, all, (double)o->target_ess, o->target_rhat,
                                    &figures, err));
@@ -70,5 +72,7 @@ int gess__targets_check(gess_run *run, uint64_t draws, gess__check_columns colum
                   s->targets_met ? ", targets met"
                   : all          ? ", targets not met"
                                  : " or worse");
+    gess__progress_file_note(run, draws);
+    gess__progress_file_check(run, false);
     return gess__history_check(&run->history, draws, s, err);
 }

@@ -207,6 +207,18 @@ awk -v b="$(sed -n 's/.*"log_bayes_factor": \(-[0-9.e+-]*\).*/\1/p' out.json)" '
 expect 6 'refused' "$gess" compare run five
 expect 0 'neither' "$gess" compare run mh
 expect 1 'which runs' "$gess" compare run
+# built-in models with data say how many there are, and some give their prior apart. Evidence and information of eight
+# schools, known by quadrature, do not depend on the parametrisation.
+for name in eight-schools eight-schools:centred=0; do
+    "$gess" sample $name -o "$name" -q --seed 4 --target-evidence-error 0.008 || fail "sample $name"
+    "$gess" evidence "$name" --json > out.json || fail "evidence of $name: $(cat out.json)"
+    near -31.3113474 "$name"
+    sed -n 's/.*"information": \([0-9.e+-]*\).*/\1/p' out.json >> informations
+done
+awk '{ d = $1 - 1.1114264; n += d < 0.1 && d > -0.1 } END { exit n != 2 }' informations ||
+    fail "informations: $(cat informations)"
+"$gess" sample german-credit -o credit -q || fail german-credit
+expect 0 'have different data' "$gess" compare eight-schools credit
 echo 3 > a.txt
 expect 2 'have changed since' "$gess" evidence one
 [ "$failed" -eq 0 ] && echo ok

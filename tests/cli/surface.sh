@@ -122,6 +122,10 @@ expect 1 "gess resume 'my run'" "$gess" sample funnel -o 'my run'
 "$gess" sample gaussian --draws 1 -q -o 'one draw' || fail "one draw"
 expect 6 "gess resume 'one draw' --draws 1000" "$gess" diagnose 'one draw'
 
+"$gess" sample funnel --draws 3 --chains 8 --evidence -o 'few draws' > out.txt || fail "few draws"
+grep -qF "(\`gess evidence 'few draws'\` says more)" out.txt || fail "the path of an evidence: $(cat out.txt)"
+expect 6 "gess resume 'few draws' --draws N" "$gess" evidence 'few draws'
+
 # ---- one draw, a huge offset ----
 expect 6 '64 chains of 1 draw, too few for ESS and R-hat' "$gess" diagnose 'one draw'
 expect 0 'NA' "$gess" summary 'one draw'

@@ -67,6 +67,83 @@ try 2 "$gess" sample ./model.so -q -o fresh
 says 'exit status 0 while it was evaluating the point .* of chain 1;'
 rm -rf fresh
 
+# ---- paths in the commands that it names can be pasted ----
+mkdir "a folder"
+build long '-DBEFORE=if (points[0] > 2.5) abort()'
+mv long.so "a folder/it's long.so"
+echo 0 > "the data"
+# shellcheck disable=SC2086
+try 2 "$gess" sample "./a folder/it's long.so" --data "the data" $options -q -o "a run"
+sed -n "s/.* to see it alone: \(.*\); to continue.*/\1/p" err > paste.sh
+PATH=$(dirname "$gess"):$PATH
+export PATH
+try 2 sh paste.sh
+says "crashed with signal 6 .* gess eval './a folder/it'.''s long.so' --data 'the data'"
+# shellcheck disable=SC2086
+try 2 "$gess" sample "./a folder/it's long.so" $options --isolate -q -o "isolated run"
+sed -n "s/.* to see it alone: \(.*\); to continue.*/\1/p" err > paste.sh
+try 2 sh paste.sh
+says "crashed with signal 6"
+
+# ---- eval, evidence and compare: a message, and never status 0 ----
+build model
+# shellcheck disable=SC2086
+try 0 "$gess" sample ./model.so $options -q -o done
+cp -R done done2
+build good
+for what in '*(volatile int *)8 = 1' 'abort()' 'exit(0)' '_exit(0)' 'pthread_exit(NULL)'; do
+    build model '-DVALUE=(x[0] > 2.5 || call > 100 ? ({ '"$what"'; 0.0; }) : NORMAL)'
+    printf '0,0\n1,1\n3,3\n' > points.csv
+    try 2 "$gess" eval ./model.so --points points.csv
+    [ ! -s out ] || fail "$what: eval prints values"
+    says 'while it was evaluating the point \(3,3\); to see it alone: echo .3,3. . gess eval ./model.so$'
+    for command in 'evidence done' 'compare done done2'; do
+        # shellcheck disable=SC2086
+        try 2 "$gess" $command --threads 1
+        [ ! -s out ] || fail "$what: $command prints something"
+        says 'while it was evaluating the point \([-0-9.e]*,[-0-9.e]*\).*; to see it alone: echo .* \| gess eval ./model.so$'
+    done
+done
+try 2 env GESS_NO_SUPERVISOR=1 "$gess" eval ./model.so --points points.csv # pthread_exit, without a parent
+says 'the density ended its thread'
+cp good.so model.so
+try 0 "$gess" evidence done
+awk 'BEGIN { for (i = 0; i < 1000; i++) print i / 100 "," i }' > points.csv
+try 0 "$gess" eval ./model.so --points points.csv
+tail -n +2 out | awk -F, '{ x = (NR - 1) / 100; y = NR - 1; d = $1 + 0.5 * (x * x + y * y); if (d * d > 1e-16 * y ^ 4 + 1e-18) exit 1 }' ||
+    fail "eval of 1,000 points"
+[ "$(wc -l < out)" -eq 1001 ] || fail "eval of 1,000 points: $(wc -l < out) lines"
+
+# ---- killed by the system where memory runs out, say: a message and the way on ----
+build model '-DBEFORE=if (points[0] > 2.5) kill(getpid(), SIGKILL)'
+rm -rf run
+# shellcheck disable=SC2086
+try 137 "$gess" sample ./model.so $options -q -o run
+says 'the process that calls the density was killed \(signal 9\).*to continue from the last checkpoint: gess resume run'
+cp good.so model.so
+# shellcheck disable=SC2086
+try 0 "$gess" resume run -q $trust
+cmp whole/draws.gess run/draws.gess || fail "other draws after SIGKILL"
+
+# ---- stopped (Control-Z) until long after the time limit: it still ends in an orderly way ----
+rm -rf run
+"$gess" sample wishart:dim=30 --chains 16 --warmup 50 --draws 1e9 --max-time 1s --threads 1 -q -o run > out 2> err &
+writer=$!
+sleep 0.5
+children=$(pgrep -P $writer)
+kill -STOP $writer
+# shellcheck disable=SC2086
+kill -STOP $children
+sleep 2.6
+kill -CONT $writer
+sleep 0.1 # what the child does about the limit must not decide
+# shellcheck disable=SC2086
+kill -CONT $children
+wait $writer
+status=$?
+[ $status -eq 3 ] || fail "stopped beyond the limit: status $status"
+says 'the time limit --max-time is over: stopped (after [0-9]* draws per chain|before the summary was made)'
+
 # ---- a density that never returns: --max-time and signals end it within two seconds ----
 build model '-DBEFORE=if (points[0] > 2.5) for (;;) pause()'
 build good

@@ -231,6 +231,6 @@ nobody "$folder"
 try 1 "$gess" sample funnel --on-crash outside -q -o refused
 says '--on-crash needs worker processes to apply to: add --isolate'
 try 1 "$gess" sample funnel --isolate --on-crash perhaps -q -o refused
-says 'it must be stop, outside or retry'
+says 'it must be stop, outside, retry or auto'
 [ ! -e refused ] || fail "a refused run has a directory"
 echo "crashes, exits, leaks and endless loops cost a worker process each; draws are those without isolation"

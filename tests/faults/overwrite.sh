@@ -104,6 +104,34 @@ end_long 'cannot create reused/checkpoint.tmp: '
 grep -q '^precious$' precious.txt || fail "a link was followed"
 rm -rf reused
 
+# ---- two runs that begin at once in a new directory: one of them gets it, the other says why not ----
+for seed in 1 2 3 4; do
+    rm -rf twice
+    for first in 1 2; do
+        "$gess" sample funnel --chains 8 --warmup 10 --draws 20 --seed $first -q -o twice > out$first 2> err$first &
+        eval "process$first=\$!"
+    done
+    # shellcheck disable=SC2154
+    wait "$process1"
+    statuses=$?
+    # shellcheck disable=SC2154
+    wait "$process2"
+    statuses="$statuses $?"
+    cat err1 err2 > err
+    case $statuses in '0 1' | '1 0') ;; *) fail "two runs at once, $seed: statuses $statuses" ;; esac
+    says 'twice holds a run already|another gess \(process [0-9]*\) is writing to twice'
+done
+# the lock file is removed while a run waits for it
+if command -v flock > out; then
+    mkdir locked
+    flock locked/lock sh -c 'touch taken; sleep 0.3; rm locked/lock' &
+    until [ -e taken ]; do sleep 0.01; done
+    # shellcheck disable=SC2086
+    try 0 "$gess" sample funnel $options -q -o locked
+    wait
+    cmp before/draws.gess locked/draws.gess || fail "a lock that went away: other draws"
+fi
+
 # ---- a config.json that names a plug-in elsewhere ----
 build good
 mkdir elsewhere
@@ -114,6 +142,11 @@ try 1 "$gess" sample --config elsewhere/config.json -o stolen
 says 'the model is the plug-in ./good.so, which elsewhere/config.json names'
 says 'not in its folder; .*--trust-model'
 [ ! -e stolen ] || fail "it ran"
+cp good.so go:od.so
+sed 's#"./good.so"#"./go:od.so"#' plugged/config.json > elsewhere/colon.json
+try 1 "$gess" sample --config elsewhere/colon.json -o stolen
+says 'go:od.so, which is not in its folder; .*--trust-model'
+[ ! -e stolen ] || fail "a path with a colon ran"
 try 0 "$gess" sample --config elsewhere/config.json --trust-model -q -o trusted
 try 0 "$gess" sample ./good.so --config elsewhere/config.json -q -o named
 cp plugged/config.json config.json

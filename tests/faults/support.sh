@@ -6,6 +6,7 @@ source=$(cd "$2" && pwd)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder" || exit 1
+limit=60
 : > out
 : > err
 
@@ -25,13 +26,13 @@ build()
         "$source/tests/faults/model.c" -lm || fail "cannot build $name.so"
 }
 
-# try STATUS COMMAND...: the command ends with STATUS, within 60 seconds; its words are in out and err
+# try STATUS COMMAND...: the command ends with STATUS, within $limit seconds; its words are in out and err
 try()
 {
     want=$1
     shift
     status=0
-    timeout 60 "$@" > out 2> err || status=$?
+    timeout $limit "$@" > out 2> err || status=$?
     [ $status -eq "$want" ] || fail "status $status, not $want: $*"
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fuzzes every reader of files with libFuzzer under ASan and UBSan (clang and its runtime are needed).
-#   run.sh [MINUTES [READER...]]       by default 10 minutes each of: checkpoint draws csv config
+#   run.sh [MINUTES [READER...]]       by default 10 minutes each of: checkpoint draws csv config program
 # FUZZ_SECONDS, if set, is the time for all readers together, in place of MINUTES.
 # It builds in build/fuzz of the source folder, or in $BUILD. Findings stay in $BUILD/findings; what was learnt, in $BUILD/corpus-READER.
 set -eu
@@ -8,7 +8,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 build=${BUILD:-$source/build/fuzz}
 minutes=${1:-10}
 [ $# -eq 0 ] || shift
-[ $# -gt 0 ] || set -- checkpoint draws csv config
+[ $# -gt 0 ] || set -- checkpoint draws csv config program
 seconds=$((${FUZZ_SECONDS:-$((minutes * 60 * $#))} / $#)) # per reader
 cc=${CLANG:-clang}
 flags=address,undefined
@@ -28,7 +28,7 @@ cd "$build"
 
 # ---- seeds, from gess itself ----
 rm -rf seeds
-mkdir -p seeds/checkpoint seeds/draws seeds/csv seeds/config
+mkdir -p seeds/checkpoint seeds/draws seeds/csv seeds/config seeds/program
 number=0
 for options in 'mixture --ensembles 2 --warmup 10 --max-evals 2000' 'mixture --ensembles 2 --warmup 10 --draws 3' \
     'banana --schedule two-group --warmup 10 --draws 3 --save-warmup'; do
@@ -59,6 +59,8 @@ done
 head -n 4 "$source/data/german_credit.csv" > seeds/csv/1
 head -n 4 "$source/data/mixture_means.csv" > seeds/csv/2
 printf '# a comment\nlp__,accept_stat__,x.1,"y, z"\n-1.5,1,2e-3,nan\n# Adaptation\n-inf,0.5,+3,1e999\n' > seeds/csv/3
+printf '\003\000ok binary 3 mu sigma(0,inf) phi(-3,3,periodic)\n' > seeds/program/1
+printf '\004\000-1.5\n2e-3\n-inf\nnan\n0\n' > seeds/program/2
 
 # ---- the harnesses; their files are in memory where there is such a place ----
 TMPDIR=$(mktemp -d "$([ -w /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")/gess-fuzz-XXXXXX")

@@ -86,6 +86,11 @@ if [ -n "$fortran" ]; then
     "$fortran" -std=f2018 -O2 -Wall -Wno-unused-dummy-argument -Werror -fPIC -shared -o sample_f.so examples/sample.f90 ||
         fail "sample.f90 does not build"
     check_fortran sample_f.so
+    "$fortran" -std=f2018 -O2 -Wall -Wno-unused-dummy-argument -Werror "$prefix/include/gess/gess.f90" examples/drive.f90 \
+        $(pkg-config --libs gess) -o drive || fail "drive.f90 does not build by pkg-config"
+    ./drive run > out || fail "drive: $(cat out)"
+    grep -q '^mean of y:  [01]' out || fail "drive printed $(cat out)"
+    rm -r run
 else
     echo "there is no gfortran: the Fortran example is passed over"
 fi
@@ -94,7 +99,11 @@ unset LD_LIBRARY_PATH
 { cmake -S examples -B by_cmake -DCMAKE_PREFIX_PATH="$prefix" && cmake --build by_cmake; } > log 2>&1 ||
     fail "the examples do not build by CMake: $(cat log)"
 for name in $programs sample_cpp; do check "$name" "$folder/by_cmake/$name" "$folder/by_cmake/shortest"; done
-if [ -n "$fortran" ]; then check_fortran by_cmake/sample_f.so; fi
+if [ -n "$fortran" ]; then
+    check_fortran by_cmake/sample_f.so
+    ./by_cmake/drive run > out || fail "drive, built by CMake: $(cat out)"
+    rm -r run
+fi
 
 # ---- a model of one's own ----
 gess new demo > out
@@ -114,18 +123,26 @@ check_demo()
     wanted mean_at_20 20.6 0.3
     rm -r run demo/demo.so
 }
-# the README's commands as they stand there: with pkg-config, and with the path of the headers
-commands=$(grep '^    cc ' demo/README.md)
-[ "$(echo "$commands" | wc -l)" -eq 2 ] || fail "the README of the new model has other commands than it had: $commands"
-for i in 1 2; do
-    (cd demo && eval "$(echo "$commands" | sed -n ${i}p)") || fail "README's command $i does not build the new model"
-    check_demo
-done
+# the README's command as it stands there
+command=$(sed -n 's/^Without make: `\(.*\)`$/\1/p' demo/README.md)
+[ -n "$command" ] || fail "the README of the new model has no command"
+(cd demo && eval "$command") || fail "README's command does not build the new model: $command"
+check_demo
 make -s -C demo CFLAGS="$strict" || fail "make does not build the new model with $strict"
 check_demo
 PKG_CONFIG_PATH=$folder/nowhere make -s -C demo || fail "make does not build the new model where pkg-config does not know gess"
 (cd demo && echo 1,1,0.5 | gess eval ./demo.so --data data.csv > ../out) || fail "the new model cannot be evaluated"
 [ "$(wc -l < out)" -eq 2 ] || fail "gess eval printed $(cat out)"
+
+if [ -n "$fortran" ]; then
+    gess new line --lang fortran > out
+    make -s -C line FC="$fortran" || fail "make does not build the new model in Fortran"
+    gess sample ./line/line.so --data line/data.csv --draws 200 --chains 20 --quiet -o run || fail "the new Fortran model cannot be sampled"
+    wanted mean_at_20 20.6 0.3
+    rm -r run
+    [ "$(sed -n 's/^GESS_F90 ?= //p' line/Makefile)" = "$(realpath "$prefix")/include/gess/gess.f90" ] ||
+        fail "the new Fortran model does not take the installed module: $(cat line/Makefile)"
+fi
 
 status=0; gess new demo 2> out || status=$?
 { [ $status -eq 1 ] && grep -q "exists already" out; } || fail "gess new on a folder that is there: status $status, $(cat out)"

@@ -40,7 +40,7 @@ static void agrees_with_scipy(void **state)
     (void)state;
     double x[1000];
     for (size_t k = 0; k < sizeof scipys / sizeof *scipys; k++) {
-        const gess__circle circle = {scipys[k].lower, scipys[k].upper};
+        const gess__circle circle = {.lower = scipys[k].lower, .upper = scipys[k].upper};
         double period = circle.upper - circle.lower;
         for (size_t i = 0; i < scipys[k].count; i++) {
             double u = fmod((double)i * 0.6180339887498949, 1.0) - 0.5;
@@ -108,7 +108,7 @@ static void assert_near(double a, double b, double tolerance)
 static void far_from_the_seam(void **state)
 {
     (void)state;
-    const gess__circle circle = {-PI, PI}, line = {0.0, 0.0};
+    const gess__circle circle = {.lower = -PI, .upper = PI}, line = {.lower = 0.0, .upper = 0.0};
     fill(0.3, 0.1, 0.6);
     gess__figures a = summarise(&circle, draws), b = summarise(&line, draws);
     assert_true(a.q5 == b.q5 && a.q50 == b.q50 && a.q95 == b.q95 && a.r_hat == b.r_hat && a.tau == b.tau);
@@ -125,7 +125,7 @@ static void far_from_the_seam(void **state)
 static void across_the_seam(void **state)
 {
     (void)state;
-    const gess__circle circle = {0.0, 2.0 * PI};
+    const gess__circle circle = {.lower = 0.0, .upper = 2.0 * PI};
     fill(PI, 0.081, 0.6);
     gess__figures a = summarise(&circle, draws);
     for (size_t i = 0; i < TOTAL; i++) moved[i] = onto(draws[i] - PI + 0.105, 0.0, 2.0 * PI);
@@ -149,7 +149,7 @@ static void across_the_seam(void **state)
 static void two_modes(void **state)
 {
     (void)state;
-    const gess__circle circle = {0.0, 360.0};
+    const gess__circle circle = {.lower = 0.0, .upper = 360.0};
     fill(0.0, 10.0, 0.0);
     for (size_t i = 0; i < TOTAL; i++) moved[i] = onto(draws[i] + (i / DRAWS % 2 == 0 ? 0.0 : 150.0), 0.0, 360.0);
     gess__figures f = summarise(&circle, moved);
@@ -159,7 +159,7 @@ static void two_modes(void **state)
 static void nearly_uniform(void **state)
 {
     (void)state;
-    const gess__circle circle = {0.0, 2.0 * PI};
+    const gess__circle circle = {.lower = 0.0, .upper = 2.0 * PI};
     random_state = 362436069;
     for (size_t i = 0; i < TOTAL; i++) moved[i] = 2.0 * PI * uniform();
     gess__figures f = summarise(&circle, moved), shown = gess__figures_shown(&f);
@@ -183,7 +183,7 @@ static void nearly_uniform(void **state)
 static void errors_are_right(void **state)
 {
     (void)state;
-    const gess__circle circle = {-1.0, 1.0};
+    const gess__circle circle = {.lower = -1.0, .upper = 1.0};
     double squares = 0.0, claimed = 0.0, squares_sd = 0.0, claimed_sd = 0.0, sds = 0.0;
     enum { REPEATS = 60 };
     gess__figures f[REPEATS];
@@ -212,7 +212,7 @@ static void errors_are_right(void **state)
 static void edges(void **state)
 {
     (void)state;
-    const gess__circle circle = {0.0, 1.0};
+    const gess__circle circle = {.lower = 0.0, .upper = 1.0};
     for (size_t i = 0; i < TOTAL; i++) moved[i] = 0.9375;
     gess__figures f = summarise(&circle, moved);
     assert_true(f.mean == 0.9375 && f.sd == 0.0 && isnan(f.r_hat) && f.q5 == 0.9375);

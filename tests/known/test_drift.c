@@ -126,7 +126,7 @@ static void scores_of(const kind *k, double drift, size_t count, double *z)
                                       .draws = k->draws,
                                       .ensembles = 1,
                                       .interacting = k->interacting};
-    const gess__circle line = {0.0, 0.0};
+    const gess__circle line = {.lower = 0.0, .upper = 0.0};
     gess__column_workspace work = {0};
     gess_error err;
     double *x = calloc(k->chains * k->draws, sizeof *x);

@@ -5,6 +5,7 @@
 
 Ends with 77 where there is no Chromium.
 """
+import base64
 import csv
 import json
 import math
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import figures
 from browser import Browser, Page
 
 MAX_BYTES = 5_000_000
@@ -129,34 +131,107 @@ def compare(name, page, chains):
         check(f"{what}: sample of the corner plot", len(got["sample"]) == data["sampled"] and all(near(a, b, wide) for a, b in zip(got["sample"], sampled)))
 
 
-# The share of the sample inside the contour of a pair, by crossings.
+# The share of the sample inside a contour of the first two parameters, by crossings, and the widest gap in its lines.
 INSIDE = """
-(share) => {
-  const chart = gessReport.charts.get('corner-1-0'), rings = chart.data.datasets.filter(d => d.share === share).map(d => d.data);
-  const [i, j] = [0, 1], a = gessReport.unpack(gessReport.data.plots[i].sample), b = gessReport.unpack(gessReport.data.plots[j].sample);
+(k) => {
+  const { lines, share } = gessReport.drawings.get('corner').masses['1-0-0-' + k], G = 64;
+  const [a, b] = [0, 1].map(i => { const d = gessReport.data.plots[i].density; return gessReport.sample(i).map(v => (v - d.lo) / (d.hi - d.lo) * G); });
   let inside = 0;
   for (let k = 0; k < a.length; k++) {
     let odd = false;
-    for (const r of rings) for (let m = 0; m < r.length; m++) {
+    for (const r of lines) for (let m = 0; m < r.length; m++) {
       const p = r[m], q = r[(m + 1) % r.length];
-      if ((p.y > b[k]) !== (q.y > b[k]) && a[k] < p.x + (b[k] - p.y) / (q.y - p.y) * (q.x - p.x)) odd = !odd;
+      if ((p[1] > b[k]) !== (q[1] > b[k]) && a[k] < p[0] + (b[k] - p[1]) / (q[1] - p[1]) * (q[0] - p[0])) odd = !odd;
     }
     inside += odd;
   }
-  const ends = rings.map(r => Math.hypot((r[0].x - r[r.length - 1].x) / (chart.scales.x.max - chart.scales.x.min), (r[0].y - r[r.length - 1].y) / (chart.scales.y.max - chart.scales.y.min)));
-  return [inside / a.length, Math.max(...ends)];
+  const gaps = lines.map(r => Math.hypot(r[0][0] - r[r.length - 1][0], r[0][1] - r[r.length - 1][1]));
+  return [share, inside / a.length, Math.max(...gaps)];
+}
+"""
+
+# Texts and marks of a drawing as the page shows it.
+SHOWN = """
+(id) => {
+  const svg = document.querySelector(id + ' svg'), texts = [...svg.querySelectorAll('text')], bad = [...svg.querySelectorAll('*')].filter(e => [...e.attributes].some(a => /NaN|Infinity|undefined/.test(a.value)));
+  return { texts: texts.map(t => t.textContent), paths: svg.querySelectorAll('path').length, bad: bad.length, width: svg.getBoundingClientRect().width,
+    smallest: Math.min(...texts.map(t => parseFloat(t.getAttribute('font-size')))), label: svg.getAttribute('aria-label') };
 }
 """
 
 
 def check_corner(name, page):
     page.run("gessReport.corner([0, 1, 2])")
-    found = survey(name + " corner", page)
-    check(f"{name}: six panels of three parameters", sorted(i for i in found if i.startswith("corner")) == ["corner-0-0", "corner-1-0", "corner-1-1", "corner-2-0", "corner-2-1", "corner-2-2"])
-    for share in (0.5, 0.8, 0.95):
-        inside, gap = page.run(f"({INSIDE})({share})")
-        check(f"{name}: {inside:.3f} of the draws are inside the {share} contour", abs(inside - share) < 0.05)
-        check(f"{name}: the {share} contour is closed", gap < 0.1, gap)
+    names = page.run("gessReport.data.plots.slice(0, 3).map(p => p.name)")
+    shown = page.run(f"({SHOWN})('#corner-plots')")
+    check(f"{name}: three titles with intervals", all(any(t.startswith(n + " = ") for t in shown["texts"]) for n in names), shown["texts"])
+    check(f"{name}: ticks at both axes", sum(t.replace("−", "").replace(".", "").isdigit() for t in shown["texts"]) >= 6, shown["texts"])
+    check(f"{name}: no number is missing in the corner", shown["bad"] == 0)
+    for k, wanted in ((0, 1 - math.exp(-0.5)), (1, 1 - math.exp(-2))):
+        share, inside, gap = page.run(f"({INSIDE})({k})")
+        check(f"{name}: {inside:.4f} of the draws are inside the contour of {wanted:.4f}", abs(share - wanted) < 1e-9 and abs(inside - wanted) < 0.01)
+        check(f"{name}: its lines are closed", gap < 1.5, gap)
+
+
+# A drawing, or a chart, as a file of a kind: base64.
+SAVED = """
+(id, kind) => (async () => {
+  const blob = await GessVector.blob(gessReport.drawing(id), kind), bytes = new Uint8Array(await blob.arrayBuffer());
+  let text = '';
+  for (const b of bytes) text += String.fromCharCode(b);
+  return btoa(text);
+})()
+"""
+
+
+def check_saved(name, page, ids):
+    """What the buttons save is a file of its kind, with something in it."""
+    for id in ids:
+        for kind in ("svg", "pdf", "png"):
+            data = base64.b64decode(page.run(f"({SAVED})('{id}', '{kind}')"))
+            what = f"{name}: {id} as {kind}"
+            try:
+                figures.check(data, kind)
+            except ValueError as e:
+                check(what, False, e)
+
+
+def check_results(name, page, summary, chains):
+    """The table that opens the page: medians and 68 % intervals, then means and sds."""
+    table = page.run("gessReport.data.table")
+    for i, p in enumerate(summary["parameters"]):
+        flat = sorted(v for c in chains for v in c[p["name"]])
+        for key, share in (("q16", 0.158655253931457), ("q84", 0.841344746068543)):
+            at = share * (len(flat) - 1)
+            want = flat[int(at)] + (at - int(at)) * (flat[int(at) + 1] - flat[int(at)])
+            check(f"{name}: {key} of {p['name']}", abs(table[key][i] - want) < 1e-12 * max(1, abs(want)), (table[key][i], want))
+    first = "document.querySelector('#results-table tbody tr').textContent"
+    cells = page.run("[...document.querySelectorAll('#results-table tbody tr')].map(r => [...r.children].map(e => e.textContent))")
+    check(f"{name}: a row of results for each parameter", [c[0] for c in cells] == [p["name"] for p in summary["parameters"] if p["name"] != "lp__"], cells)
+    check(f"{name}: R-hat beside each result", all(c[2] == f"{p['r_hat_nested'] if p['r_hat_nested'] is not None else p['r_hat']:.3f}" for c, p in zip(cells, summary["parameters"])), cells)
+    before, text = page.run(first), page.run("gessReport.resultText('csv')")
+    rows = list(csv.DictReader(text.splitlines()))
+    check(f"{name}: copied numbers", all(abs(float(r["median"]) - p["q50"]) <= 1e-12 * abs(p["q50"]) for r, p in zip(rows, summary["parameters"])), text)
+    page.run("document.querySelector('input[value=mean]').click()")
+    rows = list(csv.DictReader(page.run("gessReport.resultText('csv')").splitlines()))
+    check(f"{name}: mean and sd when they are chosen", page.run(first) != before and all(abs(float(r["mean_plus_sd"]) - p["mean"] - p["sd"]) < 1e-12 * (1 + abs(p["mean"])) for r, p in zip(rows, summary["parameters"])))
+    latex = page.run("gessReport.resultText('latex')").splitlines()
+    check(f"{name}: LaTeX rows", len(latex) == len(rows) and all(line.endswith("\\\\") and line.count("$") == 2 for line in latex), latex)
+    page.run("document.querySelector('input[value=median]').click()")
+    for id in ("#forest", "#traces-plots"):
+        shown = page.run(f"({SHOWN})('{id}')")
+        check(f"{name}: {id} is drawn", shown["bad"] == 0 and shown["paths"] > 10 and all(p["name"] in shown["texts"] for p in summary["parameters"] if p["name"] != "lp__"), shown)
+
+
+def check_narrow(name, page):
+    """At 360 px R-hat is seen without scrolling, and the corner plot has ticks and letters that can be read."""
+    for table, row in (("results-table", 2), ("table", 1)):
+        right = page.run(f"document.querySelector('#{table} tbody tr').children[{row}].getBoundingClientRect().right")
+        head = page.run(f"document.querySelector('#{table} thead tr').children[{row}].textContent")
+        check(f"{name}: R-hat of #{table} is in view", "hat" in head and right <= 360, (head, right))
+    shown = page.run(f"({SHOWN})('#corner-plots')")
+    check(f"{name}: ticks of the corner", sum(t.replace("−", "").replace(".", "").isdigit() for t in shown["texts"]) >= 4, shown["texts"])
+    check(f"{name}: letters of the corner", shown["smallest"] >= 7 and shown["width"] <= 360, shown)
 
 
 def check_table(name, page, summary):
@@ -234,6 +309,10 @@ class Runs:
         return path
 
 
+def unfold(page):
+    page.run("new Promise(done => { const d = document.getElementById('sampler-more'); d.addEventListener('toggle', () => requestAnimationFrame(() => done(true))); d.open = true; })")
+
+
 def check_sampled(runs, browser, pictures):
     path = runs.sampled("small", "german-credit", "--chains", "12", "--draws", "220", "--seed", "3", "--max-warmup-evals", "30000")
     runs.command("export", "small", "--to", "csv")
@@ -246,7 +325,13 @@ def check_sampled(runs, browser, pictures):
     check("small: ranks of 12 chains in 20 bins", marks(found["ranks"]) == [240])
     compare("small", page, read_csv(os.path.join(runs.folder, "small", "csv")))
     check_table("small", page, summary)
+    check_results("small", page, summary, read_csv(os.path.join(runs.folder, "small", "csv")))
     check_corner("small", page)
+    check_saved("small", page, ("forest", "corner", "traces", "trace", "density", "ranks"))
+    check("small: what serves the sampler's authors is folded", not page.run("document.getElementById('sampler-more').open") and "angles" not in found)
+    narrow = Page(browser, path, width=360, height=800)
+    check_narrow("small", narrow)
+    narrow.close()
     check("small: no table of modes", page.run("document.getElementById('modes').hidden"))
     before = page.run("document.documentElement.dataset.theme")
     page.run("document.getElementById('theme').click()")
@@ -264,6 +349,7 @@ def check_history(runs, browser, pictures):
     with open(folder + "/history.json", "w") as f:
         json.dump({**HISTORY, "modes": MODES}, f)
     page = Page(browser, runs.report("history"))
+    unfold(page)
     found = survey("history", page)
     clean("history", page)
     check("history: evaluations per update", marks(found["evals"]) == [32] and "32 or more" not in found["evals"]["label"])
@@ -299,7 +385,8 @@ def check_odd(runs, browser, pictures):
         said = {"constant": (1, "all draws are the same number"), "all NaN": (0, "no draw is a finite number"), "some NaN": (3, "some draws are not finite"), "some infinite": (3, "some draws are not finite")}.get(name, (5, ""))
         check(f"odd, {name!r}: what can be drawn is drawn", figures.count("plot") == said[0] and (said[0] == 5 or any(said[1] in f for f in figures)), figures)
     page.run("gessReport.corner([0, 1, 3, 6, 10, 12, 13, 14])")
-    survey("odd, corner of eight", page)
+    check("odd: a corner of eight", page.run(f"({SHOWN})('#corner-plots')")["bad"] == 0)
+    check_saved("odd", page, ("corner", "forest", "traces"))
     clean("odd", page)
     shoot(browser, os.path.join(folder, "report.html"), "odd", pictures)
     page.close()
@@ -310,6 +397,7 @@ def check_shapes(runs, browser, pictures):
         runs.made(kind)
         path = runs.report(kind)
         page = Page(browser, path)
+        unfold(page)
         found = survey(kind, page)
         clean(kind, page)
         drawn = [i for i in found if i in ("trace", "density", "ranks", "acf", "growth")]
@@ -320,9 +408,34 @@ def check_shapes(runs, browser, pictures):
         if kind in ("wide", "most"):
             page.run("gessReport.choose(gessReport.data.plots.length - 2); gessReport.corner([5, 150, 199])")
             survey(kind + ", others chosen", page)
+            check(f"{kind}: others in the corner", page.run(f"({SHOWN})('#corner-plots')")["bad"] == 0)
         check(f"{kind}: rows of the table", page.run("document.querySelectorAll('#table tbody tr').length") == {"one": 4, "short": 3, "wide": 201, "most": 300}[kind])
         page.close()
         shoot(browser, path, kind, pictures)
+
+
+def check_together(runs, browser, pictures):
+    """Two runs on one page, with true values."""
+    runs.sampled("one-a", "gaussian:dim=3", "--chains", "8", "--draws", "400", "--warmup", "50", "--seed", "1")
+    runs.sampled("one-b", "gaussian:dim=4", "--chains", "8", "--draws", "300", "--warmup", "50", "--seed", "2")
+    with open(os.path.join(runs.folder, "truth.csv"), "w") as out:
+        out.write("x1, 0\nx2 = 0.5\n# none of x3\n")
+    runs.command("report", "one-a", "one-b", "-o", "both.html", "--truth", "truth.csv", "--mean")
+    path = os.path.join(runs.folder, "both.html")
+    page = Page(browser, path)
+    clean("both", page)
+    heads = page.run("[...document.querySelectorAll('#results-table thead th')].map(e => e.textContent)")
+    check("both: a column for each run", heads == ["parameter", "one-a", "one-b", "R-hat"], heads)
+    rows = page.run("[...document.querySelectorAll('#runs-table tbody tr')].map(r => r.textContent)")
+    check("both: the runs are listed", len(rows) == 2 and "8 × 400" in rows[0] and "8 × 300" in rows[1], rows)
+    check("both: mean and sd as asked for", page.run("document.querySelector('input[value=mean]').checked"))
+    truths = page.run("gessReport.data.plots.map(p => p.truth ?? null)")
+    check("both: true values", truths[:3] == [0, 0.5, None], truths)
+    check("both: contours of both runs", page.run("Object.keys(gessReport.drawings.get('corner').masses).length") == 12)
+    check("both: true values are drawn", page.run("gessReport.drawings.get('corner').ops.filter(o => o.pen && o.pen.stroke === 'orange').length") >= 2 + 4)
+    check_saved("both", page, ("corner", "forest"))
+    page.close()
+    shoot(browser, path, "both", pictures)
 
 
 def check_circle(runs, browser, pictures):
@@ -344,6 +457,8 @@ def check_circle(runs, browser, pictures):
     for part in ("trace.values", "sample"):
         packed = page.run(f"gessReport.data.plots.find(p => p.name === 'x1').{part}")
         check(f"circle: {part} is not cut in two", -0.8 < packed["lo"] < 0 and 0 < packed["hi"] < 1, packed)
+    check("circle: the results say so", page.run("document.querySelector('#results-table .tag').textContent") == "periodic")
+    check("circle: the corner shows one piece", page.run("(() => { gessReport.corner([0, 1]); return gessReport.drawings.get('corner').masses['1-0-0-0'].lines.length; })()") == 1)
     check("circle: it says so", "Periodic: x1;" in page.run("document.getElementById('table-note').textContent"))
     check("circle: the model's own title", page.run("document.getElementById('title').textContent") == "a circle")
     page.close()
@@ -379,6 +494,7 @@ def main():
                 check_history(runs, browser, pictures)
                 check_odd(runs, browser, pictures)
                 check_shapes(runs, browser, pictures)
+                check_together(runs, browser, pictures)
                 check_circle(runs, browser, pictures)
             finally:
                 browser.close()

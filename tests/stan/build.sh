@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the real Stan models of this folder: NAME_model.so, with BridgeStan's interface, and NAME_reference, Stan's NUTS.
 #   build.sh SOURCE_FOLDER FOLDER NAME...
+# A NAME with a slash in it is the path of another model, NAME.stan.
 # PyPI's httpstan has the compiler of Stan and the headers; it goes to FOLDER/httpstan once (needs python3-venv and a way
 # to PyPI). What is there and newer than its sources is kept.
 set -eu
@@ -24,8 +25,14 @@ compile() # compile SOURCE OBJECT
 compile "$source/shim.cpp" shim.o
 compile "$source/reference.cpp" reference.o
 for name; do
-    [ "$name.cpp" -nt "$source/models/$name.stan" ] ||
-        "$stan/stanc" --o="$name.cpp" --name="${name}_model" --filename-in-msg="$name.stan" "$source/models/$name.stan"
+    model=$source/models/$name.stan
+    case $name in
+    */*)
+        model=$name
+        name=$(basename "$name" .stan) ;;
+    esac
+    [ "$name.cpp" -nt "$model" ] ||
+        "$stan/stanc" --o="$name.cpp" --name="${name}_model" --filename-in-msg="$name.stan" "$model"
     compile "$name.cpp" "$name.o"
     g++ -shared "$name.o" shim.o -o "${name}_model.so" -L"$stan/lib" -ltbb -Wl,-rpath,"$stan/lib"
     g++ "$name.o" reference.o -o "${name}_reference" -L"$stan/lib" -ltbb -Wl,-rpath,"$stan/lib" -lpthread

@@ -67,8 +67,8 @@ static void start_in_balls(void *user, size_t dim, const double *normals, double
 
 static void remove_run(const char *directory)
 {
-    static const char *const files[] = {"checkpoint", "checkpoint.old", "config.json", "draws.gess",  "history.json",
-                                        "lock",       "log.txt",        "nans.csv",    "summary.json"};
+    static const char *const files[] = {"checkpoint", "checkpoint.old", "config.json", "draws.gess",   "history.json",
+                                        "lock",       "log.txt",        "nans.csv",    "summary.json", "progress.json"};
     char path[200];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);

@@ -682,8 +682,8 @@ static void refusals(void **state)
 
 static void remove_run(const char *directory)
 {
-    static const char *const files[] = {"config.json", "draws.gess",     "summary.json", "log.txt",
-                                        "checkpoint",  "checkpoint.old", "lock",         "history.json"};
+    static const char *const files[] = {"progress.json", "config.json",    "draws.gess", "summary.json", "log.txt",
+                                        "checkpoint",    "checkpoint.old", "lock",       "history.json"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[256];
         snprintf(path, sizeof path, "%s/%s", directory, files[i]);

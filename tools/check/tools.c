@@ -75,7 +75,8 @@ static int run_eval(const struct check *c, const char *prefix, const char *model
     char self[4096] = "", command[32768], q[4][4200];
     ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
     if (length <= 0) return -1;
-    snprintf(command, sizeof command, "%s %s eval %s --points %s/points.csv %s %s >%s/out 2>%s/err", prefix,
+    snprintf(command, sizeof command,
+             "GESS_NO_SUPERVISOR=1 %s %s eval %s --points %s/points.csv %s %s >%s/out 2>%s/err", prefix,
              gess__shell_quote(self, q[0], sizeof q[0]), gess__shell_quote(model, q[1], sizeof q[1]), folder,
              c->data != NULL ? "--data" : "", c->data != NULL ? gess__shell_quote(c->data, q[2], sizeof q[2]) : "",
              folder, folder);

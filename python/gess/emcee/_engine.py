@@ -127,7 +127,7 @@ class Engine:
             raise self.pending
         self.deadline = time.monotonic() + PATIENCE
         try:
-            self.run.go(own_thread=False)
+            self.run.go()
         except BaseException as exception:
             if not self.ready:
                 raise

@@ -194,6 +194,7 @@ class EnsembleSampler:
         self.ncall = 0
         self._moves = moves
         self._engine: Optional[Engine] = None
+        self._origin: Any = None  # of the positions of the run, if they are long doubles
         self._wants_all = False  # all steps that sample() was asked for will be taken
         self._previous_state: Any = None
         self.backend = Backend() if backend is None else backend
@@ -286,20 +287,30 @@ class EnsembleSampler:
         if state.log_prob is not None and np.any(np.isnan(state.log_prob)):
             raise ValueError("The initial log_prob was NaN")
         check_moves(self._moves, self.ndim)
-        coords = np.ascontiguousarray(state.coords, dtype=np.float64)
-        if self._engine is not None and np.array_equal(coords, self._engine.last):
+        given = np.asarray(state.coords)
+        if self._engine is not None and np.array_equal(given, self._place(self._engine.last)):
             return self._engine
         self._close()
         warn_once()
+        self._origin = given[0].copy() if given.dtype.kind == "f" and given.dtype.itemsize > 8 else None
+        coords = np.array(given if self._origin is None else given - self._origin, dtype=np.float64, order="C")
         log_prob, blobs = self._evaluate_starts(coords)
-        self._engine = Engine(self._evaluate, coords, log_prob, blobs, int(self._random.randint(2**31)))
+        self._engine = Engine(self._evaluate_placed, coords, log_prob, blobs, int(self._random.randint(2**31)))
         return self._engine
+
+    def _place(self, coords: Floats) -> Any:
+        """Positions of the run as the user has them: for long doubles they are differences from the first walker's start,
+        which doubles hold where the positions themselves would all be the same double."""
+        return coords if self._origin is None else coords + self._origin
+
+    def _evaluate_placed(self, coords: Floats) -> Tuple[Floats, Optional[List[Any]]]:
+        return self._evaluate(self._place(coords))
 
     def _evaluate_starts(self, coords: Floats) -> Tuple[Floats, Optional[List[Any]]]:
         """Walkers outside the support start where another one is inside it."""
         if not np.all(np.isfinite(coords)):
             raise ValueError("At least one parameter value was infinite or NaN")
-        log_prob, blobs = self._evaluate(coords)
+        log_prob, blobs = self._evaluate_placed(coords)
         inside = np.flatnonzero(log_prob > -np.inf)
         if len(inside) == 0:
             raise ValueError("log_prob is -inf at every initial position; start at least one walker inside the support")
@@ -325,7 +336,7 @@ class EnsembleSampler:
             self._close()
             raise
         packed = None if blobs is None else pack_blobs(blobs, self.blobs_dtype)
-        return State(coords, log_prob, packed, self.random_state), np.any(coords != before, axis=1)
+        return State(self._place(coords), log_prob, packed, self.random_state), np.any(coords != before, axis=1)
 
     def sample(self, initial_state: Any, log_prob0: Any = None, rstate0: Any = None, blobs0: Any = None,
                iterations: Optional[int] = 1, tune: bool = False, skip_initial_state_check: bool = False,

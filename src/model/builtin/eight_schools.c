@@ -78,6 +78,24 @@ static GESS__VECTOR(gradient_tile,
 
 GESS__TILED(DIM)
 
+static int log_prior(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    const schools *g = user;
+    const double constant =
+        0.5 * (1.0 + SCHOOLS) * GESS__LOG_2PI + gess__log(5.0) + gess__log(2.5 * 3.14159265358979323846);
+    (void)worker;
+    for (size_t j = 0; j < n; j++, x += dim) {
+        double mu = x[0], tau = x[1], square = mu * mu / 25.0, logs = gess__log1p(tau * tau / 25.0);
+        for (size_t i = 2; i < DIM; i++) {
+            double away = g->centred ? (x[i] - mu) / tau : x[i];
+            square += away * away;
+        }
+        if (g->centred) logs += SCHOOLS * gess__log(tau);
+        out[j] = tau > 0.0 ? -0.5 * square - logs - constant : -HUGE_VAL;
+    }
+    return 0;
+}
+
 int gess__open_eight_schools(gess__model *m, gess__parameters *p, gess_error *err)
 {
     static const char *const centred[DIM] = {"mu",     "tau",    "theta1", "theta2", "theta3",
@@ -97,6 +115,8 @@ int gess__open_eight_schools(gess__model *m, gess__parameters *p, gess_error *er
     m->model.dim = DIM;
     m->model.names = flag ? centred : other;
     m->model.logp = logp;
+    m->model.log_prior = log_prior;
+    m->model.observations = SCHOOLS;
     m->model.gradient = gradient;
     m->model.user = g;
     return gess__model_positive_range(m, 1, 1, err);

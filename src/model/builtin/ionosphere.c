@@ -375,6 +375,7 @@ int gess__open_ionosphere(gess__model *m, gess__parameters *p, gess_error *err)
     gess__table_free(&data);
     if (status == GESS_OK) status = gess__model_number_names(m, "l", 1, DIM, err);
     m->model.dim = DIM;
+    m->model.observations = g->points;
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.start = start;

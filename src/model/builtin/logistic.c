@@ -22,7 +22,7 @@ typedef struct logistic {
     size_t dim, panels;
     double *rows;    /* panels × dim × W */
     double *weights; /* panels × W: 1, or 0 in the padding of the last panel */
-    double constant; /* of the prior */
+    double constant; /* minus the log of the prior's density at 0 */
 } logistic;
 
 /* The partial likelihood of one point; a lane has every W-th row of the data. */
@@ -248,6 +248,14 @@ static int fill(gess__model *m, logistic *g, const gess__table *data, const char
     return GESS_OK;
 }
 
+static int log_prior(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
+{
+    const logistic *g = user;
+    (void)worker;
+    for (size_t j = 0; j < n; j++) out[j] = finish(g, &empty, x + j * dim);
+    return 0;
+}
+
 /* The class, in the last column of the file, has sign t = +1 if it is `positive`. Names: intercept, then the columns of
  * the data. */
 static int open_logistic(gess__model *m, gess__parameters *p, const char *file, double positive, gess_error *err)
@@ -262,9 +270,11 @@ static int open_logistic(gess__model *m, gess__parameters *p, const char *file, 
     GESS_TRY(gess__data_table(file, &data, path, err));
     int status = fill(m, g, &data, path, positive, centre, err);
     if (status == GESS_OK) status = gess__model_copy_names(m, 1, literals, g->dim - 1, data.names, err);
+    m->model.observations = data.rows;
     gess__table_free(&data);
     m->model.dim = g->dim;
     m->model.logp = logp;
+    m->model.log_prior = log_prior;
     m->model.gradient = gradient;
     m->model.user = g;
     return status;

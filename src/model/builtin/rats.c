@@ -155,6 +155,7 @@ int gess__open_rats(gess__model *m, gess__parameters *p, gess_error *err)
     m->model.dim = DIM;
     GESS_TRY(name_all(m, err));
     m->model.logp = logp;
+    m->model.observations = RATS * AGES;
     m->model.gradient = gradient;
     m->model.start = start;
     m->model.user = g;

@@ -108,6 +108,7 @@ int gess__open_seeds(gess__model *m, gess__parameters *p, gess_error *err)
     for (size_t i = 0; i < DIM; i++) names[i] = i < HEAD ? head[i] : m->model.names[i - HEAD];
     m->model.names = names;
     m->model.logp = logp;
+    m->model.observations = PLATES;
     m->model.gradient = gradient;
     m->model.user = g;
     return gess__model_positive_range(m, 4, 1, err);

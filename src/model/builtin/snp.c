@@ -318,6 +318,7 @@ int gess__open_snp(gess__model *m, gess__parameters *p, gess_error *err)
     GESS_TRY(gess__data_table("snp.csv", &data, path, err));
     int status = fill(g, &data, path, err);
     if (status == GESS_OK) status = gess__model_copy_names(m, FIRST, literals, SNPS, data.names + 1, err);
+    m->model.observations = data.rows;
     gess__table_free(&data);
     m->model.dim = DIM;
     m->model.logp = logp;

@@ -199,6 +199,7 @@ int gess__open_stochastic_volatility(gess__model *m, gess__parameters *p, gess_e
     m->model.names = names;
     m->model.dim = DIM;
     m->model.logp = logp;
+    m->model.observations = RETURNS;
     m->model.gradient = gradient;
     m->model.start = start;
     GESS_TRY(gess__model_positive(m, 1, err));

@@ -1,5 +1,4 @@
 /* Draws the report from the JSON in #data. Texts from the run are only ever set as textContent. */
-"use strict";
 (() => {
 const data = JSON.parse(document.getElementById("data").textContent);
 const $ = id => document.getElementById(id);
@@ -120,6 +119,14 @@ function logarithmic(title) {
 function draw(id, canvas, config) {
   if (charts.has(id)) charts.get(id).destroy();
   charts.set(id, new Chart(canvas, config));
+  const card = canvas.closest("figure"), title = card.querySelector("h3").textContent;
+  const name = current < data.plots.length && card.parentNode.id === "parameter-plots" ? `${title}: ${data.plots[current].name}` : title;
+  card.querySelector("figcaption").append(saveButtons(id, () => asDrawing(config, canvas, name)));
+}
+
+/* A chart as a drawing, in light colours. */
+function asDrawing(config, canvas, title) {
+  return GessVector.chartDrawing(config, canvas.clientWidth || 600, canvas.clientHeight || 300, title);
 }
 
 function forget(prefix) {
@@ -211,7 +218,8 @@ function modes() {
 }
 
 /* Figures that deserve attention. */
-function mood(key, x) {
+function mood(key, x, i) {
+  if (key === "r_hat" && isNumber(table.r_hat_nested[i])) x = table.r_hat_nested[i];
   if (key === "r_hat" && isNumber(x)) return x > 1.05 ? "bad" : x > 1.01 ? "warn" : "";
   if ((key === "ess_bulk" || key === "ess_tail") && isNumber(x)) return x < 100 ? "bad" : x < 400 ? "warn" : "";
   return "";
@@ -223,8 +231,9 @@ function tile(name, value, of, how) {
 }
 
 function tiles() {
-  const rhat = best("r_hat", (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
-  if (rhat >= 0) tile("Largest R-hat", table.r_hat[rhat].toFixed(4), table.name[rhat], mood("r_hat", table.r_hat[rhat]) || "good");
+  const decides = table.r_hat_nested.some(isNumber) ? "r_hat_nested" : "r_hat";
+  const rhat = best(decides, (a, b) => a > b), bulk = best("ess_bulk", (a, b) => a < b), tail = best("ess_tail", (a, b) => a < b);
+  if (rhat >= 0) tile(decides === "r_hat" ? "Largest R-hat" : "Largest nested R-hat", table[decides][rhat].toFixed(4), table.name[rhat], mood("r_hat", table[decides][rhat], rhat) || "good");
   if (bulk >= 0) tile("Smallest bulk ESS", whole(table.ess_bulk[bulk]), table.name[bulk], mood("ess_bulk", table.ess_bulk[bulk]) || "good");
   if (tail >= 0) tile("Smallest tail ESS", whole(table.ess_tail[tail]), table.name[tail], mood("ess_tail", table.ess_tail[tail]) || "good");
   const s = data.stats;
@@ -236,16 +245,15 @@ function tiles() {
 
 /* ---- the table ---- */
 
-const columns = [["name", "name"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"], ["q5", "q5"], ["q50", "q50"],
-  ["q95", "q95"], ["ess_bulk", "ess_bulk"], ["ess_tail", "ess_tail"], ["r_hat", "r_hat"], ["drift_z", "drift_z"],
-  ["ess_coda", "ess_coda"], ["tau", "tau"]];
+const columns = [["name", "name"], ["r_hat", "r_hat"], ["r_hat_nested", "nested"], ["ess_bulk", "ess_bulk"], ["mean", "mean"], ["sd", "sd"], ["mcse_mean", "mcse_mean"],
+  ["q5", "q5"], ["q50", "q50"], ["q95", "q95"], ["ess_tail", "ess_tail"], ["drift_z", "drift_z"], ["ess_coda", "ess_coda"], ["tau", "tau"]];
 let sortKey = null, sortUp = true;
 const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key === "r_hat" && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
-  const how = mood(key, x);
+  const text = key.startsWith("ess") ? whole(x) : key.startsWith("r_hat") && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const how = mood(key, x, i);
   return element("td", how ? { class: how, text } : { text });
 }
 
@@ -429,162 +437,218 @@ function choose(i) {
   part("Growth of the effective sample size", plot.growth && plot.growth.bulk.filter(isNumber).length > 1, () => growthChart(parent, plot, row));
 }
 
+/* ---- results ---- */
+
+const finite = x => typeof x === "number" && Number.isFinite(x);
+const others = data.others || [], runs = [data, ...others];
+/* Names by which runs are told apart: what their directories do not share. */
+const runNames = (() => {
+  const titles = runs.map(r => r.directory.replace(/\/+$/, "").split("/").pop() || r.directory);
+  return new Set(titles).size === titles.length ? titles : runs.map(r => r.directory);
+})();
+let moments = data.moments;
+const rowIn = run => { run.byName ||= new Map(run.table.name.map((name, i) => [name, i])); return run.byName; };
+const plotIn = run => { run.plotByName ||= new Map(run.plots.map((p, i) => [p.name, i])); return run.plotByName; };
+
+/* R-hat is judged between groups of chains where there are many (docs/specification.md). */
+/* The R-hat that decides: of groups of chains, if there are any. */
+const rhatOf = (t, i) => isNumber(t.r_hat_nested[i]) ? t.r_hat_nested[i] : t.r_hat[i];
+const doubtful = (t, i) => rhatOf(t, i) > 1.01;
+
+/* The interval of a row of a run's table: what is shown, and 90 %. */
+function interval(run, i) {
+  if (i === undefined) return null;
+  const t = run.table, circle = t.circular[i] && isNumber(t.mean[i]) && isNumber(t.q50[i]);
+  let mean = t.mean[i];
+  if (circle && !(mean >= t.q5[i] && mean <= t.q95[i])) { const d = run.plots[plotIn(run).get(t.name[i])]?.density; if (d) for (const turn of periods(run, i)) if (mean + turn >= d.lo && mean + turn <= d.hi) { mean += turn; break; } }
+  const [low, middle, high] = moments ? [mean - t.sd[i], mean, mean + t.sd[i]] : [t.q16[i], t.q50[i], t.q84[i]];
+  const good = v => isNumber(v) ? v : NaN, has = moments ? isNumber(t.mean[i]) && isNumber(t.sd[i]) : true;
+  return { low: has ? good(low) : NaN, middle: has ? good(middle) : NaN, high: has ? good(high) : NaN, q5: good(t.q5[i]), q95: good(t.q95[i]), rhat: good(rhatOf(t, i)), doubtful: doubtful(t, i) };
+}
+const periods = (run, i) => { const p = run.table.period[i]; return isNumber(p) ? [p, -p] : []; };
+
+function standing() {
+  const v = data.verdict, box = $("standing"), failures = v.findings.filter(f => f.level === 2), warnings = v.findings.filter(f => f.level === 1);
+  const link = element("a", { href: "#verdict", text: "the verdict" });
+  const item = element("div", { class: "finding level" + (failures.length || !v.pass ? 2 : warnings.length ? 1 : "-good") });
+  const say = element("p", { class: "say" }, element("strong", { text: v.pass ? "Pass" : "Fail" }));
+  if (!v.pass) say.append("Do not use these numbers as they are: ", link, " says why.");
+  else if (warnings.length) say.append(plural(warnings.length, "warning") + "; see ", link, ".");
+  else say.append("Nothing speaks against using these numbers; see ", link, ".");
+  item.append(say);
+  for (const f of failures.slice(0, 3)) item.append(element("p", {}, ...worded(f.text)));
+  box.replaceChildren(item);
+}
+
+const dim = data.table.name.length;
+/* lp__ is not a result. */
+const resultRows = () => [...Array(dim).keys()].filter(i => data.table.name[i] !== "lp__" || dim === 1);
+
+function valueCell(v) {
+  if (!v) return element("td", { text: "–" });
+  const [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high);
+  const cell = element("td", { class: "value" }, value);
+  if (below) cell.append(element("span", { class: "errors" }, element("sup", { text: above }), element("sub", { text: below })));
+  else if (above) cell.append(" " + above);
+  return cell;
+}
+
+function results() {
+  const head = element("tr"), body = document.createDocumentFragment(), t = data.table, compared = runs.length > 1, shown = moments ? "mean ± sd" : "median, 68 %";
+  head.append(element("th", { scope: "col", text: "parameter" }));
+  runs.forEach((_, k) => head.append(element("th", { scope: "col", text: compared ? runNames[k] : shown, title: compared ? runs[k].directory : "" })));
+  head.append(element("th", { scope: "col", text: "R-hat" }));
+  if (!compared) for (const text of ["ESS", "90 % interval"]) head.append(element("th", { scope: "col", class: "wide-only", text }));
+  for (const i of resultRows()) {
+    const name = element("th", { scope: "row", title: t.name[i] }, t.name[i]);
+    if (t.circular[i]) name.append(" ", element("span", { class: "tag", text: "periodic" }));
+    const row = element("tr", {}, name), mine = interval(data, i);
+    runs.forEach(run => row.append(valueCell(run === data ? mine : interval(run, rowIn(run).get(t.name[i])))));
+    row.append(element("td", { class: doubtful(t, i) ? "warn" : "", text: isNumber(rhatOf(t, i)) ? rhatOf(t, i).toFixed(3) : "NA" }));
+    if (!compared) {
+      row.append(element("td", { class: "wide-only", text: whole(t.ess_bulk[i]) }));
+      row.append(element("td", { class: "wide-only", text: isNumber(t.q5[i]) && isNumber(t.q95[i]) ? [t.q5[i], t.q95[i]].map(v => GessFigures.rounded(v, mine.low, mine.middle, mine.high)).join(" to ") : "NA" }));
+    }
+    body.append(row);
+  }
+  $("results-table").tHead.replaceChildren(head);
+  $("results-table").tBodies[0].replaceChildren(body);
+  const notes = [moments ? "Mean ± standard deviation." : "Median with the interval from 16 % to 84 %."];
+  if (t.r_hat_nested.some(isNumber)) notes.push("R-hat: of groups of chains, each taken as one long chain.");
+  if (compared) notes.push(`R-hat is that of ${runNames[0]}.`);
+  if (t.circular.some(Boolean)) notes.push("Of a periodic parameter mean and sd are circular, and its interval lies on a circle cut open where draws are few.");
+  if (data.modes) notes.push(`The draws have ${data.modes.count} modes: an interval spans all of them; see the table of modes.`);
+  if (dim < data.columns) notes.push(`The ${whole(dim)} of ${whole(data.columns)} with the largest R-hat are listed.`);
+  $("results-note").textContent = notes.join(" ");
+}
+
+/* The table for other programs. */
+function resultText(kind) {
+  const latex = s => s.replace(/[\\{}$&#_%~^]/g, c => ({ "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" }[c] || "\\" + c)), quoted = s => /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
+  const lines = resultRows().map(i => {
+    const v = interval(data, i), name = data.table.name[i], [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high), rhat = isNumber(rhatOf(data.table, i)) ? rhatOf(data.table, i).toFixed(4) : "NA";
+    const plain = s => s.replace(/−/g, "-");
+    if (kind === "csv") return [quoted(/^[=+@\t\r-]/.test(name) ? "'" + name : name), ...[v.middle, v.low, v.high].map(x => finite(x) ? String(x) : "NA"), rhat].join(",");
+    if (kind === "text") return [name, plain([value, above, below].filter(Boolean).join(" ")), rhat].join("\t");
+    const [number, power] = plain(value).split("e"), errors = below ? `^{${plain(above)}}_{${plain(below)}}` : above ? " \\pm " + plain(above).slice(2) : "";
+    return `${latex(name)} & $${power ? `(${number}${errors}) \\times 10^{${power}}` : number + errors}$ \\\\`;
+  });
+  if (kind === "csv") lines.unshift(moments ? "parameter,mean,mean_minus_sd,mean_plus_sd,r_hat" : "parameter,median,q16,q84,r_hat");
+  if (kind === "text") lines.unshift(["parameter", moments ? "mean ± sd" : "median, 68 %", "R-hat"].join("\t"));
+  return lines.join("\n") + "\n";
+}
+
+async function copyResults(kind) {
+  const text = resultText(kind);
+  try { await navigator.clipboard.writeText(text); } catch (e) { /* a page from a file may not: then the old way */
+    const area = element("textarea", { class: "away" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+  $("copied").textContent = "Copied.";
+  setTimeout(() => { $("copied").textContent = ""; }, 2500);
+}
+
+function evidence() {
+  const list = runs.filter(r => r.evidence);
+  if (list.length === 0 || runs.length > 1) return;
+  const e = data.evidence;
+  $("evidence").append(element("strong", { text: "Log evidence: " }), e.refused ? "refused; " : isNumber(e.log_evidence) ? `${e.log_evidence.toFixed(3)} ± ${short(e.se, 2)}` : "not known",
+    e.refused ? element("code", { text: "gess evidence" }) : "", e.refused ? " says why." : ", by bridge sampling.");
+  $("evidence").hidden = false;
+}
+
+function compared() {
+  if (runs.length === 1) return;
+  const head = element("tr"), body = $("runs-table").tBodies[0];
+  for (const text of ["run", "verdict", "draws", "smallest ESS", "largest R-hat", "evaluations", "time", "log evidence"]) head.append(element("th", { scope: "col", text }));
+  $("runs-table").tHead.replaceChildren(head);
+  runs.forEach((r, k) => {
+    const least = Math.min(...r.table.ess_bulk.filter(isNumber)), worst = Math.max(...r.table.r_hat.map((_, i) => rhatOf(r.table, i)).filter(isNumber)), e = r.evidence;
+    const name = element("th", { scope: "row", title: r.directory }, element("span", { class: "swatch", style: `background: ${hueOf(k)}` }), runNames[k]);
+    const row = element("tr", {}, name, element("td", { class: r.verdict.pass ? "good" : "bad", text: r.verdict.pass ? "pass" : "FAIL" }));
+    for (const text of [`${whole(r.chains)} × ${whole(r.draws)}`, whole(least), isNumber(worst) ? worst.toFixed(4) : "NA", whole(r.stats.evals), seconds(r.stats.seconds), e ? e.refused ? "refused" : `${short(e.log_evidence, 6)} ± ${short(e.se, 2)}` : "–"]) row.append(element("td", { text }));
+    body.append(row);
+  });
+  $("runs").hidden = false;
+}
+
+/* ---- drawings of the page ---- */
+
+const drawings = new Map();
+const palette = () => ({ ink: colour("ink"), quiet: colour("quiet"), frame: colour("frame"), faint: colour("line"), blue: hues[0], orange: hues[1], card: colour("card") });
+const hueOf = k => { const c = GessFigures.series[k % 8]; return c === "blue" ? hues[0] : c === "orange" ? hues[1] : c; };
+const fileName = part => (data.title || data.model || "gess").replace(/^.*\//, "").replace(/[^\w.-]+/g, "-").slice(0, 60) + "-" + part;
+
+/* Buttons that save a drawing, which `make` returns. */
+function saveButtons(name, make) {
+  const box = element("div", { class: "save", role: "group", "aria-label": "Save this plot" });
+  for (const kind of ["svg", "pdf", "png"]) box.append(element("button", { type: "button", title: `Save as ${kind.toUpperCase()}`, text: kind.toUpperCase(), click: async () => {
+    const link = element("a", { href: URL.createObjectURL(await GessVector.blob(make(), kind)), download: `${fileName(name)}.${kind}` });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  } }));
+  return box;
+}
+
+/* Shows a drawing in the card `parent`, with a title and a line of text. */
+function show(parent, id, title, text, drawing) {
+  drawings.set(id, drawing);
+  const caption = element("figcaption", {}, element("h3", { text: title }), element("p", { text }), saveButtons(id, () => drawings.get(id)));
+  const holder = element("div", { class: "drawing", tabindex: 0, role: "region", "aria-label": title });
+  holder.append(GessVector.svg(drawing, palette()));
+  parent.replaceChildren(element("figure", { class: "full" }, caption, holder));
+}
+const room = () => $("corner").clientWidth - (innerWidth < 600 ? 22 : 36);
+
+function drawForest() {
+  const t = data.table, list = resultRows().slice(0, 250);
+  const rowsOf = list.map(i => ({ name: t.name[i], truth: truthOf(t.name[i]), intervals: runs.map(run => interval(run, run === data ? i : rowIn(run).get(t.name[i]))) }));
+  if (!rowsOf.some(r => r.intervals.some(v => v && finite(v.low)))) { $("forest").replaceChildren(); return; }
+  show($("forest"), "forest", "All parameters", list.length < resultRows().length ? `the first ${list.length} of the table` : runs.length > 1 ? "the interval of each run" : "intervals and R-hat",
+    GessFigures.forest(rowsOf, { runs: runNames, width: room(), thick: moments ? "mean ± sd" : "68 %", interval: moments ? "mean ± sd" : "median, 68 %" }));
+}
+
+const truthOf = name => { const p = data.plots[plotIn(data).get(name)]; return p && isNumber(p.truth) ? p.truth : NaN; };
+
+function drawTraces() {
+  const list = data.plots.filter(p => p.trace && p.density);
+  if (list.length === 0) { $("traces-plots").replaceChildren(element("p", { class: "note", text: "There is no parameter whose draws vary." })); return; }
+  const panels = list.map(p => {
+    const t = p.trace, values = unpack(t.values), i = table.row.indexOf(p.row);
+    return { name: p.name, chains: t.chains.map((_, k) => values.slice(k * t.points, (k + 1) * t.points)), step: t.step, draws: data.draws, rhat: i >= 0 ? rhatOf(table, i) : NaN, ess: i >= 0 ? table.ess_bulk[i] : NaN,
+      doubtful: i >= 0 && doubtful(table, i), truth: isNumber(p.truth) ? p.truth : NaN, lo: p.density.lo, hi: p.density.hi };
+  });
+  const k = list[0].trace.chains.length;
+  show($("traces-plots"), "traces", plural(list.length, "parameter"), `${k === data.chains ? plural(k, "chain") : `${k} of ${plural(data.chains, "chain")}, the one furthest from the others among them`}; beside each trace the density of each of them${runs.length > 1 ? "; of " + runNames[0] : ""}`,
+    GessFigures.traces(panels, { width: room() }));
+}
+
 /* ---- corner plot ---- */
 
-const GRID = 40;
 let corner = [];
 const samples = new Map();
-const sampleOf = i => { if (!samples.has(i)) samples.set(i, unpack(data.plots[i].sample)); return samples.get(i); };
+const sampleOf = (run, i) => { const key = runs.indexOf(run) + ":" + i; if (!samples.has(key)) samples.set(key, unpack(run.plots[i].sample)); return samples.get(key); };
 const cornerable = data.plots.map((p, i) => i).filter(i => data.plots[i].density);
 
-/* Counts of the pair's sample on a grid, smoothed by a Gaussian of Scott's width. */
-function smoothed(i, j) {
-  const a = sampleOf(i), b = sampleOf(j), da = data.plots[i].density, db = data.plots[j].density;
-  const counts = new Float64Array(GRID * GRID);
-  let inside = 0;
-  const sums = [0, 0, 0, 0];
-  for (let k = 0; k < a.length; k++) {
-    const u = (a[k] - da.lo) / (da.hi - da.lo) * GRID, v = (b[k] - db.lo) / (db.hi - db.lo) * GRID;
-    if (!(u >= 0 && u <= GRID && v >= 0 && v <= GRID)) continue;
-    counts[Math.min(GRID - 1, Math.floor(v)) * GRID + Math.min(GRID - 1, Math.floor(u))]++;
-    inside++;
-    sums[0] += u; sums[1] += u * u; sums[2] += v; sums[3] += v * v;
-  }
-  const width = (s, q) => Math.max(.6, Math.sqrt(Math.max(0, q / inside - (s / inside) ** 2)) * Math.pow(inside, -1 / 6));
-  return { grid: blur(blur(counts, width(sums[0], sums[1]), 1, GRID), width(sums[2], sums[3]), GRID, 1), counts, inside };
-}
-
-/* Along one direction, mirrored at the ends. */
-function blur(grid, h, along, across) {
-  const out = new Float64Array(grid.length), reach = Math.ceil(3 * h), weights = [];
-  for (let k = -reach; k <= reach; k++) weights.push(Math.exp(-.5 * k * k / (h * h)));
-  const total = weights.reduce((a, b) => a + b, 0);
-  for (let line = 0; line < GRID; line++) for (let i = 0; i < GRID; i++) {
-    let sum = 0;
-    for (let k = -reach; k <= reach; k++) {
-      let from = i + k;
-      if (from < 0) from = -1 - from;
-      if (from >= GRID) from = 2 * GRID - 1 - from;
-      sum += weights[k + reach] * grid[line * across + Math.max(0, Math.min(GRID - 1, from)) * along];
-    }
-    out[line * across + i * along] = sum / total;
-  }
-  return out;
-}
-
-/* The density above which the given share of the draws lies: of the draws as counted, not as smoothed. */
-function levelOf({ grid, counts, inside }, share) {
-  const order = [...grid.keys()].sort((a, b) => grid[b] - grid[a]);
-  let sum = 0;
-  for (const k of order) { sum += counts[k]; if (sum >= share * inside) return grid[k]; }
-  return 0;
-}
-
-/* Contour lines by marching squares, in units of cells, with a border of zeros so that lines close. */
-function contours(grid, level) {
-  const at = (x, y) => x < 0 || y < 0 || x >= GRID || y >= GRID ? 0 : grid[y * GRID + x];
-  const next = new Map(), points = new Map();
-  const cut = (x0, y0, x1, y1) => {
-    const key = x0 + "," + y0 + "," + x1 + "," + y1, a = at(x0, y0), b = at(x1, y1), t = (level - a) / (b - a);
-    points.set(key, { x: Math.max(0, Math.min(GRID, x0 + t * (x1 - x0) + .5)), y: Math.max(0, Math.min(GRID, y0 + t * (y1 - y0) + .5)) });
-    return key;
+/* A parameter of the corner plot, with the draws of every run that has it. */
+function cornerParameter(i) {
+  const p = data.plots[i], row = table.row.indexOf(p.row), v = (row >= 0 && interval(data, row)) || {};
+  const of = run => {
+    const k = plotIn(run).get(p.name);
+    if (k === undefined || !run.plots[k].density) return null;
+    const r = rowIn(run).get(p.name);
+    return { sample: sampleOf(run, k), ess: r === undefined ? 0 : run.table.ess_bulk[r], view: run.plots[k].density };
   };
-  for (let y = -1; y < GRID; y++) for (let x = -1; x < GRID; x++) {
-    const a = at(x, y) > level, b = at(x + 1, y) > level, c = at(x + 1, y + 1) > level, d = at(x, y + 1) > level;
-    const bottom = () => cut(x, y, x + 1, y), right = () => cut(x + 1, y, x + 1, y + 1), top = () => cut(x, y + 1, x + 1, y + 1), left = () => cut(x, y, x, y + 1);
-    const join = (p, q) => next.set(p, [...(next.get(p) || []), q]) && next.set(q, [...(next.get(q) || []), p]);
-    switch (a | b << 1 | c << 2 | d << 3) {
-    case 1: case 14: join(left(), bottom()); break;
-    case 2: case 13: join(bottom(), right()); break;
-    case 3: case 12: join(left(), right()); break;
-    case 4: case 11: join(right(), top()); break;
-    case 5: join(left(), bottom()); join(right(), top()); break;
-    case 6: case 9: join(bottom(), top()); break;
-    case 7: case 8: join(left(), top()); break;
-    case 10: join(bottom(), right()); join(left(), top()); break;
-    }
-  }
-  const lines = [];
-  while (next.size > 0) {
-    let key = next.keys().next().value;
-    const line = [];
-    while (key !== undefined) {
-      line.push(points.get(key));
-      const to = next.get(key).pop();
-      if (next.get(key).length === 0) next.delete(key);
-      if (to === undefined) break;
-      const back = next.get(to);
-      if (!back) break;
-      back.splice(back.indexOf(key), 1);
-      if (back.length === 0) { next.delete(to); line.push(points.get(to)); break; }
-      key = to;
-    }
-    lines.push(line);
-  }
-  return lines;
-}
-
-function cornerScales(i, j, last, first, size) {
-  const fits = Math.max(6, Math.min(18, Math.floor(size / 9)));
-  const small = { maxTicksLimit: 5, autoSkipPadding: 4, font: { size: 10 }, maxRotation: 0, callback: v => short(v, 3) };
-  const px = data.plots[i].density, py = j === null ? null : data.plots[j].density;
-  const x = axis(last ? clip(data.plots[i].name, fits) : "", { min: px.lo, max: px.hi, ticks: { ...small, display: last } });
-  const y = axis(first && py ? clip(data.plots[j].name, fits) : "", py ? { min: py.lo, max: py.hi, ticks: { ...small, display: first } } : { min: 0, ticks: { display: false } });
-  for (const a of [x, y]) { a.grid = { display: false, borderColor: colour("line") }; a.ticks.includeBounds = false; }
-  /* one width for what stands left of the plots, whatever its labels, so that columns are in line */
-  y.afterFit = scale => { scale.width = first ? 58 : 6; };
-  x.afterFit = scale => { scale.height = last ? 44 : 6; };
-  return { x, y };
-}
-
-function cornerCell(parent, id, label, config, size, last, first) {
-  const canvas = element("canvas", { role: "img", "aria-label": label });
-  parent.append(element("div", { class: "canvas", style: `height:${size + (last ? 38 : 0)}px` }, canvas));
-  draw(id, canvas, config);
-}
-
-function pairChart(parent, row, column, size) {
-  const i = corner[column], j = corner[row], dx = data.plots[i].density, dy = data.plots[j].density;
-  const density = smoothed(i, j), { grid } = density, top = Math.max(...grid), w = (dx.hi - dx.lo) / GRID, h = (dy.hi - dy.lo) / GRID;
-  const cells = [];
-  grid.forEach((g, k) => { if (g > top * .004) cells.push({ x: dx.lo + (k % GRID + .5) * w, y: [dy.lo + Math.floor(k / GRID) * h, dy.lo + (Math.floor(k / GRID) + 1) * h], g: g / top }); });
-  const sets = [];
-  [[.5, 1.8], [.8, 1.4], [.95, 1]].forEach(([share, thick]) => {
-    for (const line of contours(grid, levelOf(density, share)))
-      sets.push({ type: "line", share, borderColor: colour("ink"), borderWidth: thick, order: 0, data: line.map(p => ({ x: dx.lo + p.x * w, y: dy.lo + p.y * h })) });
-  });
-  sets.push({ type: "bar", data: cells, grouped: false, barPercentage: 1, categoryPercentage: 1, inflateAmount: .5, order: 1, backgroundColor: cells.map(c => mixed(hues[0], .8 * c.g ** .6)) });
-  const last = row === corner.length - 1, first = column === 0;
-  cornerCell(parent, `corner-${row}-${column}`, `Joint density of ${data.plots[i].name} and ${data.plots[j].name} with contours around 50 %, 80 % and 95 % of the draws; correlation ${correlation(i, j).toFixed(2)}.`,
-    { type: "bar", data: { datasets: sets }, options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false } }, scales: cornerScales(i, j, last, first, size) } }, size, last, first);
-}
-
-function correlation(i, j) {
-  const a = sampleOf(i), b = sampleOf(j);
-  let n = 0, ma = 0, mb = 0, aa = 0, bb = 0, ab = 0;
-  for (let k = 0; k < a.length; k++) {
-    if (Number.isNaN(a[k] + b[k])) continue;
-    n++;
-    const u = a[k] - ma, v = b[k] - mb;
-    ma += u / n; mb += v / n;
-    aa += u * (a[k] - ma); bb += v * (b[k] - mb); ab += u * (b[k] - mb);
-  }
-  return ab / Math.sqrt(aa * bb) || 0;
-}
-
-function marginChart(parent, at, size) {
-  const i = corner[at], d = data.plots[i].density, counts = unpack(d.counts), width = (d.hi - d.lo) / counts.length;
-  const last = at === corner.length - 1, row = table.row.indexOf(data.plots[i].row);
-  cornerCell(parent, `corner-${at}-${at}`, `Marginal density of ${data.plots[i].name}: mean ${short(table.mean[row])}, standard deviation ${short(table.sd[row])}.`,
-    { type: "bar", data: { datasets: [{ data: counts.map((y, k) => ({ x: d.lo + (k + .5) * width, y })), backgroundColor: mixed(hues[0], .55), barPercentage: 1, categoryPercentage: 1, grouped: false, inflateAmount: .3 }] },
-      options: { events: [], layout: { padding: { top: 4, right: 6 } }, plugins: { legend: { display: false }, tooltip: { enabled: false }, title: { display: true, text: clip(data.plots[i].name, Math.max(6, Math.min(24, Math.floor(size / 8)))), padding: { top: 0, bottom: 4 }, font: { size: 11, weight: "600" } } },
-        scales: cornerScales(i, null, last, at === 0, size) } }, size, last, at === 0);
+  const list = runs.map(of), views = list.filter(Boolean).map(r => r.view);
+  return { name: p.name, runs: list, lo: Math.min(...views.map(d => d.lo)), hi: Math.max(...views.map(d => d.hi)), low: v.low, middle: v.middle, high: v.high, truth: isNumber(p.truth) ? p.truth : NaN, prior: p.prior };
 }
 
 function drawCorner() {
-  const parent = $("corner-plots"), room = $("corner").clientWidth - 28, k = corner.length;
-  forget("corner-");
-  parent.replaceChildren();
+  const parent = $("corner-plots"), k = corner.length;
   $("corner-chosen").replaceChildren(...corner.map((i, at) => element("li", {},
     element("button", { type: "button", "aria-label": "Remove " + data.plots[i].name, click: () => { corner.splice(at, 1); drawCorner(); } },
       element("span", { text: data.plots[i].name }), element("b", { text: "×", "aria-hidden": "true" })))));
@@ -592,19 +656,14 @@ function drawCorner() {
   pick.replaceChildren(element("option", { value: "", text: k < 8 ? "choose…" : "eight at most" }),
     ...cornerable.filter(i => !corner.includes(i)).map(i => element("option", { value: i, text: data.plots[i].name })));
   pick.disabled = k >= 8;
+  const first = data.corner.length === k && data.corner.every((i, at) => corner[at] === i) && cornerable.length > k + 1;
   $("corner-note").textContent = cornerable.length === 0 ? "There is no parameter whose draws vary."
-    : k === 0 ? "Choose parameters to see their joint densities."
-    : `Lines hold 50 %, 80 % and 95 % of the draws (of ${plural(data.sampled, "draw")} spread evenly over the run); the diagonal counts all draws.`;
-  if (k === 0) return;
-  const side = Math.max(72, Math.min(k === 1 ? 320 : 260, Math.floor((room - 58) / k) - 6));
-  parent.style.gridTemplateColumns = `${side + 52}px ` + `repeat(${k - 1}, ${side}px)`.repeat(k > 1 ? 1 : 0);
-  corner.forEach((_, row) => {
-    for (let column = 0; column < k; column++) {
-      if (column < row) pairChart(parent, row, column, side);
-      else if (column === row) marginChart(parent, row, side);
-      else parent.append(element("span"));
-    }
-  });
+    : k === 0 ? "Choose parameters to see their joint densities." : first ? "These are the most correlated parameters and those with the smallest effective sample size; choose others above." : "";
+  drawings.delete("corner");
+  if (k === 0) { parent.replaceChildren(); return; }
+  show(parent, "corner", moments ? "Means ± standard deviations" : "Medians and 68 % intervals",
+    `Contours hold 39 % and 86 % of ${plural(data.sampled, "draw")} spread evenly over the run: 1σ and 2σ of a Gaussian.` + (corner.some(i => isNumber(data.plots[i].truth)) ? " Orange: true values." : "") + (corner.some(i => data.plots[i].prior) ? " Dashed: priors." : ""),
+    GessFigures.corner(corner.map(cornerParameter), { runs: runNames, width: room(), interval: moments ? "mean ± sd" : "median and 68 % interval" }));
 }
 
 /* ---- the sampler ---- */
@@ -705,11 +764,22 @@ function about() {
 
 /* ---- all of it ---- */
 
+function drawResults() {
+  results();
+  drawForest();
+  drawCorner();
+}
+
+function drawSampler() {
+  if ($("sampler-more").open) sampler();
+}
+
 function drawAll() {
   applyTheme();
+  drawResults();
+  drawTraces();
   choose(current);
-  drawCorner();
-  sampler();
+  drawSampler();
 }
 
 $("theme").addEventListener("click", () => {
@@ -725,9 +795,19 @@ $("previous").addEventListener("click", () => choose(current - 1));
 $("next").addEventListener("click", () => choose(current + 1));
 $("corner-pick").addEventListener("change", e => { if (e.target.value !== "") { corner.push(Number(e.target.value)); drawCorner(); } });
 let width = innerWidth;
-addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawCorner(); } });
+addEventListener("resize", () => { if (innerWidth !== width) { width = innerWidth; drawForest(); drawCorner(); drawTraces(); } });
+$("sampler-more").addEventListener("toggle", drawSampler);
+for (const input of document.querySelectorAll("input[name=interval]")) {
+  input.checked = (input.value === "mean") === moments;
+  input.addEventListener("change", () => { moments = input.value === "mean"; drawResults(); });
+}
+for (const button of document.querySelectorAll("[data-copy]")) button.addEventListener("click", () => copyResults(button.dataset.copy));
 
 head();
+applyTheme();
+standing();
+compared();
+evidence();
 verdict();
 tiles();
 modes();
@@ -736,9 +816,10 @@ fillTable();
 about();
 const worst = best("ess_bulk", (a, b) => a < b);
 current = worst >= 0 && plotOf.has(table.row[worst]) ? plotOf.get(table.row[worst]) : 0;
-corner = cornerable.filter(i => data.plots[i].name !== "lp__").slice(0, innerWidth < 600 ? 3 : 4);
+corner = data.corner.filter(i => data.plots[i].density).slice(0, innerWidth < 600 ? 3 : 5);
 if (corner.length === 0) corner = cornerable.slice(0, 1);
 if (data.plots.length < data.columns) $("pick-note").after(element("p", { class: "note", text: `The ${whole(data.plots.length)} of ${whole(data.columns)} with the largest R-hat have plots.` }));
 drawAll();
-window.gessReport = { data, charts, unpack, choose, corner: list => { corner = list; drawCorner(); } };
+window.gessReport = { data, charts, drawings, unpack, choose, corner: list => { corner = list; drawCorner(); }, resultText, sample: i => sampleOf(data, i),
+  drawing: id => drawings.get(id) || asDrawing(charts.get(id).config._config || charts.get(id).config, charts.get(id).canvas, id) };
 })();

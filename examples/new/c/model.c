@@ -3,77 +3,47 @@
  *   y = intercept + slope x + noise,   noise ~ N(0, sigma²),   sigma > 0.
  *
  * A model for gess is a shared object with the three symbols at the end of this file. What to change
- * for a density of your own: `struct data` and read_data(), the names and bounds, log_posterior(),
- * and derive(). README.md has the commands. <gess/gess.h> says what else a model can have: gradients,
- * starting points, periodic parameters. */
+ * for a density of your own: the data, the names and bounds, log_posterior(), and derive(). README.md
+ * has the commands. <gess/gess.h> says what else a model can have: gradients, starting points,
+ * periodic parameters. */
+#include <gess/draws.h>
 #include <gess/gess.h>
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* ---- the data ---- */
+/* ---- the data: two columns, x and y ---- */
 
 struct data {
     size_t n;
-    double *x, *y;
+    double *rows; /* n × 2 */
 };
 
 static void free_data(struct data *data)
 {
     if (data == NULL) return;
-    free(data->x);
-    free(data->y);
+    gess_values_free(data->rows);
     free(data);
 }
 
-/* Adds a point, in new memory where the old is full. Returns 0, or -1 without memory. */
-static int add_point(struct data *data, double x, double y)
-{
-    if ((data->n & (data->n - 1)) == 0) { /* 0 or a power of 2: full */
-        size_t room = data->n > 0 ? 2 * data->n : 1;
-        double *more_x = realloc(data->x, room * sizeof *more_x);
-        if (more_x != NULL) data->x = more_x;
-        double *more_y = realloc(data->y, room * sizeof *more_y);
-        if (more_y != NULL) data->y = more_y;
-        if (more_x == NULL || more_y == NULL) return -1;
-    }
-    data->x[data->n] = x;
-    data->y[data->n] = y;
-    data->n++;
-    return 0;
-}
-
-/* Reads lines `x,y` after a header. Returns NULL and writes a message where that fails. */
+/* Returns NULL and writes a message where that fails. */
 static struct data *read_data(const char *path, char *message, size_t size)
 {
-    FILE *file = fopen(path, "r");
-    if (file == NULL) {
-        snprintf(message, size, "cannot open %s: %s", path, strerror(errno));
-        return NULL;
-    }
+    size_t columns = 0;
+    gess_error err = {0};
     struct data *data = calloc(1, sizeof *data);
-    int good = data != NULL;
-    char line[256];
-    for (int number = 1; good && fgets(line, sizeof line, file) != NULL; number++) {
-        double x, y;
-        if (number == 1 || line[0] == '\n') continue;
-        if (sscanf(line, "%lf ,%lf", &x, &y) != 2) {
-            snprintf(message, size, "%s, line %d: two numbers `x,y` are needed", path, number);
-            good = 0;
-        } else if (add_point(data, x, y) != 0) {
-            snprintf(message, size, "out of memory");
-            good = 0;
-        }
-    }
-    if (good && data->n < 3) {
-        snprintf(message, size, "%s: %zu points; at least 3 are needed", path, data->n);
-        good = 0;
-    }
-    fclose(file);
-    if (good) return data;
+    if (path == NULL)
+        snprintf(message, size, "it needs a data file; give it with --data FILE");
+    else if (data == NULL)
+        snprintf(message, size, "out of memory");
+    else if (gess_csv_read(path, &data->n, &columns, &data->rows, &err) != GESS_OK)
+        snprintf(message, size, "%s", err.text);
+    else if (columns != 2 || data->n < 3)
+        snprintf(message, size, "%s: %zu rows of %zu columns; 3 points or more, x and y, are needed", path, data->n,
+                 columns);
+    else
+        return data;
     free_data(data);
     return NULL;
 }
@@ -104,7 +74,8 @@ static double log_posterior(const struct data *data, const double *p)
     double intercept = p[INTERCEPT], slope = p[SLOPE], sigma = p[SIGMA], squares = 0.0;
     if (!(sigma > 0.0)) return -INFINITY;
     for (size_t i = 0; i < data->n; i++) {
-        double residual = data->y[i] - intercept - slope * data->x[i];
+        const double *row = data->rows + 2 * i;
+        double residual = row[1] - intercept - slope * row[0];
         squares += residual * residual;
     }
     double likelihood = -(double)data->n * log(sigma) - 0.5 * squares / (sigma * sigma);
@@ -131,10 +102,6 @@ const unsigned gess_plugin_abi = GESS_ABI;
 
 int gess_plugin_open(const char *path, gess_density *density, char *message, size_t size)
 {
-    if (path == NULL) {
-        snprintf(message, size, "it needs a data file; give it with --data FILE");
-        return 1;
-    }
     struct data *data = read_data(path, message, size);
     if (data == NULL) return 1;
     density->name = "@NAME@";
