@@ -19,9 +19,17 @@ int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
     GESS_ALLOC(&c->log_ts, c->count, err);
     GESS_ALLOC(&c->peak, c->count, err);
     GESS_ALLOC(&c->peak_at, c->count * c->dim, err);
+    GESS_ALLOC(&c->level, c->count, err);
+    GESS_ALLOC(&c->level_value, c->count, err);
+    GESS_ALLOC(&c->level_at, c->count * c->dim, err);
     if (tempered) GESS_ALLOC(&c->powers, c->count, err);
-    for (size_t i = 0; i < c->count; i++) c->peak[i] = -INFINITY;
+    gess__chains_forget_peaks(c);
     return GESS_OK;
+}
+
+void gess__chains_forget_peaks(gess__chains *c)
+{
+    for (size_t i = 0; i < c->count; i++) c->peak[i] = c->level[i] = -INFINITY;
 }
 
 void gess__chains_free(gess__chains *c)
@@ -34,6 +42,9 @@ void gess__chains_free(gess__chains *c)
     free(c->log_ts);
     free(c->peak);
     free(c->peak_at);
+    free(c->level);
+    free(c->level_value);
+    free(c->level_at);
     free(c->powers);
 }
 
@@ -49,5 +60,8 @@ void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__arc
     gess__archive_bytes(a, c->log_ts + first, count * sizeof *c->log_ts);
     gess__archive_bytes(a, c->peak + first, count * sizeof *c->peak);
     gess__archive_bytes(a, c->peak_at + first * c->dim, count * c->dim * sizeof *c->peak_at);
+    gess__archive_bytes(a, c->level + first, count * sizeof *c->level);
+    gess__archive_bytes(a, c->level_value + first, count * sizeof *c->level_value);
+    gess__archive_bytes(a, c->level_at + first * c->dim, count * c->dim * sizeof *c->level_at);
     if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
 }

@@ -1,6 +1,6 @@
 /* The state of every chain: its point in the sampling space (transform/target.h), the log density there and the blobs
- * that came with it, the numbers that the kernel keeps for it, sums of δ and log T since warm-up, the highest
- * point that it passed over, and its power under tempering. */
+ * that came with it, the numbers that the kernel keeps for it, sums of δ and log T since warm-up, the points
+ * evaluated for it that stand out, and its power under tempering. */
 #ifndef GESS_CHAINS_STATE_H
 #define GESS_CHAINS_STATE_H
 
@@ -19,8 +19,11 @@ typedef struct gess__chains {
     double *kernel_state; /* count × state_size: what the kernel keeps between updates, zero at first */
     double *deltas;       /* count, or NULL: δ under T, summed over updates since warm-up */
     double *log_ts;       /* count, or NULL: log T without its constants, likewise */
-    double *peak;         /* count: the highest log density that slices along coordinates evaluated in this stage */
+    double *peak;         /* count: the highest log density evaluated since it was last taken, accepted or not */
     double *peak_at;      /* count × dim: the point there */
+    double *level;        /* count: the highest log π − log T evaluated since then */
+    double *level_value;  /* count: the log density there */
+    double *level_at;     /* count × dim: the point there */
     double *powers;       /* count, or NULL: a chain samples the density raised to its power (kernel/tempered.h) */
     uint32_t first;       /* number of chain 0, for random keys */
 } gess__chains;
@@ -28,6 +31,9 @@ typedef struct gess__chains {
 /* Allocates the arrays for chains->count chains of chains->dim, ->state_size and ->blob_count; powers if `tempered`. */
 int gess__chains_new(gess__chains *chains, int tempered, gess_error *err);
 void gess__chains_free(gess__chains *chains);
+
+/* Forgets the highest points: they were taken, or densities have changed. */
+void gess__chains_forget_peaks(gess__chains *chains);
 
 /* Writes the states of chains first .. first + count - 1 to an archive, or reads them. */
 void gess__chains_archive(gess__chains *chains, size_t first, size_t count, gess__archive *archive);

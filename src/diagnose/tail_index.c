@@ -18,8 +18,18 @@ enum {
 #define MIN_DEPTH 2.302585093 /* of that place, in logarithms of the share of the tail beyond it: 1/10 */
 #define MAX_DEPTH 4.605170186 /* 1/100 */
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
-#define HEAVY 0.7             /* index above which the mean is given up: draws of a Cauchy may have it */
-#define HEAVY_TOO 0.6         /* the same beside another parameter without mean */
+
+/* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
+ * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is at most HEAVY_TOO. */
+#define MEAN_ERRORS 5.0
+#define HEAVY 0.7
+#define HEAVY_LEAST 0.65
+#define HEAVY_TOO 0.6
+
+/* In tails of more than this inefficiency draws of a Cauchy may have a smaller index: the mean is given up from
+ * SLUGGISH_LEAST on, and beside another parameter without mean if the index may exceed 1/2. */
+#define SLUGGISH 3.0
+#define SLUGGISH_LEAST 0.55
 
 /* Influence of a draw at y on the fitted shape: the inverse of the Fisher information times the scores. */
 static double influence(const gess__pareto *p, double y)
@@ -142,11 +152,21 @@ bool gess__tails_slow(const gess__tail_index *t)
     return t->inefficiency > SLOW;
 }
 
+/* The index above which the mean is given up whatever the further index is. */
+static double limit_of_means(const gess__tail_index *t)
+{
+    bool sluggish = t->inefficiency > SLUGGISH;
+    double limit = gess__max(1.0 - MEAN_ERRORS * t->se, sluggish ? SLUGGISH_LEAST : HEAVY_LEAST);
+    limit = gess__min(limit, HEAVY);
+    if (!t->beside_heavy) return limit;
+    return gess__min(limit, sluggish ? 0.5 - 2.0 * t->se : HEAVY_TOO);
+}
+
 gess__moments_known gess__moments_of(const gess__tail_index *t)
 {
     bool slow = gess__tails_slow(t);
     double errors = slow ? 1.0 : 2.0; /* a slow tail has larger errors, and may be heavier than its draws */
-    if (t->index > (t->beside_heavy ? HEAVY_TOO : HEAVY)) return GESS__NO_MEAN;
+    if (t->index > limit_of_means(t)) return GESS__NO_MEAN;
     if (t->index - errors * t->se > 0.5 && (slow || t->far_index - 2.0 * t->far_se > 0.5))
         return slow || t->index + 3.0 * t->se >= 1.0 || t->far_index + 3.0 * t->far_se >= 1.0 ? GESS__NO_MEAN
                                                                                               : GESS__NO_SD;

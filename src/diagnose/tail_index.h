@@ -27,7 +27,9 @@ typedef enum gess__moments_known {
     GESS__MOMENTS_EXIST,
     GESS__SD_DOUBTFUL, /* an index of 1/2 is within one standard error, or the index is above it by less than two */
     GESS__NO_SD,       /* the index is above 1/2 beyond its error */
-    GESS__NO_MEAN /* it cannot be shown to be below 1, or is above 0.7; beside a parameter without mean, above 0.6 */
+    /* it cannot be shown to be below 1, or is above 0.65 to 0.7; beside a parameter without mean, above 0.6; in tails
+     * that chains explore slowly, above a limit that is lower by its error */
+    GESS__NO_MEAN
 } gess__moments_known;
 
 gess__moments_known gess__moments_of(const gess__tail_index *tail);

@@ -8,6 +8,8 @@
 #include "base/mutant.h"
 #include "base/vmath.h"
 #include "explore/evaluate.h"
+#include "explore/levels.h"
+#include "explore/particles.h"
 #include "explore/resampling.h"
 #include "explore/unexplained.h"
 #include "explore/weighing.h"
@@ -16,17 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Particles: PER_DIMENSION per dimension, within limits; in many dimensions SCARCE per dimension. */
-enum { MIN_PARTICLES = 2000, PER_DIMENSION = 1000, MAX_PARTICLES = 4000, SCARCE = 40 };
-
 /* At least one particle in MIN_INSIDE must be inside the support. */
 enum { MIN_INSIDE = 20 };
 
-/* Evaluations that annealing may take per particle. */
-enum { EVALS_PER_PARTICLE = 100 };
-
 /* Updates of a particle per step, and evaluations that more than MIN_LENGTH of them may take; the rounds of moves at
- * β = 1. */
+ * β = 1, of which the second is short and the last is left out if there is one mode. */
 enum { FIRST_LENGTH = 4, MIN_LENGTH = 3, MAX_LENGTH = 6, MAX_STEP_EVALS = 12, ROUNDS = 3 };
 
 /* Share of the particles that the conditional effective sample size of a step is. */
@@ -43,6 +39,7 @@ int gess__annealing_new(gess__annealing **annealing, gess__learning *l, gess_err
     GESS_ALLOC(&a->raw, room, err);
     GESS_ALLOC(&a->log_reference, room, err);
     GESS_ALLOC(&a->weight, room, err);
+    GESS_ALLOC(&a->scratch, gess__levels_scratch(w->dim), err);
     GESS_ALLOC(&a->centre, GESS__MAX_COMPONENTS * w->dim, err);
     GESS_TRY(gess__maxima_new(&a->maxima, w->dim, err));
     return gess__clusters_new(&a->clusters, room, w->dim, err);
@@ -56,40 +53,9 @@ void gess__annealing_free(gess__annealing *a)
     free(a->raw);
     free(a->log_reference);
     free(a->weight);
+    free(a->scratch);
     free(a->centre);
     free(a);
-}
-
-/* The particles that the limit of evaluations for warm-up allows. */
-static uint64_t affordable(const gess__annealing *a)
-{
-    const gess__warmup *u = &a->learning->adaptation->warmup;
-    uint64_t spent = a->learning->ensemble->tally.evals, left = u->max_evals > spent ? u->max_evals - spent : 0;
-    return u->fixed == GESS_AUTO ? left / EVALS_PER_PARTICLE : UINT64_MAX;
-}
-
-/* Particles that the problem needs. */
-static size_t wanted(const gess__annealing *a)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    size_t n = PER_DIMENSION * w->dim, scarce = SCARCE * w->dim;
-    if (n < MIN_PARTICLES) return MIN_PARTICLES;
-    return n < MAX_PARTICLES ? n : scarce > MAX_PARTICLES ? scarce : MAX_PARTICLES;
-}
-
-int gess__annealing_is_affordable(const gess__annealing *a)
-{
-    return a->maxima != NULL && affordable(a) >= wanted(a) / 2;
-}
-
-/* Rows of the window that hold particles: at least half of those wanted. */
-static size_t rows_of(const gess__annealing *a)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    size_t n = wanted(a);
-    if (n > affordable(a)) n = gess__annealing_is_affordable(a) ? (size_t)affordable(a) : n / 2;
-    size_t rows = (n + w->chains - 1) / w->chains;
-    return rows < w->room ? rows : w->room;
 }
 
 static gess__reference *reference_of(const gess__annealing *a)
@@ -113,7 +79,7 @@ void gess__annealing_begin(gess__annealing *a, enum gess__annealing_wish wish)
     s->laplace_found = s->by_laplace = 0; /* the curvature at one maximum says nothing of the others */
     w->start = w->stage = 0;
     w->stride = 1;
-    w->length = w->draws = rows_of(a);
+    w->length = w->draws = gess__particle_rows(a);
 }
 
 /* ---- weights ---- */
@@ -206,12 +172,19 @@ static void join_values(gess__annealing *a)
 
 /* ---- a step ---- */
 
+/* Whether T has one component, which all particles are in. */
+static int has_one_mode(const gess__annealing *a)
+{
+    return a->learning->ensemble->frozen.mixture->count == 1;
+}
+
 /* Updates per particle: about as many as make an independent draw, by what updates brought in the last step. */
 static uint64_t choose_length(const gess__annealing *a)
 {
     const gess__learning_state *s = &a->learning->state;
     double per_update = gess__max(s->ellipse, s->independence) * a->learning->adaptation->warmup.evals_per_update;
     double max = gess__min(MAX_LENGTH, MAX_STEP_EVALS / a->learning->adaptation->warmup.evals_per_update);
+    if (a->state.rounds > 1 && has_one_mode(a)) return 1; /* there are no weights to find */
     if (a->state.steps == 0 || !(per_update > 0.0)) return FIRST_LENGTH;
     return (uint64_t)gess__max(MIN_LENGTH, gess__min(max, ceil(1.0 / per_update)));
 }
@@ -329,17 +302,16 @@ static void set_raw(gess__annealing *a)
         a->raw[i] = gess__target_unannealed(&a->learning->ensemble->target, w->points + i * w->dim, w->values[i]);
 }
 
-/* Notes the particles at which log π − log T is highest, and the highest particle of every cluster. */
+/* Notes the particles whose levels are highest, and the highest particle of every cluster. */
 static void note_maxima(gess__annealing *a)
 {
     enum { PER_STEP = 4 };
     const gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w), best[GESS__MAX_COMPONENTS];
-    gess__weighing_log_ts(a, a->weight);
     set_raw(a);
+    gess__set_levels(a->learning->ensemble->frozen.mixture, n, w->points, a->raw, a->weight, a->scratch);
     for (size_t k = 0; k < a->clusters->count; k++) best[k] = n;
     for (size_t i = 0; i < n; i++) {
-        a->weight[i] = a->raw[i] - a->weight[i];
         size_t k = a->clusters->label[i];
         if (best[k] == n || a->raw[i] > a->raw[best[k]]) best[k] = i;
     }
@@ -440,11 +412,12 @@ int gess__annealing_step(gess__annealing *a,
     gess__warmup_measure(ad);
     ad->warmup.iterations = gess__ensemble_done(e);
     ad->warmup.stages++;
-    if (!s->fixed && s->rounds != ROUNDS - 1) fit_step(a);
+    int early = s->rounds == ROUNDS - 1 && has_one_mode(a);
+    if (!s->fixed && (s->rounds != ROUNDS - 1 || early)) fit_step(a);
     e->rebind = 1;
     s->open = 0;
     s->steps++;
-    if (s->rounds == ROUNDS || (s->fixed && s->rounds == 1)) hand_over(a);
+    if (s->rounds == ROUNDS || (s->fixed && s->rounds == 1) || (early && has_one_mode(a))) hand_over(a);
     return GESS_OK;
 }
 

@@ -81,14 +81,12 @@ typedef struct gess__annealing {
     gess__maxima *maxima;
     double *raw, *log_reference; /* per particle: log densities of target and reference in the space y */
     double *weight;              /* per particle */
+    double *scratch;             /* of levels */
     double *centre;              /* GESS__MAX_COMPONENTS × dim: centres of the modes that were weighed */
 } gess__annealing;
 
 int gess__annealing_new(gess__annealing **annealing, gess__learning *learning, gess_error *err);
 void gess__annealing_free(gess__annealing *annealing);
-
-/* Whether the limit of evaluations for warm-up allows enough particles. */
-int gess__annealing_is_affordable(const gess__annealing *annealing);
 
 /* Begins: the particles are drawn by the first step. */
 void gess__annealing_begin(gess__annealing *annealing, enum gess__annealing_wish wish);

@@ -4,14 +4,14 @@
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "base/vmath.h"
+#include "explore/levels.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* T covers a basin if the median of log π − log T over its points exceeds that of the window by at most this. */
+/* T covers a basin if the typical level of its points exceeds that of the window by at most this. */
 #define COVERED 4.0
 
 /* A basin has been left if it holds less than this part of its share of the final window. */
@@ -242,21 +242,20 @@ int gess__basins_same(const gess__basins *a, size_t j, const gess__basins *b, si
     return 1;
 }
 
-/* The median of log π − log T over points of the window. */
+/* The typical level of some points of the window. */
 static double typical_level(gess__basins *b, const gess__learning *l)
 {
     const gess__window *w = &l->adaptation->window;
     size_t points = gess__window_points(w), n = points < SAMPLED ? points : SAMPLED;
     for (size_t i = 0; i < n; i++) {
         size_t at = i * points / n;
-        gess__mixture_log_ts(l->ensemble->frozen.mixture, 1, w->points + at * b->dim, &b->log_t[i], b->scratch);
-        b->log_t[i] = w->values[at] - b->log_t[i];
+        gess__set_levels(l->ensemble->frozen.mixture, 1, w->points + at * b->dim, &w->values[at], &b->log_t[i],
+                         b->scratch);
     }
-    gess__sort(n, b->log_t);
-    return b->log_t[n / 2];
+    return gess__level_limits(n, b->log_t).typical;
 }
 
-/* Puts the points of basin k into b->w, in the sampling space, and returns the median of log π − log T over them; NaN
+/* Puts the points of basin k into b->w, in the sampling space, and returns the median of their levels; NaN
  * if the map has no place for one. */
 static double basin_level(gess__basins *b, const gess__learning *l, size_t k)
 {
@@ -271,10 +270,9 @@ static double basin_level(gess__basins *b, const gess__learning *l, size_t k)
         memcpy(b->w, y, n * dim * sizeof *y);
     for (size_t i = 0; i < n * dim; i++)
         if (!isfinite(b->w[i])) return NAN;
-    gess__mixture_log_ts(f->mixture, n, b->w, levels, b->scratch);
-    for (size_t i = 0; i < n; i++) levels[i] = b->raw[k * GESS__BASIN_POINTS + i] - jacobians[i] - levels[i];
-    gess__sort(n, levels);
-    return levels[n / 2];
+    for (size_t i = 0; i < n; i++) levels[i] = b->raw[k * GESS__BASIN_POINTS + i] - jacobians[i];
+    gess__set_levels(f->mixture, n, b->w, levels, levels, b->scratch);
+    return gess__level_limits(n, levels).typical;
 }
 
 /* Fits t to the n points in b->w: their moments, the covariance shrunk towards its diagonal. */
@@ -324,7 +322,7 @@ static int make_scratch(gess__basins *b, const gess__learning *l)
 {
     const gess__frozen *f = &l->ensemble->frozen;
     size_t map = f->map != NULL ? gess__learned_scratch(f->map, GESS__BASIN_POINTS) : 0,
-           mixture = gess__mixture_scratch(b->dim, GESS__BASIN_POINTS);
+           mixture = gess__levels_scratch(b->dim);
     if (b->scratch != NULL) free(b->scratch);
     b->scratch = NULL;
     return gess__alloc_bytes(&b->scratch, map > mixture ? map : mixture, sizeof *b->scratch, "scratch", NULL) ==

@@ -5,6 +5,7 @@
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
+#include "explore/particles.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,6 +27,7 @@ int gess__exploration_new(gess__exploration **exploration, gess__adaptation *ada
     GESS_TRY(gess__basins_new(&x->basins, dim, err));
     if (x->learning->laplace != NULL)
         GESS_TRY(gess__scout_new(&x->scout, dim, chains, x->starts, x->start_values, err));
+    if (gess__mixture_room(dim) > 1) GESS_TRY(gess__peaks_new(&x->peaks, dim, chains, err));
     return gess__annealing_new(&x->annealing, x->learning, err);
 }
 
@@ -35,6 +37,7 @@ void gess__exploration_free(gess__exploration *x)
     gess__annealing_free(x->annealing);
     gess__scout_free(x->scout);
     gess__basins_free(x->basins);
+    gess__peaks_free(x->peaks);
     gess__learning_free(x->learning);
     free(x->starts);
     free(x->start_values);
@@ -86,6 +89,7 @@ int gess__exploration_step(gess__exploration *x,
     if (!*busy) return GESS_OK;
     GESS_TRY(gess__annealing_step(x->annealing, advance, self, record, err));
     if (x->annealing->state.abandoned) *busy = 0;
+    if (!x->annealing->state.under_way) gess__chains_forget_peaks(&x->learning->ensemble->chains); /* annealed values */
     if (x->annealing->state.done) {
         gess__basins_take(x->basins, x->annealing);
         order_by_basin(x);
@@ -94,8 +98,8 @@ int gess__exploration_step(gess__exploration *x,
     return GESS_OK;
 }
 
-/* Takes the highest point that chains passed over in this stage, while its map is still in use. */
-static void take_peaks(gess__exploration *x)
+/* Takes the points that stand out in this stage, while its map is still in use. */
+static int take_peaks(gess__exploration *x, gess_error *err)
 {
     gess__ensemble *e = x->learning->ensemble;
     gess__chains *c = &e->chains;
@@ -104,20 +108,23 @@ static void take_peaks(gess__exploration *x)
         if (!(c->peak[i] > -INFINITY)) continue;
         double lp = c->peak[i] - gess__target_out(&e->target, c->peak_at + i * c->dim, y, rest);
         lp -= gess__bounds_out(&e->target.bounds, y, rest);
-        c->peak[i] = -INFINITY;
         if (!(lp > x->peak)) continue;
         x->peak = lp;
         memcpy(x->peak_at, y, c->dim * sizeof *y);
     }
+    if (x->peaks != NULL) return gess__peaks_collect(x->peaks, x->learning, err);
+    gess__chains_forget_peaks(c);
+    return GESS_OK;
 }
 
 int gess__exploration_probe(gess__exploration *x, const gess__record *record, gess_error *err)
 {
     const gess__warmup *u = &x->learning->adaptation->warmup;
     size_t found = 0;
-    take_peaks(x);
+    GESS_TRY(take_peaks(x, err));
     if (x->annealing->maxima != NULL && (u->calm > 0 || x->rare.under_way))
-        GESS_TRY(gess__rare_search(&x->rare, x->annealing->maxima, x->basins, x->learning, record, &found, err));
+        GESS_TRY(
+            gess__rare_search(&x->rare, x->annealing->maxima, x->peaks, x->basins, x->learning, record, &found, err));
     x->found = found > 0;
     if (x->annealing->state.done) return GESS_OK;
     GESS_TRY(gess__laplace_search(x->learning, record, err));
@@ -158,6 +165,14 @@ void gess__exploration_ended(gess__exploration *x)
     gess__basins_judge(x->basins, x->learning, x->learning->ensemble->chains.count, x->starts);
 }
 
+int gess__exploration_look(gess__exploration *x, const gess__record *record, size_t *found, gess_error *err)
+{
+    *found = 0;
+    if (x->peaks == NULL || x->learning->ensemble->frozen.mixture == NULL) return GESS_OK;
+    GESS_TRY(take_peaks(x, err));
+    return gess__rare_look(&x->rare, x->peaks, x->basins, x->learning, record, found, err);
+}
+
 void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
 {
     const gess__ensemble *e = x->learning->ensemble;
@@ -168,6 +183,7 @@ void gess__exploration_archive(gess__exploration *x, gess__archive *archive)
     gess__learning_archive(x->learning, archive);
     gess__annealing_archive(x->annealing, archive);
     gess__basins_archive(x->basins, archive);
+    if (x->peaks != NULL) gess__peaks_archive(x->peaks, archive);
     GESS_ARCHIVE(archive, &x->rare);
     if (x->rare.under_way && !archive->bad) {
         if (x->annealing->maxima != NULL)

@@ -16,8 +16,9 @@ typedef struct gess__exploration {
     gess__basins *basins;
     gess__rare_state rare;
     int found;                     /* basins that are new in this stage */
-    double peak;                   /* the highest log density that chains passed over, in the user's scale */
+    double peak;                   /* the highest log density that was evaluated for chains, in the user's scale */
     double *peak_at;               /* dim: the point there, in y */
+    gess__peaks *peaks;            /* NULL: T has no room for components */
     double *starts, *start_values; /* chains × dim, chains: where the chains started, in y, and the log densities */
 } gess__exploration;
 
@@ -46,6 +47,10 @@ int gess__exploration_objects(gess__exploration *exploration);
 
 /* Warm-up is over. */
 void gess__exploration_ended(gess__exploration *exploration);
+
+/* After sampling: looks into the evaluated points that T does not explain. *found: basins that are new, the last ones;
+ * the draws may have missed them. */
+int gess__exploration_look(gess__exploration *exploration, const gess__record *record, size_t *found, gess_error *err);
 
 void gess__exploration_archive(gess__exploration *exploration, gess__archive *archive);
 

@@ -1,10 +1,9 @@
-/* Searches for maxima from the points of the window that T covers least, and weighs the maxima by importance sampling
- * from the Laplace approximation there. */
+/* Searches for maxima from the points of the window, and the peaks, that T covers least, and weighs the maxima by
+ * importance sampling from the Laplace approximation there. */
 #include "explore/rare.h"
 
 #include "base/assert.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "base/vmath.h"
 #include "explore/component.h"
 #include "explore/evaluate.h"
@@ -16,8 +15,8 @@
 /* Points to ascend from; draws by which a maximum is weighed: DRAWS + DRAWS_PER_DIMENSION per dimension. */
 enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
 
-/* A search takes at most one in SHARE evaluations so far. */
-enum { SHARE = 30 };
+/* A search takes at most one in SHARE evaluations so far, and FEW more; climbs from CLIMBS peaks as many again. */
+enum { SHARE = 30, CLIMBS = 3, FEW = 100 };
 
 /* Sets of draws are numbered from here on, beyond those of annealing, which has fewer steps. */
 enum { FIRST_SET = 1000000 };
@@ -28,36 +27,27 @@ enum { FIRST_SET = 1000000 };
 /* T covers a point where log π − log T exceeds the median over the window by at most this. */
 #define COVERED 1.0
 
-/* Levels log π − log T of the points of the window; the caller frees them. */
-static double *levels_of(const gess__learning *l)
+/* Levels of the points of the window, twice; the caller frees them. */
+static double *levels_of(const gess__window *w, const gess__ensemble *e)
 {
-    enum { CHUNK = 64 };
-    const gess__window *w = &l->adaptation->window;
-    size_t n = gess__window_points(w), scratch = gess__mixture_scratch(w->dim, CHUNK);
+    size_t n = gess__window_points(w);
     double *levels = NULL;
-    if (gess__alloc_bytes(&levels, 2 * n + scratch, sizeof *levels, "levels", NULL) != GESS_OK) return NULL;
-    for (size_t i = 0; i < n; i += CHUNK)
-        gess__mixture_log_ts(l->ensemble->frozen.mixture, n - i < CHUNK ? n - i : CHUNK, w->points + i * w->dim,
-                             levels + i, levels + 2 * n);
-    for (size_t i = 0; i < n; i++) levels[i] = w->values[i] - levels[i];
+    if (gess__alloc_bytes(&levels, 2 * n + gess__levels_scratch(w->dim), sizeof *levels, "levels", NULL) != GESS_OK)
+        return NULL;
+    gess__set_levels(e->frozen.mixture, n, w->points, w->values, levels, levels + 2 * n);
+    memcpy(levels + n, levels, n * sizeof *levels);
     return levels;
 }
 
-/* The median level, and the standard deviation of every coordinate in `scale`. */
-static double typical_level(const gess__learning *l, double *levels, double *scale)
+/* A third of the standard deviation of every coordinate of n points. */
+static void set_scale(size_t dim, size_t n, const double *points, double *scale)
 {
-    const gess__window *w = &l->adaptation->window;
-    size_t n = gess__window_points(w);
-    memcpy(levels + n, levels, n * sizeof *levels);
-    gess__sort(n, levels + n);
-    for (size_t k = 0; k < w->dim; k++) {
+    for (size_t k = 0; k < dim; k++) {
         double mean = 0.0, square = 0.0;
-        for (size_t i = 0; i < n; i++) mean += w->points[i * w->dim + k] / (double)n;
-        for (size_t i = 0; i < n; i++)
-            square += (w->points[i * w->dim + k] - mean) * (w->points[i * w->dim + k] - mean);
+        for (size_t i = 0; i < n; i++) mean += points[i * dim + k] / (double)n;
+        for (size_t i = 0; i < n; i++) square += (points[i * dim + k] - mean) * (points[i * dim + k] - mean);
         scale[k] = square > 0.0 ? 0.3 * sqrt(square / (double)n) : 1.0;
     }
-    return levels[n + n / 2];
 }
 
 /* Notes the points with the highest levels, at most one per chain. */
@@ -73,6 +63,43 @@ static void note_points(const gess__learning *l, double *levels, gess__maxima *s
         gess__maxima_note(s, w->points + top * w->dim, w->values[top]);
         for (size_t i = top % w->chains; i < n; i += w->chains) levels[i] = -INFINITY;
     }
+}
+
+/* Whether a point is close to one of n others. */
+static int is_near(size_t n, size_t dim, const double *others, const double *point, const double *scale)
+{
+    for (size_t i = 0; i < n; i++) {
+        double max = 0.0;
+        for (size_t k = 0; k < dim; k++) max = gess__max(max, fabs(others[i * dim + k] - point[k]) / scale[k]);
+        if (max < 0.2) return 1;
+    }
+    return 0;
+}
+
+/* Climbs from the peaks that stand out, and notes where T has too little mass. If it is stopped, the next call begins
+ * again. */
+static int note_peaks(const gess__peaks *p, gess__level_limit level, gess__maxima *s, gess__ensemble *e,
+                      const gess__record *record, gess_error *err)
+{
+    uint64_t before = e->tally.evals, max_evals = before / SHARE + FEW;
+    size_t dim = s->dim, tops = 0;
+    double *top = NULL;
+    GESS_TRY(gess__alloc_bytes(&top, CLIMBS * dim, sizeof *top, "points", err));
+    int status = GESS_OK;
+    for (size_t i = 0; i < p->count && tops < CLIMBS && p->levels[i] > level.limit; i++) {
+        double value = p->inside_values[i], at = p->levels[i], *point = top + tops * dim;
+        uint64_t spent = e->tally.evals - before;
+        if (spent >= max_evals || is_near(tops, dim, top, p->inside + i * dim, s->scale)) continue;
+        memcpy(point, p->inside + i * dim, dim * sizeof *point);
+        status = gess__climb(e, record, s->scale, max_evals - spent, point, &value, &at, err);
+        if (status != GESS_OK) break;
+        if (at > level.typical + COVERED && !is_near(tops, dim, top, point, s->scale))
+            gess__maxima_note(s, point, value);
+        tops++;
+    }
+    free(top);
+    if (status != GESS_OK) e->tally.evals = before;
+    return status;
 }
 
 /* Sets the importance weights of n draws of t, and returns the log of their mean over exp(typical). Draws that T
@@ -124,29 +151,15 @@ static int weigh(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess
     return status;
 }
 
-int gess__rare_search(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l,
-                      const gess__record *record, size_t *found, gess_error *err)
+/* Searches from the noted points, and weighs the maxima. If it is stopped, the next call goes on. */
+static int search_and_weigh(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l,
+                            double typical, const gess__record *record, size_t *found, gess_error *err)
 {
-    const gess__warmup *u = &l->adaptation->warmup;
     gess__ensemble *e = l->ensemble;
-    uint64_t before = e->tally.evals;
-    *found = 0;
-    if (!state->under_way && state->stage == u->stages + 1) return GESS_OK;
-    double *levels = levels_of(l);
-    if (levels == NULL) return GESS_OK;
-    double typical = typical_level(l, levels, s->scale);
-    if (!state->under_way) {
-        s->state = (gess__maxima_state){0};
-        note_points(l, levels, s);
-        state->under_way = 1;
-        state->weighing = 0;
-        state->stage = u->stages + 1;
-        state->searches++;
-    }
-    free(levels);
     int status = GESS_OK;
     if (!state->weighing)
-        status = gess__maxima_search(s, e, record, typical, s->scale, (e->tally.evals - s->state.evals) / SHARE, err);
+        status =
+            gess__maxima_search(s, e, record, typical, s->scale, (e->tally.evals - s->state.evals) / SHARE + FEW, err);
     if (status == GESS_OK) state->weighing = 1;
     uint64_t searched = e->tally.evals;
     for (size_t k = 0; status == GESS_OK && k < s->state.count; k++)
@@ -155,10 +168,87 @@ int gess__rare_search(gess__rare_state *state, gess__maxima *s, gess__basins *b,
         e->tally.evals = searched;
         gess__basins_remove(b, found);
     }
+    return status;
+}
+
+int gess__rare_search(gess__rare_state *state, gess__maxima *s, gess__peaks *p, gess__basins *b, gess__learning *l,
+                      const gess__record *record, size_t *found, gess_error *err)
+{
+    const gess__window *w = &l->adaptation->window;
+    gess__warmup *u = &l->adaptation->warmup;
+    gess__ensemble *e = l->ensemble;
+    uint64_t before = e->tally.evals;
+    size_t n = gess__window_points(w);
+    *found = 0;
+    if (!state->under_way && state->stage == u->stages + 1) return GESS_OK;
+    double *levels = levels_of(w, e);
+    if (levels == NULL) return GESS_OK;
+    gess__level_limit level = gess__level_limits(n, levels + n);
+    set_scale(w->dim, n, w->points, s->scale);
+    int status = GESS_OK;
+    if (!state->under_way) {
+        s->state = (gess__maxima_state){0};
+        note_points(l, levels, s);
+        status = note_peaks(p, level, s, e, record, err);
+        state->under_way = status == GESS_OK;
+        if (status == GESS_OK) p->count = 0;
+    }
+    free(levels);
+    GESS_TRY(status);
+    if (state->stage != u->stages + 1) state->searches++;
+    state->stage = u->stages + 1;
+    status = search_and_weigh(state, s, b, l, level.typical, record, found, err);
     state->evals += e->tally.evals - before;
-    l->adaptation->warmup.before.evals += e->tally.evals - before; /* they belong to no update of the stage */
+    u->before.evals += e->tally.evals - before; /* they belong to no update of the stage */
     GESS_TRY(status);
     state->found += *found;
     state->under_way = state->weighing = 0;
     return GESS_OK;
+}
+
+/* The chains are a basin if no other one is known. */
+static size_t add_chains(gess__basins *b, const gess__learning *l, double *levels)
+{
+    const gess__chains *c = &l->ensemble->chains;
+    if (b->count > 0) return 0;
+    for (size_t i = 0; i < c->count; i++) levels[i] = 1.0;
+    return gess__basins_add(b, l, c->count, c->x, c->value, levels, 1.0, 0.0);
+}
+
+int gess__rare_look(gess__rare_state *state, gess__peaks *p, gess__basins *b, gess__learning *l,
+                    const gess__record *record, size_t *found, gess_error *err)
+{
+    gess__ensemble *e = l->ensemble;
+    const gess__chains *c = &e->chains;
+    gess__rare_state kept = *state;
+    uint64_t before = e->tally.evals;
+    size_t added = 0;
+    double *levels = NULL;
+    gess__maxima *s = NULL;
+    *found = 0;
+    int status = gess__maxima_new(&s, c->dim, err);
+    if (status == GESS_OK) {
+        size_t room = c->count + gess__levels_scratch(c->dim);
+        status = gess__alloc_bytes(&levels, room, sizeof *levels, "levels", err);
+    }
+    if (status == GESS_OK) {
+        gess__set_levels(e->frozen.mixture, c->count, c->x, c->value, levels, levels + c->count);
+        gess__level_limit level = gess__level_limits(c->count, levels);
+        set_scale(c->dim, c->count, c->x, s->scale);
+        status = note_peaks(p, level, s, e, record, err);
+        if (status == GESS_OK) added = add_chains(b, l, levels);
+        state->weighing = 0;
+        if (status == GESS_OK) status = search_and_weigh(state, s, b, l, level.typical, record, found, err);
+    }
+    *state = kept;
+    if (status == GESS_OK) {
+        state->found += *found;
+        state->evals += e->tally.evals - before;
+        p->count = 0;
+    }
+    if (status != GESS_OK) e->tally.evals = before; /* a stop: the next call begins again */
+    if (status != GESS_OK || *found == 0) gess__basins_remove(b, &added);
+    free(levels);
+    gess__maxima_free(s);
+    return status;
 }

@@ -13,6 +13,9 @@
 /* A point is explained if its log density is below the maximum by at least this share of what the curvature says. */
 #define EXPLAINED 0.8
 
+/* In the bulk of a maximum it is explained too, unless it is this much higher than the maximum. */
+#define HIGHER 1.0
+
 /* The searches take at most one in SHARE evaluations of annealing, and ASCENTS ascents more. In more dimensions there
  * is none. */
 enum { SHARE = 8, ASCENTS = 3, MAX_DIM = 50 };
@@ -102,6 +105,7 @@ static double bulk(size_t dim)
  */
 static double excess(double fall, double square, size_t dim)
 {
+    if (fall < -HIGHER) return 0.5 * square - fall;
     return square < bulk(dim) || fall >= EXPLAINED * 0.5 * square ? -INFINITY : 0.5 * square - fall;
 }
 
@@ -165,6 +169,7 @@ static int is_known(void *user, const double *y, double value)
     for (size_t k = 0; k < s->state.count; k++) {
         for (size_t j = 0; j < v->dim; j++) v->point[j] = y[j] - s->t[k]->mu[j];
         double square = square_of(s->t[k], v->point, v->z);
+        if (value > s->state.value[k] + HIGHER) continue;
         if (square < bulk(v->dim) && value > s->state.value[k] - square - 2.0) return 1;
     }
     return 0;

@@ -5,11 +5,11 @@
 #include "approx/bridge.h"
 #include "base/assert.h"
 #include "base/mem.h"
-#include "base/sort.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
 #include "explore/component.h"
 #include "explore/evaluate.h"
+#include "explore/levels.h"
 #include "explore/resampling.h"
 
 #include <math.h>
@@ -107,18 +107,25 @@ static void fit_component(gess__annealing *a, size_t k, const double *within, do
     gess__approx_ready(t);
 }
 
+void gess__weighing_cluster(gess__annealing *a)
+{
+    const gess__window *w = &a->learning->adaptation->window;
+    gess__clusters_find(a->clusters, gess__window_points(w), w->points, w->values, MIN_CLUSTER,
+                        gess__mixture_room(w->dim));
+}
+
 void gess__weighing_fit(gess__annealing *a)
 {
     gess__learning *l = a->learning;
     gess__window *w = &l->adaptation->window;
     gess__mixture *m = l->ensemble->frozen.mixture;
-    size_t n = gess__window_points(w), dim = w->dim, max = gess__mixture_room(dim);
+    size_t n = gess__window_points(w), dim = w->dim;
     double *mean = NULL, *square, *within;
     m->count = 1;
     m->log_weight[0] = 0.0;
     gess__approx_copy(m->component[0], l->ensemble->frozen.approx);
     l->state.fitted_nu[0] = l->ensemble->frozen.approx->nu;
-    gess__clusters_find(a->clusters, n, w->points, w->values, MIN_CLUSTER, max);
+    gess__weighing_cluster(a);
     a->state.clusters = a->clusters->count;
     if (a->clusters->count == 1 ||
         gess__alloc_bytes(&mean, dim * (2 * dim + 1), sizeof *mean, "moments", NULL) != GESS_OK)
@@ -278,26 +285,13 @@ static void apply(gess__annealing *a, const weighing *g, const gess__mode_weight
     memcpy(w->values, a->raw, n * sizeof *a->raw);
 }
 
-void gess__weighing_log_ts(gess__annealing *a, double *out)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    enum { CHUNK = 64 };
-    size_t n = gess__window_points(w);
-    double *scratch = w->packed; /* room × chains × dim doubles, or more than a chunk takes */
-    for (size_t i = 0; i < n; i += CHUNK)
-        gess__mixture_log_ts(a->learning->ensemble->frozen.mixture, n - i < CHUNK ? n - i : CHUNK,
-                             w->points + i * w->dim, out + i, scratch);
-}
-
-/* The median of log π − log T over the particles: about the log of the target's integral. */
+/* The typical level of the particles: about the log of the target's integral. */
 static double typical_level(gess__annealing *a)
 {
     const gess__window *w = &a->learning->adaptation->window;
     size_t n = gess__window_points(w);
-    gess__weighing_log_ts(a, a->weight);
-    for (size_t i = 0; i < n; i++) a->weight[i] = w->values[i] - a->weight[i];
-    gess__sort(n, a->weight);
-    return a->weight[n / 2];
+    gess__set_levels(a->learning->ensemble->frozen.mixture, n, w->points, w->values, a->weight, a->scratch);
+    return gess__level_limits(n, a->weight).typical;
 }
 
 /* Searches from noted points that T does not cover, and makes every maximum found a component. */

@@ -4,6 +4,9 @@
 
 #include "explore/annealing.h"
 
+/* Finds the clusters of the particles. */
+void gess__weighing_cluster(gess__annealing *annealing);
+
 /* Fits a component of T to every cluster of the particles. */
 void gess__weighing_fit(gess__annealing *annealing);
 
@@ -15,8 +18,5 @@ int gess__weighing_run(gess__annealing *annealing, const gess__record *record, g
 typedef struct gess__mode_weight {
     double log_mass, error;
 } gess__mode_weight;
-
-/* log T of all particles, under the mixture. */
-void gess__weighing_log_ts(gess__annealing *annealing, double *out);
 
 #endif

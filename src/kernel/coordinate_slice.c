@@ -46,21 +46,8 @@ void gess__coordinate_slice_begin(gess__update *u)
     u->tally.coordinate += u->count;
 }
 
-/* Notes the highest point evaluated: a step out may pass over a narrow mode. */
-static void note_peaks(gess__update *u)
-{
-    size_t dim = u->target->dim;
-    for (size_t p = 0; u->chains->peak != NULL && p < u->proposals; p++) {
-        size_t chain = u->first + u->lane[p];
-        if (!(u->values[p] > u->chains->peak[chain] && u->values[p] < INFINITY)) continue;
-        u->chains->peak[chain] = u->values[p];
-        memcpy(u->chains->peak_at + chain * dim, u->points + p * dim, dim * sizeof *u->points);
-    }
-}
-
 int gess__coordinate_slice_consume(gess__update *u, gess_error *err)
 {
-    note_peaks(u);
     u->tally.coordinate_evals += u->proposals;
     return gess__slice_consume(u, err);
 }

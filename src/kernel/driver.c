@@ -107,6 +107,33 @@ static int proposals_are_valid(const gess__kernel *kernel, const gess__update *u
     return 1;
 }
 
+/* Notes the highest points evaluated, whether chains move there or not. */
+static void note_peaks(gess__update *u)
+{
+    gess__chains *c = u->chains;
+    size_t dim = u->target->dim;
+    for (size_t p = 0; c->peak != NULL && p < u->proposals; p++) {
+        size_t chain = u->first + u->lane[p];
+        if (!(u->values[p] > c->peak[chain] && u->values[p] < INFINITY)) continue;
+        c->peak[chain] = u->values[p];
+        memcpy(c->peak_at + chain * dim, u->points + p * dim, dim * sizeof *u->points);
+    }
+}
+
+void gess__note_levels(gess__update *u, const double *log_ts)
+{
+    gess__chains *c = u->chains;
+    size_t dim = u->target->dim;
+    for (size_t p = 0; c->level != NULL && p < u->proposals; p++) {
+        size_t chain = u->first + u->lane[p];
+        double level = u->values[p] - log_ts[p];
+        if (!(level > c->level[chain] && level < INFINITY)) continue;
+        c->level[chain] = level;
+        c->level_value[chain] = u->values[p];
+        memcpy(c->level_at + chain * dim, u->points + p * dim, dim * sizeof *u->points);
+    }
+}
+
 int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *err)
 {
     GESS_ASSERT(inputs_are_valid(kernel, u));
@@ -117,6 +144,7 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
         GESS_TRY(u->evaluator == NULL ? gess__update_ask(u, 0, u->proposals, err)
                                       : u->evaluator->evaluate(kernel, u, err));
         u->tally.evals += u->proposals;
+        note_peaks(u);
         GESS_TRY(kernel->consume(u, err));
     }
     if (u->evaluator != NULL) u->evaluator->finish(u);

@@ -260,6 +260,7 @@ int gess__ellipse_consume(gess__update *u, const gess__ellipse_family *family, g
     work w = carve(u);
     turned_deltas(u->proposals, w.deltas, w.squares, w.crosses, w.sines, w.cosines, w.first);
     log_t(u, family, u->proposals, w.first, w.second);
+    gess__note_levels(u, w.second);
     GESS_TRY(settle(u, &w, &left, err));
     gess__count_ended(u, u->proposals - left);
     u->proposals = left;

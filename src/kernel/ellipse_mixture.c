@@ -270,6 +270,7 @@ int gess__ellipse_mixture_consume(gess__update *u, gess_error *err)
     size_t left = 0, dim = u->target->dim;
     work w = carve(u);
     log_ts_at(u, &w, u->lane, u->proposals, w.log_ts);
+    gess__note_levels(u, w.log_ts);
     for (size_t p = 0; p < u->proposals; p++) {
         size_t j = u->lane[p], chain = u->first + j;
         const lane *l = &w.lanes[j];

@@ -133,6 +133,7 @@ int gess__independence_consume(gess__update *u, gess_error *err)
 {
     size_t n = u->count, dim = u->target->dim;
     work w = carve(u);
+    gess__note_levels(u, w.there);
     for (size_t j = 0; j < n; j++) {
         size_t chain = u->first + j;
         double value, here = u->chains->value[chain] - w.here[j];

@@ -115,6 +115,9 @@ int gess__update_block(const gess__kernel *kernel, gess__update *u, gess_error *
 /* For the driver and its evaluator: evaluates the n proposals from number `first` on. */
 int gess__update_ask(gess__update *u, size_t first, size_t n, gess_error *err);
 
+/* For kernels with a T: notes the proposals at which log π − log T is highest; log_ts: log T of each. */
+void gess__note_levels(gess__update *u, const double *log_ts);
+
 /* For kernels: the log density of proposal j. NaN counts as outside the support (-inf) and is tallied;
  * +inf is an error that names the point. Call it exactly once per value that is used. */
 int gess__update_value(gess__update *u, size_t j, double *value, gess_error *err);

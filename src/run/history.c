@@ -22,6 +22,7 @@ int gess__history_open(gess__history *h, size_t columns, gess_error *err)
     GESS_ALLOC(&h->chains, columns, err);
     GESS_ALLOC(&h->peak_at, columns, err);
     h->peak = -INFINITY;
+    h->peak_mass = NAN;
     return GESS_OK;
 }
 
@@ -215,6 +216,14 @@ void gess__history_restart(gess__history *h)
     memset(h->draws, 0, h->columns * sizeof *h->draws);
     memset(h->chains, 0, h->columns * sizeof *h->chains);
     h->deltas = h->log_ts = (gess__moments){0};
+    h->peak_mass = NAN;
+}
+
+void gess__history_missed(gess__history *h, size_t dim, double lp, const double *point, double mass)
+{
+    h->peak = h->peak_at[0] = lp;
+    memcpy(h->peak_at + 1, point, dim * sizeof *point);
+    h->peak_mass = mass;
 }
 
 int gess__history_check(gess__history *h, uint64_t draws, const gess_stats *stats, gess_error *err)
@@ -265,6 +274,7 @@ void gess__history_archive(gess__history *h, gess__archive *a)
     GESS_ARCHIVE(a, &h->log_ts);
     GESS_ARCHIVE(a, &h->peak);
     gess__archive_bytes(a, h->peak_at, h->columns * sizeof *h->peak_at);
+    GESS_ARCHIVE(a, &h->peak_mass);
     for (size_t i = 0; i < h->stages && !a->bad; i++)
         if (h->stage[i].basins > GESS__MAX_BASINS) a->bad = 1;
 }
@@ -372,7 +382,7 @@ static json_t *peak_json(const gess__history *h, size_t dim)
     if (!isfinite(h->peak)) return json_null();
     json_t *point = json_array();
     for (size_t i = 0; i < dim; i++) json_array_append_new(point, number(h->peak_at[1 + i]));
-    return json_pack("{s:f, s:o, s:n}", "lp", h->peak, "point", point, "mass");
+    return json_pack("{s:f, s:o, s:o}", "lp", h->peak, "point", point, "mass", number(h->peak_mass));
 }
 
 json_t *gess__history_json(const gess__history *h, size_t ensembles, gess__sampler *const *sampler, const gess_stats *s)

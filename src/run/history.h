@@ -40,6 +40,7 @@ typedef struct gess__history {
     gess__moments deltas, log_ts; /* the chains' means of δ and log T under the frozen T */
     double peak;                  /* the highest log density that a window held, in the user's scale */
     double *peak_at;              /* columns: the row of a draw there */
+    double peak_mass;             /* share of the probability around it that draws have missed; NaN: not known */
 } gess__history;
 
 int gess__history_open(gess__history *history, size_t columns, gess_error *err);
@@ -50,6 +51,9 @@ int gess__history_stage(gess__history *history, size_t which, const gess__sample
 
 /* Forgets what belongs to draws that were given up: the checks and the moments of the window. */
 void gess__history_restart(gess__history *history);
+
+/* Draws have missed this share of the probability, around a point (of dim coordinates) with the log density lp. */
+void gess__history_missed(gess__history *history, size_t dim, double lp, const double *point, double mass);
 
 /* Adds a check of the stop rule. A second check of the same draws replaces the first. */
 int gess__history_check(gess__history *history, uint64_t draws, const gess_stats *stats, gess_error *err);

@@ -13,6 +13,7 @@
 #include "run/finish.h"
 #include "run/isolation.h"
 #include "run/log.h"
+#include "run/look.h"
 #include "run/relearn.h"
 #include "run/run.h"
 #include "run/sink.h"
@@ -78,8 +79,16 @@ static int sample_up_to(gess_run *run, uint64_t draws, gess_error *err)
     return GESS_OK;
 }
 
-/* Samples and checks in turn, until the targets are met, that of the evidence too, --max-evals is reached or T
- * disappoints: then run->sampling is 0. */
+/* Looks for modes that the draws have missed. */
+static int look(gess_run *run, gess_error *err)
+{
+    int again = 0;
+    GESS_TRY(gess__run_look(run, &again, err));
+    return again ? gess__run_relearn(run, "a mode was missed", err) : GESS_OK;
+}
+
+/* Samples and checks in turn, until the targets are met, that of the evidence too, --max-evals is reached, T
+ * disappoints or a mode was missed: then run->sampling is 0. */
 static int sample_to_targets(gess_run *run, gess_error *err)
 {
     int more = 0;
@@ -92,12 +101,13 @@ static int sample_to_targets(gess_run *run, gess_error *err)
         run->checked_draws = run->next_check;
         run->next_check = 0;
         GESS_TRY(gess__targets_check(run, run->checked_draws, GESS__FIRST_FAILING_COLUMN, err));
-        if (gess__run_should_relearn(run)) return gess__run_relearn(run, err);
+        if (gess__run_should_relearn(run)) return gess__run_relearn(run, "T disappoints", err);
         more = 0;
         if (run->stats.targets_met) GESS_TRY(gess__evidence_wants_draws(run, &more, err));
     }
     /* A check that fails stops at the first failing column. The final figures must cover all columns. */
-    if (run->stats.targets_met || run->checked_draws == 0) return GESS_OK;
+    if (run->stats.targets_met) return look(run, err);
+    if (run->checked_draws == 0) return GESS_OK;
     return gess__targets_check(run, run->checked_draws, GESS__ALL_COLUMNS, err);
 }
 

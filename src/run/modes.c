@@ -244,3 +244,33 @@ int gess__modes_json(const gess_run *run, json_t **modes, gess_error *err)
     free_census(&c);
     return status;
 }
+
+int gess__modes_share(const gess_run *run, size_t ensemble, size_t k, double *share, double *lp, double *centre,
+                      gess_error *err)
+{
+    census c = {0};
+    const gess__bounds *bounds = &run->ensemble[ensemble]->target.bounds;
+    const gess__basins *b = gess__sampler_exploration(run->sampler[ensemble])->basins;
+    char path[4096];
+    double all = 0.0;
+    *lp = highest(b, bounds, k, centre);
+    gess__bounds_out(bounds, b->centre + k * b->dim, centre);
+    int status = open_census(&c, run, err);
+    size_t places = 0;
+    for (size_t i = 0; status == GESS_OK && i < c.places; i++) { /* each basin for itself: one may lie in another */
+        if (c.place[i].basins != b) continue;
+        c.place[places] = c.place[i];
+        c.place[places].mode = places;
+        places++;
+    }
+    c.places = places;
+    if (status == GESS_OK) status = gess__directory_path(run->directory, "draws.gess", path, sizeof path, err);
+    if (status == GESS_OK) status = gess__draws_visit(path, take_draws, &c, err);
+    for (size_t i = 0; status == GESS_OK && i < c.places; i++) {
+        all += c.count[i];
+        if (c.place[i].index == k) *share = c.count[i];
+    }
+    if (status == GESS_OK) *share = all > 0.0 ? *share / all : 0.0;
+    free_census(&c);
+    return status;
+}

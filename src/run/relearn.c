@@ -27,21 +27,21 @@ int gess__run_should_relearn(const gess_run *run)
     return 1;
 }
 
-int gess__run_relearn(gess_run *run, gess_error *err)
+int gess__run_relearn(gess_run *run, const char *why, gess_error *err)
 {
     GESS_ASSERT(run->sampling && run->stop_rule != NULL);
     uint64_t spent = run->stats.evals - run->evals_warmup, left = run->options.max_evals - run->stats.evals;
     gess__run_log(run,
-                  "T disappoints: %llu evaluations of sampling have reached %.2f of the targets; the draws are given "
-                  "up, "
-                  "and learning goes on",
-                  (unsigned long long)spent, gess__targets_reached(run));
+                  "%s: %llu evaluations of sampling have reached %.2f of the targets; the draws are given up, and "
+                  "learning goes on",
+                  why, (unsigned long long)spent, gess__targets_reached(run));
     run->given_up += run->checked_draws * run->options.thin;
     for (size_t i = 0; i < run->ensembles; i++)
         gess__warmup_reopen(&run->sampler[i]->adaptation, spent / run->ensembles, left / 4 * 3 / run->ensembles);
     run->sampling = 0;
     run->checked_draws = run->next_check = 0;
     run->stats.draws = run->stats.checked_draws = 0;
+    run->stats.targets_met = 0;
     run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;
     gess__stop_rule_restart(run->stop_rule);
     gess__history_restart(&run->history);

@@ -10,7 +10,8 @@
 int gess__run_should_relearn(const gess_run *run);
 
 /* Gives up the draws so far, as a whole and whatever they are, and goes back to warm-up, with the chains where they
- * are. The draws that follow are exact given the next T, which is fixed before the first of them. */
-int gess__run_relearn(gess_run *run, gess_error *err);
+ * are; `why` goes to the log. The draws that follow are exact given the next T, which is fixed before the first of
+ * them. */
+int gess__run_relearn(gess_run *run, const char *why, gess_error *err);
 
 #endif

@@ -92,6 +92,16 @@ static void ended(gess__sampler *s)
     gess__exploration_ended(s->state);
 }
 
+static int look(gess__sampler *s, const gess__record *record, size_t *found, gess_error *err)
+{
+    return gess__exploration_look(s->state, record, found, err);
+}
+
+static void dismiss(gess__sampler *s, size_t *found)
+{
+    gess__basins_remove(((gess__exploration *)s->state)->basins, found);
+}
+
 static const gess__learning *learning_of(const gess__sampler *s)
 {
     return ((const gess__exploration *)s->state)->learning;
@@ -103,11 +113,11 @@ static const gess__exploration *exploration_of(const gess__sampler *s)
 }
 
 /* What the two schedules share. */
-#define EXPLORING                                                                                       \
-    .min_chains = 2, .learns_map = 1, .mixture = 1, .anneals = 1, .fits_points = 1, .free = free_state, \
-    .archive = archive, .explore = explore, .next = next, .ran = gess__all_chains_ran, .probe = probe,  \
-    .assess = assess, .freeze = freeze, .object = object, .ended = ended, .learning = learning_of,      \
-    .exploration = exploration_of
+#define EXPLORING                                                                                           \
+    .min_chains = 2, .learns_map = 1, .mixture = 1, .anneals = 1, .fits_points = 1, .free = free_state,     \
+    .archive = archive, .explore = explore, .next = next, .ran = gess__all_chains_ran, .probe = probe,      \
+    .assess = assess, .freeze = freeze, .object = object, .ended = ended, .look = look, .dismiss = dismiss, \
+    .learning = learning_of, .exploration = exploration_of
 
 const gess__schedule gess__schedule_auto = {
     .name = "auto",

@@ -54,6 +54,11 @@ struct gess__schedule {
     int (*object)(gess__sampler *s);
     /* Warm-up is over; NULL: it does not matter. */
     void (*ended)(gess__sampler *s);
+    /* After sampling: looks for modes that the draws may have missed. *found: basins (explore/basins.h) that are new,
+     * the last ones. NULL: never. */
+    int (*look)(gess__sampler *s, const gess__record *record, size_t *found, gess_error *err);
+    /* Removes the last *found basins. */
+    void (*dismiss)(gess__sampler *s, size_t *found);
     /* What it learned; NULL: nothing is learned. */
     const gess__learning *(*learning)(const gess__sampler *s);
     /* How it explored; NULL: it does not explore. */

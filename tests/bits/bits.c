@@ -85,6 +85,9 @@ static void list_cases(void)
     add("wide", "wishart:dim=150", "chains=12 max-warmup-evals=9000 draws=4", NULL);
     add("stop-rule", "gaussian:dim=3", "chains=64 target-ess=400 target-rhat=1.05", NULL);
     add("relearn", "eight-schools", "chains=64 max-warmup-evals=5000 max-evals=3000000", "T disappoints");
+    add("missed", "spike", "chains=64 target-ess=400 target-rhat=1.05 seed=45", "a mode was missed");
+    add("box-one", "box", "chains=24 draws=12", "annealing: power 1 ");
+    add("box-two", "two-boxes", "chains=24 draws=12", "annealing: power 1 ");
     add("evidence", "banana", "chains=8 target-ess=500 target-rhat=1.05 evidence=1", NULL);
     add("non-centred", "eight-schools:centred=0", "chains=24 max-warmup-evals=8000 draws=10", NULL);
     add("inputs", "gaussian:dim=3", "schedule=fixed approx=approx.json init=starts.csv chains=6 warmup=0 draws=8",
@@ -116,8 +119,53 @@ static int bounded_derive(void *user, unsigned worker, size_t dim, const double 
     return 0;
 }
 
+/* A half square, and a narrow cap that chains seldom meet. */
+static int spike_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    (void)user, (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        const double *p = x + i * dim;
+        double a = (p[0] - 0.7) / 0.05, b = (p[1] - 0.7) / 0.05, cap = 9.0 * (1.0 - a * a - b * b);
+        logp[i] = -0.5 * (p[0] * p[0] + p[1] * p[1]) + (cap > 0.0 ? cap : 0.0);
+    }
+    return 0;
+}
+
+/* One or two maxima in a box. */
+static int box_logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp)
+{
+    const int *maxima = user;
+    (void)worker;
+    for (size_t i = 0; i < n; i++) {
+        double first = 0.0, second = -0.5;
+        for (size_t k = 0; k < dim; k++) {
+            double a = x[i * dim + k] - 2.0, b = x[i * dim + k] + 2.0;
+            first -= 2.0 * a * a;
+            second -= 2.0 * b * b;
+        }
+        logp[i] = *maxima == 1 || first > second ? first : second;
+    }
+    return 0;
+}
+
+static int open_own(const one *c, gess_model **model, gess_error *err)
+{
+    static const double lower[] = {-6.0, -6.0}, upper[] = {6.0, 6.0};
+    static int maxima[] = {1, 2};
+    gess_density density = {.size = sizeof density, .dim = 2, .name = "spike", .logp = spike_logp};
+    if (strcmp(c->model, "spike") == 0) return gess_model_new(model, &density, err);
+    density.name = "box";
+    density.logp = box_logp;
+    density.user = &maxima[strcmp(c->model, "box") != 0];
+    density.lower = lower;
+    density.upper = upper;
+    return gess_model_new(model, &density, err);
+}
+
 static int open_model(const one *c, gess_model **model, gess_error *err)
 {
+    if (strcmp(c->model, "spike") == 0 || strcmp(c->model, "box") == 0 || strcmp(c->model, "two-boxes") == 0)
+        return open_own(c, model, err);
     static const double lower[BOUNDED] = {-INFINITY, 0.0, -INFINITY, -1.0, 0.0},
                         upper[BOUNDED] = {INFINITY, INFINITY, 3.0, 2.0, 1.0};
     static const unsigned char periodic[BOUNDED] = {0, 0, 0, 0, 1};

@@ -66,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     gess_run *run = NULL;
     uint32_t head[4] = {0};
     uint64_t bytes = size > 24 ? size - 24 : 0;
-    size_t which = size > 24 ? (data[8] + 2U) % CONFIGURATIONS : 0;
+    size_t which = size > 24 && data[8] != GESS__ARCHIVE_FORMAT ? (data[8] + 2U) % CONFIGURATIONS : 0;
     memcpy(head, "gesssave", 8);
-    head[2] = 1;
+    head[2] = GESS__ARCHIVE_FORMAT;
     head[3] = (uint32_t)crc32_z(crc32_z(0, (const Bytef *)&bytes, sizeof bytes), data + (size - bytes), bytes);
     snprintf(path, sizeof path, "%s/checkpoint", folders[which]);
     FILE *file = fopen(path, "wb");
