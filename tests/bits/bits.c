@@ -287,8 +287,8 @@ static int wanted(const char *name, char **names)
 
 static void remove_run(const char *directory)
 {
-    static const char *const files[] = {"checkpoint",    "checkpoint.old",  "config.json",  "draws.gess",
-                                        "evidence.json", "evidence.values", "history.json", "journal",
+    static const char *const files[] = {"checkpoint",    "checkpoint.old",  "config.json",   "draws.gess",
+                                        "evidence.json", "evidence.values", "history.json",  "journal",
                                         "lock",          "log.txt",         "progress.json", "summary.json"};
     char path[5120];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
