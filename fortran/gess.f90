@@ -65,6 +65,8 @@ module gess
     integer(c_int64_t) :: phase_done = 0, phase_total = 0
     real(c_double) :: seconds_left = 0, worst_nested_rhat = 0
     integer(c_int64_t) :: evals_checked = 0, crashes = 0, crashes_outside = 0
+    real(c_double) :: evals_forecast = 0
+    integer(c_int) :: learning_late = 0
   end type
 
   ! The shape of the draws of a run, by gess_draws_info().

@@ -70,7 +70,7 @@ if command -v make > make.txt; then
     try 0 "$gess" check ./line/line.so --data line/data.csv
     grep -q 'nothing wrong was found' out || fail "the template: a finding"
     [ -e line/line-sanitized.so ] || fail "no build with sanitizers"
-    sed -i 's/double likelihood = /volatile double beyond = data->x[data->n + 8]; (void)beyond; &/' line/line.c
+    sed -i 's/double likelihood = /(void)((const volatile double *)data)[3]; &/' line/line.c
     rm -f line/*.so
     try 0 make -C line
     try 2 "$gess" check ./line/line.so --data line/data.csv

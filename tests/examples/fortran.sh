@@ -37,7 +37,7 @@ program sizes
   type(gess_draws_shape), target :: shape
   print '(a, i0, 1x, i0)', 'gess_error ', c_sizeof(err), offset(c_loc(err), c_loc(err%point))
   print '(a, i0, 1x, i0)', 'gess_density ', c_sizeof(density), offset(c_loc(density), c_loc(density%simulated))
-  print '(a, i0, 1x, i0)', 'gess_stats ', c_sizeof(stats), offset(c_loc(stats), c_loc(stats%crashes_outside))
+  print '(a, i0, 1x, i0)', 'gess_stats ', c_sizeof(stats), offset(c_loc(stats), c_loc(stats%learning_late))
   print '(a, i0, 1x, i0)', 'gess_draws_shape ', c_sizeof(shape), offset(c_loc(shape), c_loc(shape%has_warmup))
 contains
   integer(c_intptr_t) function offset(base, field)
@@ -54,7 +54,7 @@ int main(void)
 {
     SHOW(gess_error, point);
     SHOW(gess_density, simulated);
-    SHOW(gess_stats, crashes_outside);
+    SHOW(gess_stats, learning_late);
     SHOW(gess_draws_shape, has_warmup);
     return 0;
 }

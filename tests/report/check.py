@@ -205,7 +205,7 @@ def check_results(name, page, summary, chains):
             at = share * (len(flat) - 1)
             want = flat[int(at)] + (at - int(at)) * (flat[int(at) + 1] - flat[int(at)])
             check(f"{name}: {key} of {p['name']}", abs(table[key][i] - want) < 1e-12 * max(1, abs(want)), (table[key][i], want))
-    first = "document.querySelector('#results-table tbody tr').textContent"
+    first = "document.querySelector('#results-table tbody').textContent"
     cells = page.run("[...document.querySelectorAll('#results-table tbody tr')].map(r => [...r.children].map(e => e.textContent))")
     check(f"{name}: a row of results for each parameter", [c[0] for c in cells] == [p["name"] for p in summary["parameters"] if p["name"] != "lp__"], cells)
     check(f"{name}: R-hat beside each result", all(c[2] == f"{p['r_hat_nested'] if p['r_hat_nested'] is not None else p['r_hat']:.3f}" for c, p in zip(cells, summary["parameters"])), cells)
