@@ -1,8 +1,8 @@
 /* A program for exec:, with faults: a standard Gaussian in DIM dimensions.
  *   peer DIM [binary] [sleep MICROSECONDS] [fault KIND POINT] [once FILE] [report FILE]
  * The fault happens at the evaluation of point number POINT of a process, from 1; with `once` only if FILE does not
- * exist, which it makes: so it happens once in a run, or, without `once`, in every process. At the end of its input a process adds to the file of
- * `report` a line with the seconds that it has spent in the density. */
+ * exist, which it makes: so it happens once in a run, or, without `once`, in every process. At the end of its input a
+ * process adds to the file of `report` a line with the seconds that it has spent in the density. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <math.h>
@@ -78,8 +78,12 @@ static int misbehave(void)
     }
     if (is("flood")) /* of standard error: no fault */
         for (int i = 0; i < 20000; i++) fprintf(stderr, "a line of a flood, number %d, that nobody needs\n", i);
-    static const char *const lines[][2] = {{"garbage", "Traceback"}, {"comma", "-1,5"},        {"empty", ""},
-                                           {"two", "-1 -2"},         {"hex", "0x1p3"},          {"overflow", "-1e999"},
+    static const char *const lines[][2] = {{"garbage", "Traceback"},
+                                           {"comma", "-1,5"},
+                                           {"empty", ""},
+                                           {"two", "-1 -2"},
+                                           {"hex", "0x1p3"},
+                                           {"overflow", "-1e999"},
                                            {"warning", "Warning: converged slowly"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (is(lines[i][0])) {

@@ -1,5 +1,5 @@
-/* A density with threads of its own: by OpenMP, or with -DBLAS by the threads of OpenBLAS. 64 parameters; each value is a
- * sum whose order does not depend on the number of threads. */
+/* A density with threads of its own: by OpenMP, or with -DBLAS by the threads of OpenBLAS. 64 parameters; each value is
+ * a sum whose order does not depend on the number of threads. */
 #include <dlfcn.h>
 #include <gess/gess.h>
 #include <stdio.h>

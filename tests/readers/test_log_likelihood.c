@@ -1,4 +1,5 @@
-/* `export --to netcdf` puts log_lik[1], log_lik[2], … into one variable of the group log_likelihood, and nothing else. */
+/* `export --to netcdf` puts log_lik[1], log_lik[2], … into one variable of the group log_likelihood, and nothing else.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
