@@ -107,13 +107,6 @@ static void fit_component(gess__annealing *a, size_t k, const double *within, do
     gess__approx_ready(t);
 }
 
-void gess__weighing_cluster(gess__annealing *a)
-{
-    const gess__window *w = &a->learning->adaptation->window;
-    gess__clusters_find(a->clusters, gess__window_points(w), w->points, w->values, MIN_CLUSTER,
-                        gess__mixture_room(w->dim));
-}
-
 void gess__weighing_fit(gess__annealing *a)
 {
     gess__learning *l = a->learning;
@@ -125,7 +118,7 @@ void gess__weighing_fit(gess__annealing *a)
     m->log_weight[0] = 0.0;
     gess__approx_copy(m->component[0], l->ensemble->frozen.approx);
     l->state.fitted_nu[0] = l->ensemble->frozen.approx->nu;
-    gess__weighing_cluster(a);
+    gess__clusters_find(a->clusters, n, w->points, w->values, MIN_CLUSTER, gess__mixture_room(dim));
     a->state.clusters = a->clusters->count;
     if (a->clusters->count == 1 ||
         gess__alloc_bytes(&mean, dim * (2 * dim + 1), sizeof *mean, "moments", NULL) != GESS_OK)

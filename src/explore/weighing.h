@@ -4,9 +4,6 @@
 
 #include "explore/annealing.h"
 
-/* Finds the clusters of the particles. */
-void gess__weighing_cluster(gess__annealing *annealing);
-
 /* Fits a component of T to every cluster of the particles. */
 void gess__weighing_fit(gess__annealing *annealing);
 

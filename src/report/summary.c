@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/vmath.h"
 #include "diagnose/groups.h"
 #include "draws/reader.h"
 #include "parallel/team.h"
@@ -291,6 +292,14 @@ void gess__summary_free(gess__summary *s)
     free(s->levels);
     json_decref(s->stats);
     *s = (gess__summary){0};
+}
+
+double gess__summary_worst_nested(const gess__summary *s)
+{
+    double worst = NAN;
+    for (size_t i = 0; i < s->count; i++)
+        if (isfinite(s->figures[i].r_hat_nested)) worst = gess__max(worst, s->figures[i].r_hat_nested);
+    return worst;
 }
 
 /* ---- worst first ---- */

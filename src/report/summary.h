@@ -104,6 +104,9 @@ int gess__summarise_run(gess__summary *summary, const char *directory, gess__sum
 
 void gess__summary_free(gess__summary *summary);
 
+/* The worst R-hat of groups of chains; NaN if there are no groups. */
+double gess__summary_worst_nested(const gess__summary *summary);
+
 /* A copy in which figures that the tails leave without meaning are NaN: sd, mcse_sd, mcse_mean and mcse_series if the
  * variance does not exist, and mean if the mean does not (gess__moments_of()); mean and mcse_mean of a periodic
  * parameter that is spread evenly over its circle (gess__circular_no_mean()). Whatever is shown to users or programs

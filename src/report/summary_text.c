@@ -168,19 +168,6 @@ static void measure(const gess__summary *s, layout *l)
     }
 }
 
-/* The largest R-hat of groups; NaN: there are no groups. *single: that of single chains. */
-static double worst_nested(const gess__summary *s, double *single)
-{
-    double worst = NAN;
-    *single = NAN;
-    for (size_t i = s->hidden; i < s->count; i++) {
-        const gess__figures *f = &s->figures[i];
-        if (isfinite(f->r_hat_nested)) worst = gess__max(worst, f->r_hat_nested);
-        if (isfinite(f->r_hat)) *single = gess__max(*single, f->r_hat);
-    }
-    return worst;
-}
-
 static int rank_of(const layout *l, size_t k)
 {
     if (l->nested && (k == R_HAT || k == NESTED)) k = k == R_HAT ? NESTED : R_HAT;
@@ -247,8 +234,10 @@ static void print_rows(const gess__summary *s, const layout *l, FILE *out)
 /* Says which R-hat the table shows. */
 static void print_rhat(const gess__summary *s, FILE *out)
 {
-    double single, nested = worst_nested(s, &single);
-    if (isfinite(nested)) {
+    if (isfinite(gess__summary_worst_nested(s))) {
+        double single = NAN;
+        for (size_t i = s->hidden; i < s->count; i++)
+            if (isfinite(s->figures[i].r_hat)) single = gess__max(single, s->figures[i].r_hat);
         size_t groups = gess__compared_groups(s->chains, s->ensembles);
         fprintf(out,
                 "nested: R-hat of %zu groups of %zu chains, each taken as one long chain; r_hat, of the halves of the "
@@ -370,8 +359,7 @@ void gess__summary_print_table(const gess__summary *s, size_t width, FILE *out)
     layout l = {0};
     char *notes = NULL;
     size_t size = 0;
-    double single;
-    l.nested = isfinite(worst_nested(s, &single));
+    l.nested = isfinite(gess__summary_worst_nested(s));
     measure(s, &l);
     choose_figures(width, &l);
     print_rows(s, &l, out);

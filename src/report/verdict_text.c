@@ -45,22 +45,13 @@ void gess__print_wrapped(const char *text, FILE *out)
     fputc('\n', out);
 }
 
-/* The worst R-hat of groups of chains; NaN if there are no groups. */
-static double worst_nested(const gess__summary *s)
-{
-    double worst = NAN;
-    for (size_t i = 0; i < s->count; i++)
-        if (isfinite(s->figures[i].r_hat_nested)) worst = gess__max(worst, s->figures[i].r_hat_nested);
-    return worst;
-}
-
 void gess__verdict_print(const gess__verdict *v, const gess__summary *s, FILE *out)
 {
     double ess, rhat;
     gess__verdict_extremes(s, &ess, &rhat);
     fprintf(out, "%s: %zu chain%s of %llu draw%s", v->pass ? "PASS" : "FAIL", s->chains, s->chains == 1 ? "" : "s",
             (unsigned long long)s->draws, s->draws == 1 ? "" : "s");
-    double nested = worst_nested(s);
+    double nested = gess__summary_worst_nested(s);
     if (isfinite(ess) && isfinite(rhat) && isfinite(nested))
         fprintf(out, ", smallest bulk ESS %.0f, worst nested R-hat %.4f (of single chains %.4f)\n", ess, nested, rhat);
     else if (isfinite(ess) && isfinite(rhat))
@@ -83,7 +74,7 @@ json_t *gess__verdict_json(const gess__verdict *v, const gess__summary *s)
         json_array_append_new(findings, json_pack("{s:s, s:s, s:s, s:s}", "level", level_names[v->findings[i].level],
                                                   "code", v->findings[i].code, "text", v->findings[i].text, "advice",
                                                   v->findings[i].advice));
-    double nested = worst_nested(s);
+    double nested = gess__summary_worst_nested(s);
     return json_pack("{s:b, s:I, s:I, s:o, s:o, s:o, s:O*, s:o}", "pass", v->pass, "chains", (json_int_t)s->chains,
                      "draws", (json_int_t)s->draws, "least_ess", isfinite(ess) ? json_real(ess) : json_null(),
                      "worst_nested_rhat", isfinite(nested) ? json_real(nested) : json_null(), "worst_rhat",
