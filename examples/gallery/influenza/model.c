@@ -2,6 +2,7 @@
  * compartment model (susceptible, infected, recovered) with counts that vary more than Poisson's. Model and priors follow
  * L. Grinsztajn et al., "Bayesian workflow for disease transmission modeling in Stan" (2021). */
 #include "frame.h"
+#include "runge_kutta.h"
 
 #define MODEL "influenza"
 enum { COLUMNS = 2 }; /* day, boys in bed */
@@ -30,23 +31,6 @@ static void slope(const double *p, const double *z, double *out)
     out[1] = infections - p[GAMMA] * z[1];
 }
 
-/* A day, by Runge and Kutta's method in steps of a twentieth. */
-static void advance(const double *p, double *z)
-{
-    const double h = 0.05;
-    for (int step = 0; step < 20; step++) {
-        double k1[2], k2[2], k3[2], k4[2], at[2];
-        slope(p, z, k1);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + 0.5 * h * k1[i];
-        slope(p, at, k2);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + 0.5 * h * k2[i];
-        slope(p, at, k3);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + h * k3[i];
-        slope(p, at, k4);
-        for (int i = 0; i < 2; i++) z[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
-    }
-}
-
 static double log_posterior(const struct table *data, const double *p)
 {
     double z[2] = {BOYS - 1.0, 1.0}, phi = 1.0 / p[INVERSE_PHI];
@@ -54,7 +38,7 @@ static double log_posterior(const struct table *data, const double *p)
                  5.0 * p[INVERSE_PHI];
     for (size_t i = 0; i < data->rows; i++) {
         double count = data->values[COLUMNS * i + 1], mean;
-        advance(p, z);
+        runge_kutta(slope, p, z, 20, 0.05); /* a day */
         mean = z[1];
         if (!(mean > 0.0)) return -INFINITY;
         sum += lgamma(count + phi) - lgamma(phi) - lgamma(count + 1.0) + phi * log(phi / (phi + mean)) +

@@ -2,6 +2,7 @@
  * noise. Model and priors follow B. Carpenter, "Predator-prey population dynamics" (Stan case studies, 2018); data: pelts
  * in thousands (Hudson's Bay Company). */
 #include "frame.h"
+#include "runge_kutta.h"
 
 #define MODEL "predators"
 enum { COLUMNS = 3 }; /* year, hares, lynxes */
@@ -14,23 +15,6 @@ static void slope(const double *p, const double *z, double *out)
 {
     out[0] = (p[ALPHA] - p[BETA] * z[1]) * z[0];
     out[1] = (-p[GAMMA] + p[DELTA] * z[0]) * z[1];
-}
-
-/* A year, in steps of a fiftieth. */
-static void advance(const double *p, double *z)
-{
-    const double h = 0.02;
-    for (int step = 0; step < 50; step++) {
-        double k1[2], k2[2], k3[2], k4[2], at[2];
-        slope(p, z, k1);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + 0.5 * h * k1[i];
-        slope(p, at, k2);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + 0.5 * h * k2[i];
-        slope(p, at, k3);
-        for (int i = 0; i < 2; i++) at[i] = z[i] + h * k3[i];
-        slope(p, at, k4);
-        for (int i = 0; i < 2; i++) z[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
-    }
 }
 
 static double square(double x)
@@ -53,7 +37,7 @@ static double log_posterior(const struct table *data, const double *p)
                  lognormal(p[SD_HARES], -1.0, 1.0) + lognormal(p[SD_LYNXES], -1.0, 1.0);
     for (size_t i = 0; i < data->rows; i++) {
         const double *row = data->values + COLUMNS * i;
-        if (i > 0) advance(p, z);
+        if (i > 0) runge_kutta(slope, p, z, 50, 0.02); /* a year */
         if (!(z[0] > 0.0 && z[1] > 0.0 && z[0] < 1e6 && z[1] < 1e6)) return -INFINITY;
         sum += lognormal(row[1], log(z[0]), p[SD_HARES]) + lognormal(row[2], log(z[1]), p[SD_LYNXES]);
     }
