@@ -61,6 +61,8 @@ int launch_close(int status, const gess_error *err)
     /* Only rank 0 returns the status: launchers end all processes when one of them fails, and its messages could be
      * lost. A rank whose density never returns does not get here; rank 0 aborts all ranks then. */
     if (rank > 0) _exit(GESS_OK);
+    /* A launcher that sees a process fail may stop before it has passed on what the process wrote. */
+    if (status != GESS_OK) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     return status;
 }
 

@@ -73,7 +73,7 @@ __attribute__((constructor)) static void load(void)
 C
 cc -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o late.so "$source/bench/mpi/sleeping.c" late.c -lm ||
     fail "the late model does not build"
-timeout -k 5 40 mpirun -n 3 ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" 2> late.txt &
+timeout -k 5 40 mpirun -n 3 ./spoken.sh "$folder/late.txt" ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" &
 late=$!
 # ... or only rank 0
 sed 's/-ne 2/-ne 0/' only.sh > other.sh
@@ -203,7 +203,8 @@ SLEEPING_SECONDS=0 "$gess" sample $longer -o whole2 || fail "sample"
 stopped=0
 for how in launcher rank1 rank0; do
     rm -rf run
-    SLEEPING_SECONDS=0.0004 timeout -k 5 40 mpirun -n 3 "$gess" sample $longer -o run 2> err.txt &
+    : > err.txt
+    SLEEPING_SECONDS=0.0004 timeout -k 5 40 mpirun -n 3 ./spoken.sh "$folder/err.txt" "$gess" sample $longer -o run &
     job=$!
     under_way
     launcher=$(pgrep -P $job | head -n 1)

@@ -13,16 +13,26 @@ export OMPI_MCA_orte_base_help_aggregate=1 OMPI_MCA_btl=self,vader,tcp OMPI_MCA_
 fail()
 {
     echo "FAILED: $*"
-    [ ! -f err.txt ] || cat err.txt
+    for words in err.txt launcher.txt; do [ ! -f $words ] || cat $words; done
     exit 1
 }
+
+# Each rank writes its messages into err.txt itself: mpirun may drop the last words of a process that fails.
+cat > spoken.sh <<'SH'
+#!/bin/sh
+words=$1
+shift
+exec "$@" 2>> "$words"
+SH
+chmod +x spoken.sh
 
 # ranks N COMMAND...: runs the command on N ranks, with a time limit, so that a hang is a failure
 ranks()
 {
     size_of_world=$1
     shift
-    timeout -k 5 "${limit:-120}" mpirun -n "$size_of_world" "$@" 2> err.txt
+    : > err.txt
+    timeout -k 5 "${limit:-120}" mpirun -n "$size_of_world" "$folder/spoken.sh" "$folder/err.txt" "$@" 2> launcher.txt
 }
 
 sleeping()
