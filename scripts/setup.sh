@@ -15,7 +15,7 @@ long_packages='r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
     clang musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user bzip2'
 
 # What `make deb` needs beside those of ./run.
-deb_packages='debhelper dh-python dpkg-dev lintian libopenmpi-dev python3-cffi python3-dev python3-setuptools'
+deb_packages='build-essential debhelper dh-python dpkg-dev lintian libopenmpi-dev python3-cffi python3-dev python3-setuptools'
 
 # Stops, with the command that someone with the right to has to run.
 ask_for()
