@@ -1,6 +1,7 @@
 # A front to CMake; CMakePresets.json has the other builds (debug, coverage).
 #
 #   make             builds the command (build/gess) and the library
+#   make python      installs the Python package into build/env, a virtual environment
 #   make test        builds and tests: some tests under ASan and UBSan, then every test that is not long
 #   make test-long   runs the long tests, then ./run and ./test on a bare system (as root)
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
@@ -48,7 +49,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build tests asan test test-long tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
+.PHONY: all build python tests asan test test-long tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
 
 all: build
 
@@ -112,6 +113,9 @@ results: build
 	for name in overhead threads fit growth writing; do build/gess bench $$name --json > bench/results/$$name.json || exit 1; done
 	build/gess bench peers --seeds 2 --evals 1e6 --json --output bench/results > bench/results/peers.json
 	cp bench/results/peers.svg docs/peers.svg
+
+python:
+	@sh scripts/python.sh
 
 install: build
 	DESTDIR='$(DESTDIR)' cmake --install build

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import setup
@@ -24,11 +25,22 @@ def version():
     return ".".join(re.search(rf"GESS_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
 
 
+def check_needs():
+    """A message at once, not an error of the compiler after minutes."""
+    include = sysconfig.get_path("include")
+    if not (Path(include) / "Python.h").exists():
+        sys.exit(f"gess: there is no {include}/Python.h: install Python's headers (Debian, Ubuntu: apt-get install python3-dev)")
+    for program in ("cmake", "pkg-config"):
+        if not shutil.which(program):
+            sys.exit(f"gess: there is no {program}: install what README.md lists; ./run does so on Debian and Ubuntu")
+
+
 def build_folder():
     """The folder with libgess.a and the command, which is made if GESS_BUILD_DIR does not give it."""
     given = os.environ.get("GESS_BUILD_DIR")
     if given:
         return Path(given).resolve()
+    check_needs()
     folder = ROOT / "build" / "python"
     arguments = shlex.split(os.environ.get("GESS_CMAKE_ARGS", ""))
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DGESS_TESTS=OFF", "-DGESS_MPI=OFF",

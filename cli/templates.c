@@ -56,7 +56,7 @@ static const struct template_file exec[] = {{"@.py", new_exec_model_py, "the pro
 const struct template templates[TEMPLATES] = {{"c", c, BUILT},
                                               {"c++", cxx, BUILT},
                                               {"fortran", fortran, BUILT},
-                                              {"python", python, "python3 @/@.py\n"},
+                                              {"python", python, "python3 @/@.py     # needs the Python package: `make python` in the sources of gess\n"},
                                               {"stan", stan,
                                                "make -C @ BRIDGESTAN=FOLDER      (with BridgeStan in FOLDER)\n"
                                                "gess sample ./@/@_model.so --data @/data.json\n"},

@@ -14,6 +14,9 @@ long_packages='r-base-core r-cran-posterior r-cran-coda r-cran-jsonlite
     slurmctld slurmd slurm-client munge
     clang musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user bzip2'
 
+# What `make python` needs beside those of ./run.
+python_packages='python3 python3-venv python3-dev'
+
 # What `make deb` needs beside those of ./run.
 deb_packages='build-essential debhelper dh-python dpkg-dev lintian libopenmpi-dev python3-cffi python3-dev python3-setuptools'
 

@@ -14,7 +14,8 @@ from gess._library import (Error, FileError, InternalError, ModelError, UsageErr
                            version)
 from gess._result import Evidence, Result, Summary, Verdict, compare, load  # noqa: E402
 from gess._sample import sample  # noqa: E402
+from gess._watch import Progress, watch  # noqa: E402
 
 __version__ = version()
-__all__ = ["Error", "Evidence", "FileError", "InternalError", "ModelError", "Result", "Summary", "UsageError", "Verdict", "compare",
-           "load", "models", "options", "sample", "version"]
+__all__ = ["Error", "Evidence", "FileError", "InternalError", "ModelError", "Progress", "Result", "Summary", "UsageError",
+           "Verdict", "compare", "load", "models", "options", "sample", "version", "watch"]

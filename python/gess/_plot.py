@@ -1,27 +1,69 @@
-"""Plots of a result with matplotlib: corner, trace, forest."""
+"""Plots of a result: those of `gess plot` as files, and corner, trace and forest with matplotlib."""
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, List, Optional
+import fnmatch
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from gess._library import check, encode_path, new_error, take_text
+from gess._native import ffi, lib
+
 if TYPE_CHECKING:
+    from gess._result import Path
     from gess._result import Result
 
 MAX_PARAMETERS = 12  # of a corner plot, unless names are given
 MAX_CHAINS = 8  # of a trace
 
 
-def plot(result: "Result", kind: str, names: Optional[List[str]]) -> Any:
+def write(result: "Result", kind: str, path: "Path", names: Union[str, Sequence[str], None],
+          truth: "Union[Path, Mapping[str, float], None]", mean: bool, prior: bool) -> str:
+    """A figure of the library, in a file."""
+    variables = names if names is None or isinstance(names, str) else ",".join(names)
+    settings, notes, err = ffi.new("gess_plot_settings *"), ffi.new("char **"), new_error()
+    with tempfile.TemporaryDirectory() as folder:
+        if isinstance(truth, Mapping):
+            values = os.path.join(folder, "truth.json")
+            with open(values, "w", encoding="utf-8") as file:
+                json.dump({name: float(value) for name, value in truth.items()}, file)
+            truth = values
+        # the memory of these texts must last as long as the call
+        texts = [ffi.NULL if value is None else ffi.new("char[]", value)
+                 for value in (None if variables is None else variables.encode(), None if truth is None else encode_path(truth))]
+        settings.variables, settings.truth = texts
+        settings.moments, settings.prior = int(mean), int(prior)
+        check(lib.gess_plot(encode_path(result.directory), kind.encode(), encode_path(path), settings,
+                            ffi.sizeof("gess_plot_settings"), notes, err), err)
+    take_text(notes)
+    return os.fspath(path)
+
+
+def select(result: "Result", names: Union[str, Sequence[str], None]) -> List[str]:
+    """The parameters that are asked for, or the first ones."""
+    if names is None:
+        return result.names[:MAX_PARAMETERS]
+    if not isinstance(names, str):
+        return list(names)
+    patterns = names.split(",")
+    return [name for name in result.names + result.further_names if any(fnmatch.fnmatchcase(name, p) for p in patterns)]
+
+
+def plot(result: "Result", kind: str, names: Union[str, Sequence[str], None]) -> Any:
     try:
         import matplotlib.pyplot as pyplot
     except ImportError:
         raise ImportError("plot() needs matplotlib: pip install matplotlib") from None
     kinds = {"corner": corner, "trace": trace, "forest": forest}
     if kind not in kinds:
-        raise ValueError(f"plot({kind!r}): the plots are {', '.join(kinds)}")
-    chosen = names if names is not None else result.names[:MAX_PARAMETERS]
-    return kinds[kind](pyplot, result, list(chosen))
+        raise ValueError(f"plot({kind!r}): without a path the plots are {', '.join(kinds)}; with one, those of `gess plot`")
+    chosen = select(result, names)
+    if not chosen:
+        raise ValueError(f"plot(names={names!r}): no parameter has such a name; there are {', '.join(result.names)}")
+    return kinds[kind](pyplot, result, chosen)
 
 
 def corner(pyplot: Any, result: "Result", names: List[str]) -> Any:

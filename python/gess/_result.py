@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import html
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
 
@@ -373,10 +373,27 @@ class Result:
                               ffi.sizeof("gess_export_result"), err), err)
         return text(result.path)
 
-    def plot(self, kind: str = "corner", names: Optional[List[str]] = None) -> Any:
-        """A figure of matplotlib: "corner", "trace" or "forest"."""
+    def plot(self, kind: str = "corner", path: Optional[Path] = None, names: Union[str, Sequence[str], None] = None,
+             truth: Union[Path, Mapping[str, float], None] = None, mean: bool = False, prior: bool = False) -> Any:
+        """A figure: "corner", "trace", "forest" or "ranks".
+
+        With a path it is that of `gess plot`, written as PDF, SVG or PNG, as the end of the path says, and the path is returned;
+        nothing but the package is needed. Without a path it is a figure of matplotlib, to be changed by code.
+        names: which parameters, a list of names or a text of patterns, "a1,theta*". truth: true values to mark, by name
+        or in a file; mean: mean ± sd in place of the median with its 68 % interval; prior: prior densities, if the model
+        gives its log prior apart. The last three need a path.
+
+        >>> import gess, os, tempfile
+        >>> result = gess.sample("gaussian:dim=2", warmup=50, draws=30)
+        >>> os.path.basename(result.plot("corner", os.path.join(tempfile.mkdtemp(), "corner.pdf"), truth={"x1": 0.0}))
+        'corner.pdf'
+        """
         from gess import _plot
 
+        if path is not None:
+            return _plot.write(self, kind, path, names, truth, mean, prior)
+        if truth is not None or mean or prior:
+            raise UsageError("plot() needs a path for truth=, mean= and prior=, such as plot(\"corner\", \"corner.pdf\")")
         return _plot.plot(self, kind, names)
 
     def resume(self, draws: Optional[int] = None, processes: Optional[int] = None, progress: Optional[bool] = None,

@@ -53,16 +53,21 @@ static int state_of(const json_t *progress, double age)
 static void take_summary(json_t *progress, const char *directory)
 {
     size_t i;
-    double ess = INFINITY, rhat = -INFINITY;
+    double ess = INFINITY, rhat = -INFINITY, nested = -INFINITY;
     json_t *row, *summary = load(directory, "summary.json");
     json_array_foreach(json_object_get(summary, "parameters"), i, row)
     {
-        double e = gess__number_of(row, "ess_bulk"), r = gess__number_of(row, "r_hat");
+        double e = gess__number_of(row, "ess_bulk"), r = gess__number_of(row, "r_hat"),
+               n = gess__number_of(row, "r_hat_nested");
         if (e < ess) ess = e;
         if (r > rhat) rhat = r;
+        if (n > nested) nested = n;
     }
     if (isfinite(ess)) json_object_set_new(progress, "ess", json_real(ess));
     if (isfinite(rhat)) json_object_set_new(progress, "rhat", json_real(rhat));
+    /* only where it is the one that decides, as the run has said */
+    if (isfinite(nested) && isfinite(gess__number_of(progress, "rhat_nested")))
+        json_object_set_new(progress, "rhat_nested", json_real(nested));
     json_decref(summary);
 }
 
@@ -240,7 +245,7 @@ static void add_figures(const gess__watch *w, gess__watch_line *lines, size_t *c
     }
     take_series(line, checks, 2);
     line = begin(lines, count, "R-hat");
-    bool grouped = isfinite(nested) && w->state != GESS_WATCH_FINISHED;
+    bool grouped = isfinite(nested);
     add(line->text, sizeof line->text, "%.4f", grouped ? nested : rhat);
     if (until && isfinite(target(w, "rhat"))) {
         add(line->text, sizeof line->text, ", %g is wanted", target(w, "rhat"));

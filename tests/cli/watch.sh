@@ -130,5 +130,11 @@ expect 0 '' "$gess" sample mixture --chains 10 --draws 50 --warmup 30 --seed 6 -
 expect 0 'finished' "$gess" watch b
 [ ! -e b/progress.json.tmp ] || fail "a temporary file stays"
 
+# a finished run: the R-hat that decided, as the verdict has it
+"$gess" sample german-credit -q -o decided 2> /dev/null || fail 'german-credit cannot be sampled'
+decided=$("$gess" diagnose decided | sed -n 's/.*worst nested R-hat \([0-9.]*\).*/\1/p')
+"$gess" watch decided --once > out.txt
+grep -q "^R-hat  *$decided, 1.01 is wanted (of groups of chains" out.txt || fail "not the nested R-hat, $decided: $(cat out.txt)"
+
 [ $failed -eq 0 ] && echo "runs are watched while they go on, are killed, stopped and finished"
 exit $failed

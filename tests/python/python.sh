@@ -1,7 +1,8 @@
 #!/bin/sh
 # The Python package: builds it with the library of this build, installs it into a virtual environment and tests it.
 #   python.sh SOURCE_FOLDER BUILD_FOLDER VENV TEST
-# TEST: package (pytest, examples of the docstrings), types (mypy), notebooks, faults (many interrupts), emcee (its
+# TEST: package (pytest, examples of the docstrings), types (mypy), notebooks, docs (the programs in the
+# documentation), faults (many interrupts), emcee (its
 # documentation's examples against emcee itself, and emcee's own tests), libraries (numba, JAX, ArviZ, MPI). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
 set -eu
 source=$1
@@ -68,6 +69,7 @@ types)
     cd "$source"
     "$python" -m mypy --cache-dir "$venv/mypy"
     ;;
+docs) exec python3 "$source/tests/docs/blocks.py" "$build/gess" "$source" --python "$python" ;;
 notebooks) exec "$python" "$source/tests/python/notebooks.py" "$source"/examples/notebooks/*.ipynb ;;
 faults)
     GESS_INTERRUPTS=50 exec "$python" -m pytest -q -p no:cacheprovider -k random_moments "$source/python/tests/test_faults.py"

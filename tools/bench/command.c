@@ -138,7 +138,7 @@ int command_bench(int argc, char **argv, gess_error *err)
          .parser = take,
          .args_doc = "[NAME]",
          .doc =
-             "Measures speed, as ratios within one run: overhead, threads, fit, growth, writing, models. Without "
+             "Measures speed, as ratios within one run: overhead, threads, fit, growth, isolate, writing, models. Without "
              "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
              "cost, scaling, reference, peers, ranks, which count evaluations and take the options below (--models and "
              "--quick: overhead too)."};
