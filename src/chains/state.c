@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
 {
@@ -22,6 +23,9 @@ int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
     GESS_ALLOC(&c->level, c->count, err);
     GESS_ALLOC(&c->level_value, c->count, err);
     GESS_ALLOC(&c->level_at, c->count * c->dim, err);
+    c->trail_points = c->dim <= GESS__TRAIL_MAX_DIM && !tempered ? GESS__TRAIL_POINTS : 0;
+    GESS_ALLOC(&c->trail_count, c->count, err);
+    GESS_ALLOC(&c->trail, c->count * c->trail_points * (c->dim + 1), err);
     if (tempered) GESS_ALLOC(&c->powers, c->count, err);
     gess__chains_forget_peaks(c);
     return GESS_OK;
@@ -30,6 +34,16 @@ int gess__chains_new(gess__chains *c, int tempered, gess_error *err)
 void gess__chains_forget_peaks(gess__chains *c)
 {
     for (size_t i = 0; i < c->count; i++) c->peak[i] = c->level[i] = -INFINITY;
+    memset(c->trail_count, 0, c->count * sizeof *c->trail_count);
+}
+
+void gess__chains_note_trail(gess__chains *c, size_t chain, const double *point, double value)
+{
+    if (c->trail_points == 0 || !isfinite(value)) return;
+    size_t at = chain * c->trail_points + (size_t)(c->trail_count[chain]++ % c->trail_points);
+    double *row = c->trail + at * (c->dim + 1);
+    memcpy(row, point, c->dim * sizeof *row);
+    row[c->dim] = value;
 }
 
 void gess__chains_free(gess__chains *c)
@@ -45,7 +59,19 @@ void gess__chains_free(gess__chains *c)
     free(c->level);
     free(c->level_value);
     free(c->level_at);
+    free(c->trail_count);
+    free(c->trail);
     free(c->powers);
+}
+
+/* Only the part of the trails that is in use. */
+static void archive_trails(gess__chains *c, size_t first, size_t count, gess__archive *a)
+{
+    gess__archive_bytes(a, c->trail_count + first, count * sizeof *c->trail_count);
+    for (size_t i = first; i < first + count && c->trail_points > 0 && !a->bad; i++) {
+        size_t used = c->trail_count[i] < c->trail_points ? (size_t)c->trail_count[i] : c->trail_points;
+        gess__archive_bytes(a, c->trail + i * c->trail_points * (c->dim + 1), used * (c->dim + 1) * sizeof *c->trail);
+    }
 }
 
 void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__archive *a)
@@ -63,5 +89,6 @@ void gess__chains_archive(gess__chains *c, size_t first, size_t count, gess__arc
     gess__archive_bytes(a, c->level + first, count * sizeof *c->level);
     gess__archive_bytes(a, c->level_value + first, count * sizeof *c->level_value);
     gess__archive_bytes(a, c->level_at + first * c->dim, count * c->dim * sizeof *c->level_at);
+    archive_trails(c, first, count, a);
     if (c->powers != NULL) gess__archive_bytes(a, c->powers + first, count * sizeof *c->powers);
 }

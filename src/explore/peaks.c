@@ -15,7 +15,7 @@ enum { LENGTHS = 9, STEPS = 3 };
 
 int gess__peaks_new(gess__peaks **peaks, size_t dim, size_t chains, gess_error *err)
 {
-    size_t room = GESS__PEAKS + 2 * chains;
+    size_t room = GESS__PEAKS + GESS__OUTLIERS + 2 * chains;
     GESS_ALLOC(peaks, 1, err);
     gess__peaks *p = *peaks;
     p->dim = dim;
@@ -24,7 +24,7 @@ int gess__peaks_new(gess__peaks **peaks, size_t dim, size_t chains, gess_error *
     GESS_ALLOC(&p->inside, room * dim, err);
     GESS_ALLOC(&p->inside_values, room, err);
     GESS_ALLOC(&p->levels, room, err);
-    return GESS_OK;
+    return gess__trail_new(&p->trail, dim, err);
 }
 
 void gess__peaks_free(gess__peaks *p)
@@ -36,6 +36,7 @@ void gess__peaks_free(gess__peaks *p)
     free(p->inside_values);
     free(p->levels);
     free(p->scratch);
+    gess__trail_free(&p->trail);
     free(p);
 }
 
@@ -49,11 +50,10 @@ static void add(gess__peaks *p, const gess__learning *l, const double *w, double
 }
 
 /* Sets points, log densities and levels in the sampling space. */
-static int set_levels(gess__peaks *p, const gess__learning *l, gess_error *err)
+static int set_levels(gess__peaks *p, const gess__learning *l, size_t n, gess_error *err)
 {
     const gess__frozen *f = &l->ensemble->frozen;
-    size_t n = (size_t)p->count, map = f->map != NULL ? gess__learned_scratch(f->map, n) : 0,
-           scratch = gess__levels_scratch(p->dim);
+    size_t map = f->map != NULL ? gess__learned_scratch(f->map, n) : 0, scratch = gess__levels_scratch(p->dim);
     free(p->scratch);
     p->scratch = NULL;
     GESS_TRY(gess__alloc_bytes(&p->scratch, map > scratch ? map : scratch, sizeof *p->scratch, "scratch", err));
@@ -103,12 +103,27 @@ int gess__peaks_collect(gess__peaks *p, const gess__learning *l, gess_error *err
         if (c->level[i] > -INFINITY) add(p, l, c->level_at + i * c->dim, c->level_value[i]);
         if (c->peak[i] > -INFINITY) add(p, l, c->peak_at + i * c->dim, c->peak[i]);
     }
+    gess__trail_take(&p->trail, l);
     gess__chains_forget_peaks(c);
+    p->outliers = 0;
     if (p->count == 0) return GESS_OK;
-    int status = set_levels(p, l, err);
+    int status = set_levels(p, l, (size_t)p->count, err);
     if (status == GESS_OK) sort_levels(p);
     if (p->count > GESS__PEAKS) p->count = GESS__PEAKS;
     return status;
+}
+
+int gess__peaks_add_outliers(gess__peaks *p, const gess__learning *l, gess_error *err)
+{
+    gess__outliers found;
+    size_t n = (size_t)p->count;
+    GESS_TRY(gess__trail_outliers(&p->trail, &found, err));
+    for (size_t i = 0; i < found.count; i++) {
+        memcpy(p->points + (n + i) * p->dim, p->trail.points + found.row[i] * p->dim, p->dim * sizeof *p->points);
+        p->values[n + i] = p->trail.values[found.row[i]];
+    }
+    p->outliers = found.count;
+    return n + found.count > 0 ? set_levels(p, l, n + found.count, err) : GESS_OK;
 }
 
 /* ---- a climb ---- */
@@ -169,4 +184,5 @@ void gess__peaks_archive(gess__peaks *p, gess__archive *a)
     if (a->bad) return;
     gess__archive_bytes(a, p->points, p->count * p->dim * sizeof *p->points);
     gess__archive_bytes(a, p->values, p->count * sizeof *p->values);
+    gess__trail_archive(&p->trail, a);
 }

@@ -18,6 +18,9 @@ enum { POINTS = 12, DRAWS = 200, DRAWS_PER_DIMENSION = 10 };
 /* A search takes at most one in SHARE evaluations so far, and FEW more; climbs from CLIMBS peaks as many again. */
 enum { SHARE = 30, CLIMBS = 3, FEW = 100 };
 
+/* Climbs from outliers: they take at most one in OUTLIER_SHARE evaluations so far, and OUTLIER_FEW more. */
+enum { OUTLIER_CLIMBS = 6, OUTLIER_SHARE = 50, OUTLIER_FEW = 50 };
+
 /* Sets of draws are numbered from here on, beyond those of annealing, which has fewer steps. */
 enum { FIRST_SET = 1000000 };
 
@@ -76,28 +79,51 @@ static int is_near(size_t n, size_t dim, const double *others, const double *poi
     return 0;
 }
 
-/* Climbs from the peaks that stand out, and notes where T has too little mass. If it is stopped, the next call begins
- * again. */
+/* Where climbs have led to. */
+typedef struct climbs {
+    const gess__peaks *peaks;
+    gess__maxima *maxima;
+    gess__ensemble *ensemble;
+    const gess__record *record;
+    double typical; /* level */
+    size_t count;
+    double *top; /* (CLIMBS + OUTLIER_CLIMBS) × dim */
+} climbs;
+
+/* Climbs from up to `max` of the peaks first .. last - 1 that stand out, and notes where T has too little mass. */
+static int climb_from(climbs *c, size_t first, size_t last, double limit, size_t max, uint64_t max_evals,
+                      gess_error *err)
+{
+    const gess__peaks *p = c->peaks;
+    gess__maxima *s = c->maxima;
+    uint64_t before = c->ensemble->tally.evals;
+    size_t dim = s->dim, most = c->count + max;
+    for (size_t i = first; i < last && c->count < most; i++) {
+        double value = p->inside_values[i], at = p->levels[i], *point = c->top + c->count * dim;
+        uint64_t spent = c->ensemble->tally.evals - before;
+        if (spent >= max_evals || !(p->levels[i] > limit)) continue;
+        if (is_near(c->count, dim, c->top, p->inside + i * dim, s->scale)) continue;
+        memcpy(point, p->inside + i * dim, dim * sizeof *point);
+        GESS_TRY(gess__climb(c->ensemble, c->record, s->scale, max_evals - spent, point, &value, &at, err));
+        if (at > c->typical + COVERED && !is_near(c->count, dim, c->top, point, s->scale))
+            gess__maxima_note(s, point, value);
+        c->count++;
+    }
+    return GESS_OK;
+}
+
+/* Climbs from the peaks, and from the outliers. If it is stopped, the next call begins again. */
 static int note_peaks(const gess__peaks *p, gess__level_limit level, gess__maxima *s, gess__ensemble *e,
                       const gess__record *record, gess_error *err)
 {
-    uint64_t before = e->tally.evals, max_evals = before / SHARE + FEW;
-    size_t dim = s->dim, tops = 0;
-    double *top = NULL;
-    GESS_TRY(gess__alloc_bytes(&top, CLIMBS * dim, sizeof *top, "points", err));
-    int status = GESS_OK;
-    for (size_t i = 0; i < p->count && tops < CLIMBS && p->levels[i] > level.limit; i++) {
-        double value = p->inside_values[i], at = p->levels[i], *point = top + tops * dim;
-        uint64_t spent = e->tally.evals - before;
-        if (spent >= max_evals || is_near(tops, dim, top, p->inside + i * dim, s->scale)) continue;
-        memcpy(point, p->inside + i * dim, dim * sizeof *point);
-        status = gess__climb(e, record, s->scale, max_evals - spent, point, &value, &at, err);
-        if (status != GESS_OK) break;
-        if (at > level.typical + COVERED && !is_near(tops, dim, top, point, s->scale))
-            gess__maxima_note(s, point, value);
-        tops++;
-    }
-    free(top);
+    uint64_t before = e->tally.evals;
+    climbs c = {.peaks = p, .maxima = s, .ensemble = e, .record = record, .typical = level.typical};
+    GESS_TRY(gess__alloc_bytes(&c.top, (CLIMBS + OUTLIER_CLIMBS) * s->dim, sizeof *c.top, "points", err));
+    int status = climb_from(&c, 0, (size_t)p->count, level.limit, CLIMBS, before / SHARE + FEW, err);
+    if (status == GESS_OK)
+        status = climb_from(&c, (size_t)p->count, (size_t)p->count + p->outliers, -INFINITY, OUTLIER_CLIMBS,
+                            before / OUTLIER_SHARE + OUTLIER_FEW, err);
+    free(c.top);
     if (status != GESS_OK) e->tally.evals = before;
     return status;
 }
@@ -235,7 +261,8 @@ int gess__rare_look(gess__rare_state *state, gess__peaks *p, gess__basins *b, ge
         gess__set_levels(e->frozen.mixture, c->count, c->x, c->value, levels, levels + c->count);
         gess__level_limit level = gess__level_limits(c->count, levels);
         set_scale(c->dim, c->count, c->x, s->scale);
-        status = note_peaks(p, level, s, e, record, err);
+        status = gess__peaks_add_outliers(p, l, err);
+        if (status == GESS_OK) status = note_peaks(p, level, s, e, record, err);
         if (status == GESS_OK) added = add_chains(b, l, levels);
         state->weighing = 0;
         if (status == GESS_OK) status = search_and_weigh(state, s, b, l, level.typical, record, found, err);
@@ -245,6 +272,7 @@ int gess__rare_look(gess__rare_state *state, gess__peaks *p, gess__basins *b, ge
         state->found += *found;
         state->evals += e->tally.evals - before;
         p->count = 0;
+        p->outliers = 0;
     }
     if (status != GESS_OK) e->tally.evals = before; /* a stop: the next call begins again */
     if (status != GESS_OK || *found == 0) gess__basins_remove(b, &added);

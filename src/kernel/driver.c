@@ -107,13 +107,14 @@ static int proposals_are_valid(const gess__kernel *kernel, const gess__update *u
     return 1;
 }
 
-/* Notes the highest points evaluated, whether chains move there or not. */
+/* Notes the points evaluated, and the highest ones, whether chains move there or not. */
 static void note_peaks(gess__update *u)
 {
     gess__chains *c = u->chains;
     size_t dim = u->target->dim;
     for (size_t p = 0; c->peak != NULL && p < u->proposals; p++) {
         size_t chain = u->first + u->lane[p];
+        gess__chains_note_trail(c, chain, u->points + p * dim, u->values[p]);
         if (!(u->values[p] > c->peak[chain] && u->values[p] < INFINITY)) continue;
         c->peak[chain] = u->values[p];
         memcpy(c->peak_at + chain * dim, u->points + p * dim, dim * sizeof *u->points);

@@ -191,6 +191,39 @@ static void looks_after_sampling(void **state)
     release(&t);
 }
 
+/* All that there is are points evaluated in the bulk, one of them at the foot of the spike: 7 % above its neighbours.
+ */
+static void looks_into_outliers(void **state)
+{
+    (void)state;
+    trial t;
+    gess_error err = {0};
+    gess__record none = {0};
+    size_t found = 0;
+    make(&t, with_spike);
+    gess__chains *c = &t.s->ensemble.chains;
+    gess__chains_forget_peaks(c);
+    uint64_t numbers = 1;
+    for (size_t i = 0; i < 50 * CHAINS; i++) {
+        double at[DIM] = {-4.0, -4.0}; /* sums of uniform numbers */
+        for (int k = 0; k < 8 * DIM; k++) {
+            numbers = numbers * 6364136223846793005u + 1442695040888963407u;
+            at[k % DIM] += (double)(numbers >> 11) * 0x1p-53;
+        }
+        if (i == 777) at[0] = CENTRE - 4.9 * SD * 0.8, at[1] = CENTRE + 4.9 * SD * 0.6;
+        if (i == 777 || hypot(at[0] - CENTRE, at[1] - CENTRE) > 7.0 * SD)
+            gess__chains_note_trail(c, i % CHAINS, at, value_at(at));
+    }
+    uint64_t before = t.s->ensemble.tally.evals;
+    if (t.s->schedule->look(t.s, &none, &found, &err) != GESS_OK) fail_msg("%s", err.text);
+    assert_int_equal(found, 1);
+    assert_in_range(t.s->ensemble.tally.evals - before, 1, 600);
+    const gess__basin *b = &t.x->basins->basin[t.x->basins->count - 1];
+    if (!(fabs(b->weight - WEIGHT) < 0.05)) fail_msg("weight %g", b->weight);
+    assert_int_equal(t.x->peaks->outliers, 0);
+    release(&t);
+}
+
 static void archived(void **state)
 {
     (void)state;
@@ -211,6 +244,10 @@ static void archived(void **state)
     const gess__peaks *p = t.x->peaks, *q = u.x->peaks;
     const gess__chains *c = &t.s->ensemble.chains, *d = &u.s->ensemble.chains;
     assert_int_equal(p->count, q->count);
+    assert_true(p->trail.noted > 0 && p->trail.noted == q->trail.noted);
+    assert_memory_equal(p->trail.points, q->trail.points, p->trail.noted * DIM * sizeof(double));
+    assert_memory_equal(p->trail.values, q->trail.values, p->trail.noted * sizeof(double));
+    assert_memory_equal(c->trail_count, d->trail_count, CHAINS * sizeof(uint64_t));
     assert_memory_equal(p->points, q->points, p->count * DIM * sizeof(double));
     assert_memory_equal(p->values, q->values, p->count * sizeof(double));
     assert_memory_equal(c->level, d->level, CHAINS * sizeof(double));
@@ -233,6 +270,7 @@ int main(void)
         cmocka_unit_test(chains_note_peaks),
         cmocka_unit_test(climbs_into_the_spike),
         cmocka_unit_test(looks_after_sampling),
+        cmocka_unit_test(looks_into_outliers),
         cmocka_unit_test(archived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
