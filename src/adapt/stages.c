@@ -181,7 +181,7 @@ static int still_moving(const gess__adaptation *a)
     return most_drift(&a->window);
 }
 
-void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left)
+void gess__warmup_reopen(gess__adaptation *a, uint64_t left)
 {
     gess__warmup *u = &a->warmup;
     GESS_ASSERT(u->over && u->fixed == GESS_AUTO && !u->open);
@@ -190,8 +190,8 @@ void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left)
     u->moved = 1;
     u->economy.trial = 0;
     u->economy.rate = u->economy.rate_before = 0.0;
-    uint64_t more = spent > u->max_evals ? spent : u->max_evals;
-    u->max_evals = a->ensemble->tally.evals + (more < left ? more : left);
+    uint64_t spent = a->ensemble->tally.evals, more = 4 * spent > u->max_evals ? 4 * spent : u->max_evals;
+    u->max_evals = spent + (more < left ? more : left);
     /* an empty window that ends here; a resumed run has neither its draws nor the chains' means */
     gess__window *w = &a->window;
     w->start = w->stage = gess__ensemble_done(a->ensemble);

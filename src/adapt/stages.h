@@ -73,9 +73,9 @@ void gess__adaptation_free(gess__adaptation *a);
 int gess__warmup_stage(gess__adaptation *a, const gess__stage_steps *steps, void *self, const gess__record *record,
                        gess_error *err);
 
-/* Goes back from sampling to warm-up, with a window of its own: learning may cost as much as sampling has, `spent`
- * evaluations, or the limit of the first warm-up if that is more, and at most `left`. */
-void gess__warmup_reopen(gess__adaptation *a, uint64_t spent, uint64_t left);
+/* Goes back from sampling to warm-up, with a window of its own: learning may cost as much as everything so far, or the
+ * first limit if that is more, and at most `left` evaluations. */
+void gess__warmup_reopen(gess__adaptation *a, uint64_t left);
 
 /* Makes the stage under way the last one, and ends it with the iterations that it has had. */
 void gess__warmup_end_early(gess__adaptation *a);

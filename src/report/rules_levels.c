@@ -1,9 +1,8 @@
 /* The rule of the verdict about chains that end at log densities far apart, and the command that restarts from those at
  * the highest level. */
 #include "base/mem.h"
-#include "base/shell.h"
 #include "base/vmath.h"
-#include "report/rules.h"
+#include "report/rerun.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,25 +30,18 @@ static void list_high(const gess__summary *s, const gess__levels *levels, char *
 
 /* gess sample MODEL --config DIR/config.json --init-from DIR --best --seed N -o DIR-best. Another seed, because the
  * starts depend on the random numbers of this one. */
-static void put_command(FILE *out, const gess__judge *j, const char *model)
+static void put_command(FILE *out, const gess__judge *j)
 {
-    char directory[4096];
-    snprintf(directory, sizeof directory, "%s", j->directory);
-    for (size_t end = strlen(directory); end > 1 && directory[end - 1] == '/'; end--) directory[end - 1] = '\0';
-    fputs("gess sample ", out);
-    gess__shell_put(out, model, "");
-    fputs(" --config ", out);
-    gess__shell_put(out, directory, "/config.json");
+    gess__rerun_begin(out, j);
     fputs(" --init-from ", out);
-    gess__shell_put(out, directory, "");
-    fprintf(out, " --best --seed %llu -o ", strtoull(gess__option_of(j, "seed"), NULL, 10) + 1);
-    gess__shell_put(out, directory, "-best");
+    gess__rerun_directory(out, j, "");
+    fprintf(out, " --best --seed %llu", strtoull(gess__option_of(j, "seed"), NULL, 10) + 1);
+    gess__rerun_end(out, j, "-best");
 }
 
 /* What to do; NULL if memory is short. The caller frees it. */
 static char *make_advice(const gess__judge *j)
 {
-    const char *model = json_string_value(json_object_get(j->config, "model"));
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
@@ -57,9 +49,9 @@ static char *make_advice(const gess__judge *j)
     fputs("A density hundreds of nats lower has no probability to speak of, unless its region is immensely wider: the "
           "lower chains are most likely in a trap, or have not arrived yet. ",
           out);
-    if (model != NULL) {
+    if (gess__can_rerun(j)) {
         fputs("To restart all chains from the higher ones: `", out);
-        put_command(out, j, model);
+        put_command(out, j);
         fputs("`", out);
     } else {
         fputs("To restart all chains from the higher ones, run again with the options init-from (this run directory) "

@@ -37,7 +37,7 @@ int gess__run_relearn(gess_run *run, const char *why, gess_error *err)
                   why, (unsigned long long)spent, gess__targets_reached(run));
     run->given_up += run->checked_draws * run->options.thin;
     for (size_t i = 0; i < run->ensembles; i++)
-        gess__warmup_reopen(&run->sampler[i]->adaptation, spent / run->ensembles, left / 4 * 3 / run->ensembles);
+        gess__warmup_reopen(&run->sampler[i]->adaptation, left / 4 * 3 / run->ensembles);
     run->sampling = 0;
     run->checked_draws = run->next_check = 0;
     run->stats.draws = run->stats.checked_draws = 0;

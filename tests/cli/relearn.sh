@@ -1,6 +1,7 @@
 #!/bin/sh
 # A run whose warm-up is cut off far too early learns again, converges, and has the same bytes for any number of threads
-# and wherever it was stopped: sh relearn.sh GESS
+# and wherever it was stopped. One that is cut off while the ensemble moves fails, and the command that the verdict gives
+# mends it: sh relearn.sh GESS
 set -u
 # shellcheck source=tests/command.sh
 . "$(dirname "$0")/../command.sh"
@@ -33,4 +34,20 @@ done
 [ "$stops" -gt 2 ] || fail "the run was stopped $stops times only"
 cmp straight/draws.gess stopped/draws.gess
 cmp straight/warmup.gess stopped/warmup.gess
+
+# the first stage always counts as moving
+"$gess" sample funnel --max-warmup-evals 1500 --draws 200 -q -o 'cut off' >/dev/null
+"$gess" diagnose 'cut off' >out.txt && fail 'a warm-up that was cut off while the ensemble moved passes' || status=$?
+[ "$status" -eq 6 ] || fail "diagnose ends with $status"
+grep -q '^failure (warm-up-cut)' out.txt || fail "no finding warm-up-cut: $(cat out.txt)"
+command=$(sed -n 's/^ *`gess \(sample .*\)`$/\1/p' out.txt)
+case $command in
+"sample funnel --config 'cut off/config.json' --max-warmup-evals 2000000 -o 'cut off-longer'") ;;
+*) fail "another command: $command" ;;
+esac
+eval "\"\$gess\" $command -q" >/dev/null || fail "the command fails: $command"
+"$gess" diagnose 'cut off-longer' >out.txt || fail "the command does not help: $(cat out.txt)"
+"$gess" sample funnel --max-warmup-evals 1500 --max-evals 4000 -q -o little >/dev/null
+"$gess" diagnose little >out.txt || true
+grep -q -- '--max-warmup-evals 2000000 --max-evals 4000000 -o little-longer' out.txt || fail "no more evaluations: $(cat out.txt)"
 exit $failed
