@@ -16,6 +16,9 @@
 
 #define GESS__INLINE static inline __attribute__((always_inline, unused))
 
+/* `restrict`, in headers that C++ compilers read too. */
+#define GESS__RESTRICT __restrict__
+
 /* The head of a function whose loops should use the widest vectors of the machine; its body follows:
  *
  *   static GESS__VECTOR(name, (size_t n, double *x), (n, x)) { … }                  returns nothing
