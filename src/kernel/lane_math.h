@@ -5,6 +5,7 @@
 
 #include "base/mutant.h"
 #include "base/vmath.h"
+#include "chains/tally.h"
 #include "kernel/move_mix.h"
 
 #include <stddef.h>

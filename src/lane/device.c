@@ -87,8 +87,9 @@ static int stage(device *d, size_t bytes, void **at, gess_error *err)
     if (d->host.bytes < bytes) {
         free(d->host.at);
         d->host = (memory){0};
-        d->host.at = malloc(bytes);
-        if (d->host.at == NULL) return gess__fail(err, GESS_ERR_MEMORY, "out of memory");
+        char *room = NULL;
+        GESS_ALLOC(&room, bytes, err);
+        d->host.at = room;
         d->host.bytes = bytes;
     }
     *at = d->host.at;
@@ -413,10 +414,11 @@ static void free_device(gess__accelerator *a)
 
 int gess__device_new(gess__accelerator **out, gess__backend *backend, gess_error *err)
 {
-    device *d = calloc(1, sizeof *d);
-    if (d == NULL) {
+    device *d = NULL;
+    int status = gess__alloc_bytes(&d, 1, sizeof *d, "device", err);
+    if (status != GESS_OK) {
         backend->close(backend);
-        return gess__fail(err, GESS_ERR_MEMORY, "out of memory");
+        return status;
     }
     d->backend = backend;
     d->accelerator = (gess__accelerator){.name = backend->name, .takes = takes, .run = run, .free = free_device};

@@ -10,11 +10,12 @@
 #ifndef GESS_LANE_FROZEN_H
 #define GESS_LANE_FROZEN_H
 
+#include "chains/tally.h"
 #include "kernel/move_mix.h"
 #include "transform/coordinate.h"
 #include "transform/layer_body.h"
 
-enum { GESS__LANE_MAX_LAYERS = 4, GESS__LANE_MAX_COMPONENTS = 32, GESS__LANE_BINS = 32 };
+enum { GESS__LANE_MAX_LAYERS = 4, GESS__LANE_MAX_COMPONENTS = 32 };
 
 /* Row numbers of transform/layers.def. */
 enum gess__lane_layer_kind { GESS__LANE_SCALE, GESS__LANE_WARP, GESS__LANE_SKEW };
@@ -75,7 +76,7 @@ typedef struct gess__lane_tally {
 /* What a launch counts. */
 typedef struct gess__lane_counts {
     gess__lane_tally tally;
-    uint64_t angles[GESS__LANE_BINS], by_evals[GESS__LANE_BINS]; /* as in chains/tally.h */
+    uint64_t angles[GESS__BINS], by_evals[GESS__BINS]; /* as in chains/tally.h */
 } gess__lane_counts;
 
 /* The work of a launch: iterations start .. start + iterations - 1 of `count` chains. */

@@ -87,7 +87,7 @@ GESS__INLINE void gess__lane_record(const gess__lane_job *job, const gess__lane 
 /* Ends an update in whatever way. */
 GESS__INLINE void gess__lane_finish(const gess__lane_job *job, gess__lane *l, enum gess__lane_end end, double value)
 {
-    size_t round = l->round < GESS__LANE_BINS ? l->round : GESS__LANE_BINS - 1;
+    size_t round = l->round < GESS__BINS ? l->round : GESS__BINS - 1;
     if (end == GESS__LANE_MOVED) {
         int turned = l->move == GESS__LANE_ELLIPSE || l->move == GESS__LANE_MIXTURE;
         if (turned) GESS__LANE_COUNT(job->counts->angles, gess__angle_bin(l->bracket.angle));

@@ -80,6 +80,7 @@ static int make_samplers(gess_run *run, sampler_maker *make, gess_error *err)
         size_t count = chains / run->ensembles + (i < chains % run->ensembles);
         GESS_TRY(make(&run->sampler[i], run->model, o, first, count, run->team, err));
         run->ensemble[i] = &run->sampler[i]->ensemble;
+        run->ensemble[i]->accelerator = o->accelerator;
         first += count;
         run->ensemble[i]->kept_first = i > 0 ? run->ensemble[i - 1]->kept_first + run->ensemble[i - 1]->kept : 0;
     }

@@ -97,7 +97,7 @@ GESS__INLINE void gess__scale_out_body(size_t count, const gess__scale_step *ste
 GESS__INLINE void gess__warp_out_body(size_t count, const uint32_t *at, const gess__warp *warps,
                                       double *GESS__RESTRICT tile, double *GESS__RESTRICT sums)
 {
-    double product[GESS__LANES];
+    double product[GESS__LANES] = {0};
     for (size_t j = 0; j < count; j++) {
         gess__warp w = warps[j];
         double slope[GESS__LANES], *GESS__RESTRICT x = tile + (size_t)at[j] * GESS__LANES;
@@ -115,7 +115,7 @@ GESS__INLINE void gess__warp_out_body(size_t count, const uint32_t *at, const ge
 GESS__INLINE void gess__skew_out_body(size_t count, const gess__warp *warps, double *GESS__RESTRICT v,
                                       double *GESS__RESTRICT sums)
 {
-    double product[GESS__LANES];
+    double product[GESS__LANES] = {0};
     for (size_t j = 0; j < count; j++) {
         gess__warp w = warps[j];
         double slope[GESS__LANES];
