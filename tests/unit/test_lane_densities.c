@@ -10,6 +10,8 @@
 #include "model/lane/funnel.h"
 #include "model/lane/logistic.h"
 #include "model/lane/mixture.h"
+#include "model/lane/snp.h"
+#include "model/lane/stochastic_volatility.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -29,20 +31,24 @@ typedef double lane_fn(size_t dim, const double *numbers, const double *x);
 LANE(funnel)
 LANE(logistic)
 LANE(mixture)
+LANE(stochastic_volatility)
+LANE(snp)
 
 /* The headers of model/lane. */
 static const struct {
     const char *name;
     lane_fn *density;
-} lanes[] = {{"funnel", lane_funnel}, {"logistic", lane_logistic}, {"mixture", lane_mixture}};
+} lanes[] = {{"funnel", lane_funnel},
+             {"logistic", lane_logistic},
+             {"mixture", lane_mixture},
+             {"stochastic_volatility", lane_stochastic_volatility},
+             {"snp", lane_snp}};
 
 /* Built-in models without a function of one point, and why. */
 static const struct {
     const char *name, *reason;
 } without[] = {{"ionosphere",
                 "the factor of its covariance matrix needs 40 kB of scratch per point, 490 kB with all its rows"},
-               {"stochastic-volatility", "not written yet"},
-               {"snp", "not written yet"},
                {"wishart", "not written yet"},
                {"eight-schools", "not written yet"},
                {"rats", "not written yet"},
@@ -52,11 +58,10 @@ static const struct {
                {"student-t", "not written yet"}};
 
 /* Every built-in model, and variants by its parameters. */
-static const char *const specifications[] = {"funnel",           "funnel:dim=2",
-                                             "funnel:dim=37",    "mixture",
-                                             "mixture:spread=0", "mixture:spread=10",
-                                             "breast-cancer",    "breast-cancer:centre=1",
-                                             "german-credit",    "german-credit:centre=1"};
+static const char *const specifications[] =
+    {"funnel",           "funnel:dim=2",           "funnel:dim=37",         "mixture",
+     "mixture:spread=0", "mixture:spread=10",      "breast-cancer",         "breast-cancer:centre=1",
+     "german-credit",    "german-credit:centre=1", "stochastic-volatility", "snp"};
 enum { SPECIFICATIONS = sizeof specifications / sizeof *specifications };
 
 static gess_model *open_model(const char *specification)
