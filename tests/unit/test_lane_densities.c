@@ -7,9 +7,11 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "model/lane/eight_schools.h"
 #include "model/lane/funnel.h"
 #include "model/lane/logistic.h"
 #include "model/lane/mixture.h"
+#include "model/lane/seeds.h"
 #include "model/lane/snp.h"
 #include "model/lane/stochastic_volatility.h"
 #include "model/model.h"
@@ -33,16 +35,17 @@ LANE(logistic)
 LANE(mixture)
 LANE(stochastic_volatility)
 LANE(snp)
+LANE(eight_schools)
+LANE(seeds)
 
 /* The headers of model/lane. */
 static const struct {
     const char *name;
     lane_fn *density;
-} lanes[] = {{"funnel", lane_funnel},
-             {"logistic", lane_logistic},
-             {"mixture", lane_mixture},
-             {"stochastic_volatility", lane_stochastic_volatility},
-             {"snp", lane_snp}};
+} lanes[] = {{"funnel", lane_funnel},   {"logistic", lane_logistic},
+             {"mixture", lane_mixture}, {"stochastic_volatility", lane_stochastic_volatility},
+             {"snp", lane_snp},         {"eight_schools", lane_eight_schools},
+             {"seeds", lane_seeds}};
 
 /* Built-in models without a function of one point, and why. */
 static const struct {
@@ -50,18 +53,27 @@ static const struct {
 } without[] = {{"ionosphere",
                 "the factor of its covariance matrix needs 40 kB of scratch per point, 490 kB with all its rows"},
                {"wishart", "not written yet"},
-               {"eight-schools", "not written yet"},
                {"rats", "not written yet"},
-               {"seeds", "not written yet"},
                {"gaussian", "not written yet"},
                {"banana", "not written yet"},
                {"student-t", "not written yet"}};
 
 /* Every built-in model, and variants by its parameters. */
-static const char *const specifications[] =
-    {"funnel",           "funnel:dim=2",           "funnel:dim=37",         "mixture",
-     "mixture:spread=0", "mixture:spread=10",      "breast-cancer",         "breast-cancer:centre=1",
-     "german-credit",    "german-credit:centre=1", "stochastic-volatility", "snp"};
+static const char *const specifications[] = {"funnel",
+                                             "funnel:dim=2",
+                                             "funnel:dim=37",
+                                             "mixture",
+                                             "mixture:spread=0",
+                                             "mixture:spread=10",
+                                             "breast-cancer",
+                                             "breast-cancer:centre=1",
+                                             "german-credit",
+                                             "german-credit:centre=1",
+                                             "stochastic-volatility",
+                                             "snp",
+                                             "eight-schools",
+                                             "eight-schools:centred=0",
+                                             "seeds"};
 enum { SPECIFICATIONS = sizeof specifications / sizeof *specifications };
 
 static gess_model *open_model(const char *specification)
