@@ -7,9 +7,18 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
+#include "model/lane/banana.h"
+#include "model/lane/eight_schools.h"
 #include "model/lane/funnel.h"
+#include "model/lane/gaussian.h"
 #include "model/lane/logistic.h"
 #include "model/lane/mixture.h"
+#include "model/lane/rats.h"
+#include "model/lane/seeds.h"
+#include "model/lane/snp.h"
+#include "model/lane/stochastic_volatility.h"
+#include "model/lane/student_t.h"
+#include "model/lane/wishart.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -29,34 +38,68 @@ typedef double lane_fn(size_t dim, const double *numbers, const double *x);
 LANE(funnel)
 LANE(logistic)
 LANE(mixture)
+LANE(stochastic_volatility)
+LANE(snp)
+LANE(eight_schools)
+LANE(seeds)
+LANE(rats)
+LANE(gaussian)
+LANE(banana)
+LANE(student_t)
+LANE(wishart)
 
 /* The headers of model/lane. */
 static const struct {
     const char *name;
     lane_fn *density;
-} lanes[] = {{"funnel", lane_funnel}, {"logistic", lane_logistic}, {"mixture", lane_mixture}};
+} lanes[] = {{"funnel", lane_funnel},
+             {"logistic", lane_logistic},
+             {"mixture", lane_mixture},
+             {"stochastic_volatility", lane_stochastic_volatility},
+             {"snp", lane_snp},
+             {"eight_schools", lane_eight_schools},
+             {"seeds", lane_seeds},
+             {"rats", lane_rats},
+             {"gaussian", lane_gaussian},
+             {"banana", lane_banana},
+             {"student_t", lane_student_t},
+             {"wishart", lane_wishart}};
 
 /* Built-in models without a function of one point, and why. */
 static const struct {
     const char *name, *reason;
-} without[] = {{"ionosphere",
-                "the factor of its covariance matrix needs 40 kB of scratch per point, 490 kB with all its rows"},
-               {"stochastic-volatility", "not written yet"},
-               {"snp", "not written yet"},
-               {"wishart", "not written yet"},
-               {"eight-schools", "not written yet"},
-               {"rats", "not written yet"},
-               {"seeds", "not written yet"},
-               {"gaussian", "not written yet"},
-               {"banana", "not written yet"},
-               {"student-t", "not written yet"}};
+} without[] = {
+    {"ionosphere", "the factor of its covariance matrix needs 40 kB of scratch per point, 490 kB with all its rows"}};
 
 /* Every built-in model, and variants by its parameters. */
-static const char *const specifications[] = {"funnel",           "funnel:dim=2",
-                                             "funnel:dim=37",    "mixture",
-                                             "mixture:spread=0", "mixture:spread=10",
-                                             "breast-cancer",    "breast-cancer:centre=1",
-                                             "german-credit",    "german-credit:centre=1"};
+static const char *const specifications[] = {"funnel",
+                                             "funnel:dim=2",
+                                             "funnel:dim=37",
+                                             "mixture",
+                                             "mixture:spread=0",
+                                             "mixture:spread=10",
+                                             "breast-cancer",
+                                             "breast-cancer:centre=1",
+                                             "german-credit",
+                                             "german-credit:centre=1",
+                                             "stochastic-volatility",
+                                             "snp",
+                                             "eight-schools",
+                                             "eight-schools:centred=0",
+                                             "seeds",
+                                             "rats",
+                                             "gaussian",
+                                             "gaussian:dim=1",
+                                             "gaussian:dim=37,cor=0.9",
+                                             "gaussian:dim=4,cor=-0.3",
+                                             "banana",
+                                             "banana:dim=5,curvature=0.3",
+                                             "student-t",
+                                             "student-t:dim=11,nu=0.7",
+                                             "wishart",
+                                             "wishart:dim=1",
+                                             "wishart:dim=13,seed=7",
+                                             "wishart:dim=100"};
 enum { SPECIFICATIONS = sizeof specifications / sizeof *specifications };
 
 static gess_model *open_model(const char *specification)
