@@ -6,7 +6,8 @@
  *   GESS__LANE_DIM         the largest dimension of the sampling space, GESS__LANE_OUTER of the user's
  *   GESS__LANE_COMPONENTS  the largest number of components of T
  *   GESS__LANE_DENSITY(dim, numbers, x)   the log density at x
- *   GESS__LANE_COUNT(counts, bin)         adds one to counts[bin], whoever else does */
+ *   GESS__LANE_COUNT(counts, bin)         adds one to counts[bin], whoever else does
+ * and may define as constants, to get code for one model, what follows gess__lane_frozen. */
 #ifndef GESS_LANE_FROZEN_H
 #define GESS_LANE_FROZEN_H
 
@@ -50,6 +51,21 @@ typedef struct gess__lane_frozen {
     const gess__coordinate *coordinates;
     const double *numbers; /* of the density */
 } gess__lane_frozen;
+
+/* The head of a function that is called, not copied into its callers: there would be much code to compile. */
+#ifdef __CUDACC__
+#define GESS__LANE_CALL static __noinline__
+#else
+#define GESS__LANE_CALL static inline __attribute__((unused))
+#endif
+
+#ifndef GESS__LANE_DIM_OF
+#define GESS__LANE_DIM_OF(f) ((f)->dim)
+#define GESS__LANE_OUTER_OF(f) ((f)->outer)
+#define GESS__LANE_COMPONENTS_OF(f) ((f)->components)
+#define GESS__LANE_HAS_MAP(f) ((f)->layers > 0)
+#define GESS__LANE_HAS_BOUNDS(f) ((f)->bounded)
+#endif
 
 /* The arrays of chains/state.h, from the first chain of the job on. */
 typedef struct gess__lane_chains {

@@ -57,7 +57,7 @@ GESS__INLINE gess__key gess__lane_key(const gess__lane_frozen *f, const gess__la
 GESS__INLINE void gess__lane_load(const gess__lane_job *job, size_t chain, gess__lane *l)
 {
     const gess__lane_chains *c = &job->chains;
-    size_t dim = job->frozen.dim;
+    size_t dim = GESS__LANE_DIM_OF(&job->frozen);
     for (size_t i = 0; i < dim; i++) {
         l->x[i] = c->x[chain * dim + i];
         l->z[i] = c->z[chain * dim + i];
@@ -81,7 +81,7 @@ GESS__INLINE void gess__lane_load(const gess__lane_job *job, size_t chain, gess_
 GESS__INLINE void gess__lane_store(const gess__lane_job *job, const gess__lane *l)
 {
     const gess__lane_chains *c = &job->chains;
-    size_t dim = job->frozen.dim;
+    size_t dim = GESS__LANE_DIM_OF(&job->frozen);
     for (size_t i = 0; i < dim; i++) {
         c->x[l->chain * dim + i] = l->x[i];
         c->z[l->chain * dim + i] = l->z[i];
@@ -99,7 +99,7 @@ GESS__INLINE void gess__lane_store(const gess__lane_job *job, const gess__lane *
 GESS__INLINE void gess__lane_note(const gess__lane_job *job, gess__lane *l, double value)
 {
     const gess__lane_chains *c = &job->chains;
-    size_t dim = job->frozen.dim, slots = c->trail_points, width = slots * (dim + 1);
+    size_t dim = GESS__LANE_DIM_OF(&job->frozen), slots = c->trail_points, width = slots * (dim + 1);
     if (slots > 0 && fabs(value) < HUGE_VAL) {
         size_t row = (size_t)(c->trail_count[l->chain]++ % slots) * (dim + 1);
         for (size_t i = 0; i < dim; i++) c->trail[l->chain * width + row + i] = l->point[i];
@@ -114,7 +114,7 @@ GESS__INLINE void gess__lane_note(const gess__lane_job *job, gess__lane *l, doub
 GESS__INLINE void gess__lane_note_level(const gess__lane_job *job, gess__lane *l, double value, double log_t)
 {
     const gess__lane_chains *c = &job->chains;
-    size_t dim = job->frozen.dim;
+    size_t dim = GESS__LANE_DIM_OF(&job->frozen);
     double level = value - log_t;
     if (!(level > l->level && level < HUGE_VAL)) return;
     l->level = level;

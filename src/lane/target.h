@@ -40,10 +40,10 @@ GESS__INLINE double gess__lane_map(const gess__lane_frozen *f, double *y)
             gess__warp_out_body(layer->count, (const uint32_t *)layer->part[0], (const gess__warp *)layer->part[1], y,
                                 &sum);
         else
-            gess__lane_skew(layer, f->dim, y, &sum);
+            gess__lane_skew(layer, GESS__LANE_DIM_OF(f), y, &sum);
         sum += layer->constant;
     }
-    gess__keep_finite(f->dim, y, &sum);
+    gess__keep_finite(GESS__LANE_DIM_OF(f), y, &sum);
     return sum;
 }
 
@@ -52,10 +52,10 @@ GESS__INLINE void gess__lane_out(const gess__lane_frozen *f, const double *w, ge
 {
     double part;
     out->learned = out->bounds = 0.0;
-    for (size_t i = 0; i < f->dim; i++) out->y[i] = w[i];
-    if (f->layers > 0) out->learned = gess__lane_map(f, out->y);
-    for (size_t i = 0; i < f->outer; i++) {
-        if (!f->bounded) {
+    for (size_t i = 0; i < GESS__LANE_DIM_OF(f); i++) out->y[i] = w[i];
+    if (GESS__LANE_HAS_MAP(f)) out->learned = gess__lane_map(f, out->y);
+    for (size_t i = 0; i < GESS__LANE_OUTER_OF(f); i++) {
+        if (!GESS__LANE_HAS_BOUNDS(f)) {
             out->x[i] = out->y[i];
             continue;
         }
@@ -70,11 +70,11 @@ GESS__INLINE double gess__lane_evaluate(const gess__lane_frozen *f, const double
     gess__lane_image out;
     gess__lane_out(f, w, &out);
     double value = -HUGE_VAL;
-    if (!f->bounded || out.bounds > -HUGE_VAL) {
-        value = GESS__LANE_DENSITY(f->outer, f->numbers, out.x);
-        if (f->bounded) value += out.bounds;
+    if (!GESS__LANE_HAS_BOUNDS(f) || out.bounds > -HUGE_VAL) {
+        value = GESS__LANE_DENSITY(GESS__LANE_OUTER_OF(f), f->numbers, out.x);
+        if (GESS__LANE_HAS_BOUNDS(f)) value += out.bounds;
     }
-    if (f->layers == 0) return value;
+    if (!GESS__LANE_HAS_MAP(f)) return value;
     return out.learned > -HUGE_VAL ? value + out.learned : -HUGE_VAL;
 }
 

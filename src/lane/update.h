@@ -21,7 +21,7 @@ GESS__INLINE void gess__lane_begin(const gess__lane_job *job, gess__lane *l)
     } else if (gess__mix_independence(f->moves, l->iteration)) {
         l->move = GESS__LANE_INDEPENDENCE;
         gess__lane_independence_begin(f, l, rebind);
-    } else if (f->components > 1) {
+    } else if (GESS__LANE_COMPONENTS_OF(f) > 1) {
         l->move = GESS__LANE_MIXTURE;
         gess__lane_mixture_begin(f, l);
     } else {
@@ -64,7 +64,7 @@ GESS__INLINE int gess__lane_kept(const gess__lane_job *job, uint64_t iteration, 
 }
 
 /* Stores the draw and the point of warm-up of the iteration that has ended. */
-GESS__INLINE void gess__lane_record(const gess__lane_job *job, const gess__lane *l)
+GESS__LANE_CALL void gess__lane_record(const gess__lane_job *job, const gess__lane *l)
 {
     const gess__lane_frozen *f = &job->frozen;
     uint64_t draw, past = l->iteration - job->window_start + 1;
@@ -73,15 +73,16 @@ GESS__INLINE void gess__lane_record(const gess__lane_job *job, const gess__lane 
         double *row = job->rows + (l->chain * job->draws + (size_t)(draw - job->first_draw)) * job->columns;
         gess__lane_out(f, l->x, &out);
         double value = l->value;
-        if (f->layers > 0) value -= out.learned;
-        if (f->bounded) value -= out.bounds;
+        if (GESS__LANE_HAS_MAP(f)) value -= out.learned;
+        if (GESS__LANE_HAS_BOUNDS(f)) value -= out.bounds;
         row[0] = value;
-        for (size_t i = 0; i < f->outer; i++) row[1 + i] = out.x[i];
+        for (size_t i = 0; i < GESS__LANE_OUTER_OF(f); i++) row[1 + i] = out.x[i];
     }
     if (job->stride == 0 || past % job->stride != 0) return;
     size_t at = (size_t)(past / job->stride - 1 - job->first_point) * job->count + l->chain;
     job->values[at] = l->value;
-    for (size_t i = 0; job->points != NULL && i < f->dim; i++) job->points[at * f->dim + i] = l->x[i];
+    for (size_t i = 0; job->points != NULL && i < GESS__LANE_DIM_OF(f); i++)
+        job->points[at * GESS__LANE_DIM_OF(f) + i] = l->x[i];
 }
 
 /* Ends an update in whatever way. */
@@ -91,7 +92,7 @@ GESS__INLINE void gess__lane_finish(const gess__lane_job *job, gess__lane *l, en
     if (end == GESS__LANE_MOVED) {
         int turned = l->move == GESS__LANE_ELLIPSE || l->move == GESS__LANE_MIXTURE;
         if (turned) GESS__LANE_COUNT(job->counts->angles, gess__angle_bin(l->bracket.angle));
-        for (size_t i = 0; i < job->frozen.dim; i++) l->x[i] = l->point[i];
+        for (size_t i = 0; i < GESS__LANE_DIM_OF(&job->frozen); i++) l->x[i] = l->point[i];
         l->value = value;
     }
     l->tally.failures += end == GESS__LANE_FAILED;
@@ -109,7 +110,8 @@ GESS__INLINE int gess__lane_strange(const gess__lane_job *job, gess__lane *l, do
     if (l->event.nans == 0 || infinite) {
         l->event.iteration = l->iteration;
         l->event.round = l->round;
-        for (size_t i = 0; i < job->frozen.dim; i++) job->event_points[l->chain * job->frozen.dim + i] = l->point[i];
+        for (size_t i = 0; i < GESS__LANE_DIM_OF(&job->frozen); i++)
+            job->event_points[l->chain * GESS__LANE_DIM_OF(&job->frozen) + i] = l->point[i];
     }
     l->event.infinite = infinite;
     l->event.nans += !infinite;

@@ -143,8 +143,7 @@ static void test_maps_and_bounds(void **state)
     check(&(one_case){"eight-schools",
                       {"chains", "32", "max-warmup-evals", "20000", "draws", "30", "seed", "2", NULL},
                       1,
-                      1,
-                      "warp"});
+                      GESS__LANE_WARP});
     check(
         &(one_case){"stochastic-volatility", {SMALL, "transform", "none", "max-warmup-evals", "20000", NULL}, 1, ANY});
     check(&(one_case){"seeds", {SMALL, "max-warmup-evals", "20000", NULL}, 1, ANY});
