@@ -178,8 +178,9 @@ GESS__INLINE double gess__lane_snp(size_t dim, const double *numbers, const doub
     gess__snp_factor f = {0, &count, member, pivot, NULL, rows};
     gess__snp_fit(1, numbers, x, &f, &logs, &fit);
     const double *panel = numbers + GESS__SNP_PRIOR_AT;
-    for (size_t i = 0; i < GESS__SNP_COUNT; i += GESS__PARTIALS) {
-        size_t depth = i + GESS__PARTIALS < GESS__SNP_COUNT ? i + GESS__PARTIALS : GESS__SNP_COUNT;
+    const size_t snps = GESS__SNP_COUNT;
+    for (size_t i = 0; i < snps; i += GESS__PARTIALS) {
+        size_t depth = i + GESS__PARTIALS < snps ? i + GESS__PARTIALS : snps;
         double z[GESS__PARTIALS] = {0};
         gess__panel_add(depth, panel, x + GESS__SNP_FIRST, z);
         for (size_t r = 0; r < GESS__PARTIALS; r++) white = gess__fma(z[r], z[r], white);
