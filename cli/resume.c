@@ -110,19 +110,18 @@ static int read_and_resume(void *data, gess_error *err)
 
 int command_resume(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option rows[] = {{"threads", 't', "N", 0, "threads (default: as before)", 0},
-                                              {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
-                                              {"max-time", 'm', "T", 0, "stop again after this time", 0},
-                                              {"device", 'D', "DEVICE", 0, "cpu, cuda[:N] or auto (default: as before)", 0},
-                                              {"isolate", 'i', NULL, 0, "evaluate the density in worker processes", 0},
-                                              {"on-crash", 'c', "RULE", 0,
-                                               "auto, stop, outside or retry, with --isolate and for programs", 0},
-                                              {"eval-timeout", 'e', "T", 0,
-                                               "of a point, with --isolate and for programs", 0},
-                                              {"worker-memory", 'w', "MIB", 0, "replace workers that grow by more", 0},
-                                              {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
-                                              {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
-                                              {0}};
+    static const struct argp_option rows[] =
+        {{"threads", 't', "N", 0, "threads (default: as before)", 0},
+         {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
+         {"max-time", 'm', "T", 0, "stop again after this time", 0},
+         {"device", 'D', "DEVICE", 0, "cpu, cuda[:N] or auto (default: as before)", 0},
+         {"isolate", 'i', NULL, 0, "evaluate the density in worker processes", 0},
+         {"on-crash", 'c', "RULE", 0, "auto, stop, outside or retry, with --isolate and for programs", 0},
+         {"eval-timeout", 'e', "T", 0, "of a point, with --isolate and for programs", 0},
+         {"worker-memory", 'w', "MIB", 0, "replace workers that grow by more", 0},
+         {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
+         {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
+         {0}};
     static const struct argp argp =
         {.options = rows,
          .parser = take,

@@ -1,9 +1,8 @@
 /* A GPU as a backend: memory, copies and launches by the driver, code by NVRTC, compiled once per shape. */
+#include "base/mem.h"
 #include "cuda/compile.h"
 #include "cuda/driver.h"
-#include "cuda/gess_cuda.h"
-
-#include "base/mem.h"
+#include "lane/cuda.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "cuda/compile.h"
 
 #include "base/mem.h"
-#include "cuda_files.h"
+#include "cuda/kernel_files.h"
 
 #include <nvrtc.h>
 #include <stdio.h>

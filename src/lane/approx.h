@@ -8,7 +8,8 @@
 #include "lane/frozen.h"
 
 /* z = L⁻¹ (x − centre); centre NULL: 0. */
-GESS__LANE_CALL void gess__lane_solve(const gess__lane_t *t, size_t dim, const double *centre, const double *x, double *z)
+GESS__LANE_CALL void gess__lane_solve(const gess__lane_t *t, size_t dim, const double *centre, const double *x,
+                                      double *z)
 {
     double zeros[GESS__LANE_DIM];
     if (centre == NULL)
@@ -41,7 +42,8 @@ GESS__LANE_CALL double gess__lane_log_sum(size_t count, const double *terms)
 }
 
 /* log T of a mixture at x. If they are not NULL, terms gets log w_k t_k and deltas δ_k of every component. */
-GESS__LANE_CALL double gess__lane_mixture_log_t(const gess__lane_frozen *f, const double *x, double *terms, double *deltas)
+GESS__LANE_CALL double gess__lane_mixture_log_t(const gess__lane_frozen *f, const double *x, double *terms,
+                                                double *deltas)
 {
     double z[GESS__LANE_DIM], some[GESS__LANE_COMPONENTS];
     if (terms == NULL) terms = some;

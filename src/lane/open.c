@@ -3,7 +3,7 @@
 
 #include "base/library.h"
 #include "base/options.h"
-#include "cuda/gess_cuda.h"
+#include "lane/cuda.h"
 #include "model/model.h"
 
 #include <stdio.h>
