@@ -25,10 +25,11 @@ typedef struct gess__program_call {
 typedef bool gess__model_line_fn(void *user, const char *line);
 
 /* The density as a function of one point that other compilers take too: gess__lane_NAME() of model/lane/NAME.h, with
- * the bits of `logp`. The model owns the numbers. */
+ * the bits of `logp`. `numbers` are the constants and data that it needs, which the header describes, at an address
+ * that 16 divides. The model owns them. */
 typedef struct gess__lane_density {
     const char *name;
-    const double *numbers; /* constants and data that the function needs; the header says which */
+    const double *numbers;
     size_t count;
 } gess__lane_density;
 
