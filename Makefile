@@ -4,6 +4,7 @@
 #   make python      installs the Python package into build/env, a virtual environment
 #   make test        builds and tests: some tests under ASan and UBSan, then every test that is not long
 #   make test-long   runs the long tests, then ./run and ./test on a bare system (as root)
+#   make test-gpu    compares runs on the GPU of this machine with runs on its processor
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
 #   make valgrind    runs the same tests under valgrind (memcheck), for an hour or more
 #   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
@@ -49,7 +50,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build python tests asan test test-long tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
+.PHONY: all build python tests asan test test-long test-gpu tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
 
 all: build
 
@@ -74,6 +75,9 @@ test-long: tests
 	$(CTEST) --test-dir build -L '^long$$'
 	$(CTEST) --test-dir build -R '$(REPEATED)'
 	tests/fresh/prove
+
+test-gpu: tests
+	$(CTEST) --test-dir build -L '^cuda$$'
 
 tsan:
 	@$(call CONFIGURE,tsan,ON)

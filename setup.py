@@ -44,7 +44,7 @@ def build_folder():
     folder = ROOT / "build" / "python"
     arguments = shlex.split(os.environ.get("GESS_CMAKE_ARGS", ""))
     subprocess.run(["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DGESS_TESTS=OFF", "-DGESS_MPI=OFF",
-                    "-DGESS_NETCDF=OFF", "-DGESS_HDF5=OFF", *arguments], check=True, stdout=subprocess.DEVNULL)
+                    "-DGESS_CUDA=OFF", "-DGESS_NETCDF=OFF", "-DGESS_HDF5=OFF", *arguments], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1), "--target", "gess_command",
                     "gess_static"], check=True, stdout=subprocess.DEVNULL)
     return folder

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 struct arguments {
-    const char *directory, *threads, *draws, *max_time, *on_crash, *eval_timeout, *worker_memory;
+    const char *directory, *threads, *device, *draws, *max_time, *on_crash, *eval_timeout, *worker_memory;
     int quiet, trusted, isolate;
 };
 
@@ -19,6 +19,7 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case 'd': a->draws = argument; return 0;
     case 'm': a->max_time = argument; return 0;
     case 'i': a->isolate = 1; return 0;
+    case 'D': a->device = argument; return 0;
     case 'c': a->on_crash = argument; return 0;
     case 'e': a->eval_timeout = argument; return 0;
     case 'w': a->worker_memory = argument; return 0;
@@ -61,6 +62,7 @@ static int change_options(const struct arguments *a, gess_options *options, gess
     TRY(gess_options_set_comm(options, launch_comm(), err));
     TRY(gess_options_set(options, "max-time", a->max_time != NULL ? a->max_time : "0", err));
     if (a->threads != NULL) TRY(gess_options_set(options, "threads", a->threads, err));
+    if (a->device != NULL) TRY(gess_options_set(options, "device", a->device, err));
     if (a->isolate) TRY(gess_options_set(options, "isolate", "1", err));
     if (a->on_crash != NULL) TRY(gess_options_set(options, "on-crash", a->on_crash, err));
     if (a->eval_timeout != NULL) TRY(gess_options_set(options, "eval-timeout", a->eval_timeout, err));
@@ -108,18 +110,18 @@ static int read_and_resume(void *data, gess_error *err)
 
 int command_resume(int argc, char **argv, gess_error *err)
 {
-    static const struct argp_option rows[] = {{"threads", 't', "N", 0, "threads (default: as before)", 0},
-                                              {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
-                                              {"max-time", 'm', "T", 0, "stop again after this time", 0},
-                                              {"isolate", 'i', NULL, 0, "evaluate the density in worker processes", 0},
-                                              {"on-crash", 'c', "RULE", 0,
-                                               "auto, stop, outside or retry, with --isolate and for programs", 0},
-                                              {"eval-timeout", 'e', "T", 0,
-                                               "of a point, with --isolate and for programs", 0},
-                                              {"worker-memory", 'w', "MIB", 0, "replace workers that grow by more", 0},
-                                              {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
-                                              {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
-                                              {0}};
+    static const struct argp_option rows[] =
+        {{"threads", 't', "N", 0, "threads (default: as before)", 0},
+         {"draws", 'd', "N", 0, "draws per chain, to extend a run", 0},
+         {"max-time", 'm', "T", 0, "stop again after this time", 0},
+         {"device", 'D', "DEVICE", 0, "cpu, cuda[:N] or auto (default: as before)", 0},
+         {"isolate", 'i', NULL, 0, "evaluate the density in worker processes", 0},
+         {"on-crash", 'c', "RULE", 0, "auto, stop, outside or retry, with --isolate and for programs", 0},
+         {"eval-timeout", 'e', "T", 0, "of a point, with --isolate and for programs", 0},
+         {"worker-memory", 'w', "MIB", 0, "replace workers that grow by more", 0},
+         {"quiet", 'q', NULL, 0, "show no progress and no summary", 0},
+         {"trust-model", 'T', NULL, 0, "run the plug-in of another user's run", 0},
+         {0}};
     static const struct argp argp =
         {.options = rows,
          .parser = take,

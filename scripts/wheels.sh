@@ -79,7 +79,7 @@ build_wheel() # CPU
     copy_headers
     build_libraries
     PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig cmake -S . -B "$prefix/gess" -DCMAKE_TOOLCHAIN_FILE="$prefix/zig.cmake" \
-        -DCMAKE_BUILD_TYPE=Release -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF \
+        -DCMAKE_BUILD_TYPE=Release -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_CUDA=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF \
         -DGESS_LIBDEFLATE=OFF -DCMAKE_EXE_LINKER_FLAGS=-s -DGESS_CHART=/usr/share/javascript/chart.js/chart.min.js > /dev/null
     cmake --build "$prefix/gess" --parallel "$(nproc)" --target gess_command gess_static > "$prefix/log" 2>&1 ||
         { tail -n 40 "$prefix/log"; exit 1; }

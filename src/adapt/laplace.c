@@ -253,26 +253,13 @@ static void begin_at(gess__laplace *s, const double *point, double value, const 
     begin_round(s, ALONG);
 }
 
-/* The chain that is higher than all but `rank` others. */
-static size_t chain_of_rank(const gess__chains *c, size_t rank)
-{
-    size_t best = 0;
-    for (size_t i = 0; i < c->count; i++) {
-        size_t above = 0;
-        for (size_t k = 0; k < c->count; k++)
-            above += c->value[k] > c->value[i] || (c->value[k] == c->value[i] && k < i);
-        if (above == rank) best = i;
-    }
-    return best;
-}
-
 /* Starts at the highest chain, or at the highest that no search has started from, with directions that are as long as
  * chains differ in each coordinate. */
 static void begin(gess__laplace *s, uint32_t start)
 {
     const gess__chains *c = &s->ensemble->chains;
     uint64_t evals = start > 0 ? s->at.evals : 0;
-    size_t dim = c->dim, best = chain_of_rank(c, start);
+    size_t dim = c->dim, best = gess__chain_of_rank(c, start);
     double count = (double)c->count;
     for (size_t k = 0; k < dim; k++) {
         double mean = 0.0, square = 0.0;

@@ -7,7 +7,9 @@ typedef enum gess__vectors { GESS__NO_VECTORS, GESS__NARROW_VECTORS, GESS__WIDES
 
 /* The best of this machine that the build may use. Set when the library is loaded; until then GESS__NO_VECTORS, whose
  * bits are the same. */
+#ifndef __CUDACC__
 extern gess__vectors gess__machine_vectors;
+#endif
 
 const char *gess__cpu_name(void);
 

@@ -33,7 +33,8 @@ struct gess_options {
     /* One starting point per chain, with the parameters' names: the draws of --init-from; NULL: there are none.
      * Borrowed, and set by the run only while it places its chains. */
     const struct gess__table *points;
-    gess_watch_fn *watch; /* NULL: none */
+    struct gess__accelerator *accelerator; /* borrowed; NULL: what --device names */
+    gess_watch_fn *watch;                  /* NULL: none */
     void *watch_user;
     struct gess__journal *journal;  /* borrowed, and set by the run; NULL: none */
     char *owned[GESS__OPTION_ROWS]; /* texts that were set by name; other texts are borrowed */

@@ -3,37 +3,19 @@
 #include "base/rng.h"
 
 #include "base/assert.h"
-#include "base/vmath.h"
+#include "base/variates.h"
 
 #include <Random123/philox.h>
 
 /* ---- bits ---- */
 
-static uint32_t word3(gess__key key)
-{
-    return ((uint32_t)key.purpose << 24) | (uint32_t)((key.iteration >> 32) & 0xffffffu);
-}
-
 void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
 {
-    philox4x32_ctr_t counter = {{index, key.chain, (uint32_t)key.iteration, word3(key)}};
+    philox4x32_ctr_t counter = {{index, key.chain, (uint32_t)key.iteration, gess__key_word(key)}};
     philox4x32_key_t k = {{(uint32_t)key.seed, (uint32_t)(key.seed >> 32)}};
     philox4x32_ctr_t out = philox4x32(counter, k);
     for (int i = 0; i < 4; i++) bits[i] = out.v[i];
 }
-
-/* The same ten rounds in a form that compilers turn into vector code over a loop of counters, which they do not do with
- * Random123's form. tests/unit/test_rng.c checks that both agree. */
-#define ROUND(a, b, c, d, k0, k1)                                                \
-    do {                                                                         \
-        uint64_t p0 = (uint64_t)(a)*0xD2511F53u, p1 = (uint64_t)(c)*0xCD9E8D57u; \
-        (a) = (uint32_t)(p1 >> 32) ^ (b) ^ (k0);                                 \
-        (c) = (uint32_t)(p0 >> 32) ^ (d) ^ (k1);                                 \
-        (b) = (uint32_t)p1;                                                      \
-        (d) = (uint32_t)p0;                                                      \
-        (k0) += 0x9E3779B9u;                                                     \
-        (k1) += 0xBB67AE85u;                                                     \
-    } while (0)
 
 /* The rounds in 64-bit integers whose upper halves are garbage: fewer instructions if vectors of 64-bit integers can be
  * multiplied (AVX-512), more otherwise. */
@@ -48,20 +30,6 @@ void gess__random_bits(gess__key key, uint32_t index, uint32_t bits[4])
         (k1) += UINT64_C(0xBB67AE85);                                                                          \
     } while (0)
 
-#define TEN_ROUNDS(ROUND_, a, b, c, d, k0, k1) \
-    do {                                       \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-        ROUND_(a, b, c, d, k0, k1);            \
-    } while (0)
-
 enum { CHUNK = 64 };
 
 /* The four words of at most CHUNK counters, as two 64-bit integers per counter. */
@@ -74,7 +42,7 @@ static GESS__VECTOR(words_narrow,
     for (size_t i = 0; i < n; i++) {
         uint32_t a = indices[i], b = chains[i], c = c2, d = c3;
         uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-        TEN_ROUNDS(ROUND, a, b, c, d, k0, k1);
+        GESS__TEN_ROUNDS(GESS__PHILOX_ROUND, a, b, c, d, k0, k1);
         w0[i] = a;
         w1[i] = b;
         w2[i] = c;
@@ -93,7 +61,7 @@ static void words_wide(uint64_t seed, uint32_t c2, uint32_t c3, size_t n, const 
 {
     for (size_t i = 0; i < n; i++) {
         uint64_t a = indices[i], b = chains[i], c = c2, d = c3, k0 = (uint32_t)seed, k1 = seed >> 32;
-        TEN_ROUNDS(ROUND_WIDE, a, b, c, d, k0, k1);
+        GESS__TEN_ROUNDS(ROUND_WIDE, a, b, c, d, k0, k1);
         first[i] = (b << 32) | (a & 0xffffffffu);
         second[i] = (d << 32) | (c & 0xffffffffu);
     }
@@ -106,24 +74,18 @@ static void words(gess__key key, size_t n, uint32_t *indices, uint32_t *chains, 
     for (; n % 8 != 0; n++) indices[n] = chains[n] = 0;
 #ifdef GESS__WIDEST
     if (gess__machine_vectors == GESS__WIDEST_VECTORS) {
-        words_wide(key.seed, (uint32_t)key.iteration, word3(key), n, indices, chains, first, second);
+        words_wide(key.seed, (uint32_t)key.iteration, gess__key_word(key), n, indices, chains, first, second);
         return;
     }
 #endif
-    words_narrow(key.seed, (uint32_t)key.iteration, word3(key), n, indices, chains, first, second);
+    words_narrow(key.seed, (uint32_t)key.iteration, gess__key_word(key), n, indices, chains, first, second);
 }
 
 /* ---- uniforms ---- */
 
-/* 52 bits into [1, 2), minus 1, plus half a step: (0, 1) without an integer conversion. */
-GESS__INLINE double unit_of(uint64_t u)
-{
-    return gess__from_bits((u >> 12) | UINT64_C(0x3ff0000000000000)) - (1.0 - 0x1p-53);
-}
-
 GESS__INLINE double unit(uint32_t low, uint32_t high)
 {
-    return unit_of(((uint64_t)high << 32) | low);
+    return gess__unit_of(((uint64_t)high << 32) | low);
 }
 
 double gess__uniform(gess__key key, uint32_t index)
@@ -135,7 +97,7 @@ double gess__uniform(gess__key key, uint32_t index)
 
 static GESS__VECTOR(units, (size_t n, const uint64_t *restrict words, double *restrict out), (n, words, out))
 {
-    for (size_t i = 0; i < n; i++) out[i] = unit_of(words[i]);
+    for (size_t i = 0; i < n; i++) out[i] = gess__unit_of(words[i]);
 }
 
 void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t *chains, double *first, double *second)
@@ -154,20 +116,12 @@ void gess__uniform_pairs(gess__key key, uint32_t index, size_t n, const uint32_t
 
 /* ---- normals: Box & Muller (1958), a pair per counter value ---- */
 
-GESS__INLINE void normal_pair(double u1, double u2, double *first, double *second)
-{
-    double radius = __builtin_sqrt(-2.0 * gess__log(u1)), sine, cosine;
-    gess__sincos_turns(u2, &sine, &cosine);
-    *first = radius * cosine;
-    *second = radius * sine;
-}
-
 static GESS__VECTOR(normal_pairs,
                     (size_t n, const uint64_t *restrict u, const uint64_t *restrict v, double *restrict even,
                      double *restrict odd),
                     (n, u, v, even, odd))
 {
-    for (size_t i = 0; i < n; i++) normal_pair(unit_of(u[i]), unit_of(v[i]), &even[i], &odd[i]);
+    for (size_t i = 0; i < n; i++) gess__normal_pair(gess__unit_of(u[i]), gess__unit_of(v[i]), &even[i], &odd[i]);
 }
 
 /* out gets even[0], odd[0], even[1], …: n numbers. */
@@ -217,30 +171,10 @@ void gess__normals(gess__key key, size_t n, double *out)
 
 /* ---- gammas ---- */
 
-/* One attempt of Marsaglia & Tsang's method for shape >= 1. Returns 0 if it is rejected (a few per cent for shape 1,
- * fewer for larger shapes). */
-GESS__INLINE double gamma_attempt(double normal, double u, double d, double c)
-{
-    double v = gess__fma(c, normal, 1.0);
-    v = v * v * v;
-    double safe = gess__select(v > 0.0, v, 1.0);
-    double limit = gess__fma(0.5 * normal, normal, d * (1.0 - safe + gess__log(safe)));
-    return gess__select((v > 0.0) & (gess__log(u) < limit), d * v, 0.0);
-}
-
 GESS__VECTOR_VALUE(double, gess__gamma, (gess__key key, double shape), (key, shape))
 {
     GESS_ASSERT(shape > 0.0 && key.iteration >> 56 == 0);
-    double boosted = shape < 1.0 ? shape + 1.0 : shape;
-    double d = boosted - 1.0 / 3.0, c = 1.0 / __builtin_sqrt(9.0 * d);
-    for (uint32_t attempt = 1;; attempt++) {
-        uint32_t bits[4];
-        double normal, unused;
-        gess__random_bits(key, 2 * attempt, bits);
-        normal_pair(unit(bits[0], bits[1]), unit(bits[2], bits[3]), &normal, &unused);
-        double value = gamma_attempt(normal, gess__uniform(key, 2 * attempt + 1), d, c);
-        if (value > 0.0) return shape < 1.0 ? value * gess__exp(gess__log(gess__uniform(key, 0)) / shape) : value;
-    }
+    return gess__one_gamma(key, shape);
 }
 
 /* The first attempt of n <= CHUNK chains, from their random words. */
@@ -251,8 +185,8 @@ static GESS__VECTOR(gamma_attempts,
 {
     for (size_t i = 0; i < n; i++) {
         double normal, unused;
-        normal_pair(unit_of(u[i]), unit_of(v[i]), &normal, &unused);
-        out[i] = gamma_attempt(normal, unit_of(w[i]), d, c);
+        gess__normal_pair(gess__unit_of(u[i]), gess__unit_of(v[i]), &normal, &unused);
+        out[i] = gess__gamma_attempt(normal, gess__unit_of(w[i]), d, c);
     }
 }
 

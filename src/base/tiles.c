@@ -2,59 +2,28 @@
  * and copies points into tiles and back. Kernels and log T use it in every update. */
 #include "base/tiles.h"
 
+#include "base/tile_body.h"
+
 #include <string.h>
 
 enum { W = GESS__LANES };
 
-GESS__INLINE void add_products(const double *a, const double *b, double partial[W])
-{
-    for (size_t l = 0; l < W; l++) partial[l] = gess__fma(a[l], b[l], partial[l]);
-}
-
-/* The last n < LANES terms. */
-GESS__INLINE void add_tail(size_t n, const double *a, const double *b, double *restrict partial)
-{
-    for (size_t l = 0; l < W; l++)
-        if (l < n) partial[l] = gess__fma(a[l], b[l], partial[l]);
-}
-
 GESS__VECTOR_VALUE(double, gess__dot, (size_t n, const double *a, const double *b), (n, a, b))
 {
-    double partial[W] = {0};
-    size_t whole = n - n % W;
-    for (size_t i = 0; i < whole; i += W) add_products(a + i, b + i, partial);
-    add_tail(n - whole, a + whole, b + whole, partial);
-    return gess__lane_sum(partial);
-}
-
-GESS__INLINE void dots(size_t n, const double *a, const double *b, double *aa, double *bb, double *ab)
-{
-    double p[W] = {0}, q[W] = {0}, r[W] = {0};
-    size_t whole = n - n % W;
-    for (size_t i = 0; i < whole; i += W) {
-        add_products(a + i, a + i, p);
-        add_products(b + i, b + i, q);
-        add_products(a + i, b + i, r);
-    }
-    add_tail(n - whole, a + whole, a + whole, p);
-    add_tail(n - whole, b + whole, b + whole, q);
-    add_tail(n - whole, a + whole, b + whole, r);
-    *aa = gess__lane_sum(p);
-    *bb = gess__lane_sum(q);
-    *ab = gess__lane_sum(r);
+    return gess__dot_of(n, a, b);
 }
 
 GESS__VECTOR(gess__dots, (size_t n, const double *a, const double *b, double *aa, double *bb, double *ab),
              (n, a, b, aa, bb, ab))
 {
-    dots(n, a, b, aa, bb, ab);
+    gess__dots_of(n, a, b, aa, bb, ab);
 }
 
 GESS__VECTOR(gess__dots_rows,
              (size_t rows, size_t n, const double *a, const double *b, double *aa, double *bb, double *ab),
              (rows, n, a, b, aa, bb, ab))
 {
-    for (size_t j = 0; j < rows; j++) dots(n, a + j * n, b + j * n, aa + j, bb + j, ab + j);
+    for (size_t j = 0; j < rows; j++) gess__dots_of(n, a + j * n, b + j * n, aa + j, bb + j, ab + j);
 }
 
 size_t gess__triangular_scratch(size_t dim)
@@ -75,43 +44,11 @@ static GESS__VECTOR(product_one,
     }
 }
 
-/* A tile of LANES points, vectors along the points, four rows at a time; same order of terms. */
 static GESS__VECTOR(product_tile,
                     (size_t dim, const double *restrict chol, const double *restrict in, double *restrict out),
                     (dim, chol, in, out))
 {
-    size_t i = 0;
-    for (; i + 4 <= dim; i += 4) {
-        double r0[W] = {0}, r1[W] = {0}, r2[W] = {0}, r3[W] = {0};
-        for (size_t k = 0; k <= i; k++) {
-            const double *column = chol + k * dim + i, *x = in + k * W;
-            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(column[0], x[l], r0[l]);
-            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(column[1], x[l], r1[l]);
-            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(column[2], x[l], r2[l]);
-            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(column[3], x[l], r3[l]);
-        }
-        const double *c1 = chol + (i + 1) * dim, *c2 = c1 + dim, *c3 = c2 + dim, *x1 = in + (i + 1) * W;
-        for (size_t l = 0; l < W; l++) {
-            r1[l] = gess__fma(c1[i + 1], x1[l], r1[l]);
-            r2[l] = gess__fma(c1[i + 2], x1[l], r2[l]);
-            r2[l] = gess__fma(c2[i + 2], x1[W + l], r2[l]);
-            r3[l] = gess__fma(c1[i + 3], x1[l], r3[l]);
-            r3[l] = gess__fma(c2[i + 3], x1[W + l], r3[l]);
-            r3[l] = gess__fma(c3[i + 3], x1[2 * W + l], r3[l]);
-        }
-        for (size_t l = 0; l < W; l++) {
-            out[i * W + l] = r0[l];
-            out[(i + 1) * W + l] = r1[l];
-            out[(i + 2) * W + l] = r2[l];
-            out[(i + 3) * W + l] = r3[l];
-        }
-    }
-    for (; i < dim; i++) {
-        double r[W] = {0};
-        for (size_t k = 0; k <= i; k++)
-            for (size_t l = 0; l < W; l++) r[l] = gess__fma(chol[k * dim + i], in[k * W + l], r[l]);
-        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l];
-    }
+    gess__product_tile_body(dim, chol, in, out);
 }
 
 void gess__triangular_products(size_t dim, const double *chol, size_t count, const double *in, double *out,
@@ -141,48 +78,12 @@ static GESS__VECTOR(solve_one,
     }
 }
 
-/* Four rows at a time, so that no sum waits for its previous addition; same order of terms. */
 static GESS__VECTOR(solve_tile,
                     (size_t dim, const double *restrict chol, const double *restrict inverse_diagonal,
                      const double *restrict centre, const double *restrict in, double *restrict out),
                     (dim, chol, inverse_diagonal, centre, in, out))
 {
-    size_t i = 0;
-    for (; i + 4 <= dim; i += 4) {
-        double r0[W], r1[W], r2[W], r3[W];
-        for (size_t l = 0; l < W; l++) {
-            r0[l] = in[i * W + l] - centre[i];
-            r1[l] = in[(i + 1) * W + l] - centre[i + 1];
-            r2[l] = in[(i + 2) * W + l] - centre[i + 2];
-            r3[l] = in[(i + 3) * W + l] - centre[i + 3];
-        }
-        for (size_t k = 0; k < i; k++) {
-            const double *column = chol + k * dim + i, *z = out + k * W;
-            for (size_t l = 0; l < W; l++) r0[l] = gess__fma(-column[0], z[l], r0[l]);
-            for (size_t l = 0; l < W; l++) r1[l] = gess__fma(-column[1], z[l], r1[l]);
-            for (size_t l = 0; l < W; l++) r2[l] = gess__fma(-column[2], z[l], r2[l]);
-            for (size_t l = 0; l < W; l++) r3[l] = gess__fma(-column[3], z[l], r3[l]);
-        }
-        /* columns i, i + 1 and i + 2, from row i on */
-        const double *c0 = chol + i * dim + i, *c1 = c0 + dim, *c2 = c1 + dim;
-        for (size_t l = 0; l < W; l++) {
-            double z0 = r0[l] * inverse_diagonal[i];
-            double z1 = gess__fma(-c0[1], z0, r1[l]) * inverse_diagonal[i + 1];
-            double z2 = gess__fma(-c1[2], z1, gess__fma(-c0[2], z0, r2[l])) * inverse_diagonal[i + 2];
-            double last = gess__fma(-c2[3], z2, gess__fma(-c1[3], z1, gess__fma(-c0[3], z0, r3[l])));
-            out[i * W + l] = z0;
-            out[(i + 1) * W + l] = z1;
-            out[(i + 2) * W + l] = z2;
-            out[(i + 3) * W + l] = last * inverse_diagonal[i + 3];
-        }
-    }
-    for (; i < dim; i++) {
-        double r[W];
-        for (size_t l = 0; l < W; l++) r[l] = in[i * W + l] - centre[i];
-        for (size_t k = 0; k < i; k++)
-            for (size_t l = 0; l < W; l++) r[l] = gess__fma(-chol[k * dim + i], out[k * W + l], r[l]);
-        for (size_t l = 0; l < W; l++) out[i * W + l] = r[l] * inverse_diagonal[i];
-    }
+    gess__solve_tile_body(dim, chol, inverse_diagonal, centre, in, out);
 }
 
 void gess__triangular_solves(size_t dim, const double *chol, const double *inverse_diagonal, const double *centre,

@@ -2,7 +2,7 @@
  *
  * A tile is LANES points side by side, tile[d * LANES + lane]. The result for a point has the same bits whatever batch
  * the point comes in, whatever its place in it and whatever the vector width: sums run over k ascending with explicit
- * fused multiply-adds, dots in LANES interleaved partial sums.
+ * fused multiply-adds, dots in PARTIALS interleaved partial sums.
  *
  * Matrices are dense and column-major; L is lower triangular: L[i + k * dim], k <= i. None of these functions
  * allocates. */
@@ -14,10 +14,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { GESS__LANES = 8, GESS__WIDE_LANES = 16 };
+/* Points per tile. Code for devices has tiles of one point. */
+#ifndef GESS__LANES
+#define GESS__LANES 8
+#endif
 
-/* The sum of the lanes, in the order in which gess__dot() adds its partial sums. */
-GESS__INLINE double gess__lane_sum(const double v[GESS__LANES])
+enum { GESS__WIDE_LANES = 16, GESS__PARTIALS = 8 /* partial sums of a dot */ };
+
+/* The sum of a dot's partial sums, in their order. */
+GESS__INLINE double gess__lane_sum(const double v[GESS__PARTIALS])
 {
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }

@@ -16,6 +16,9 @@
 
 #define GESS__INLINE static inline __attribute__((always_inline, unused))
 
+/* `restrict`, in headers that C++ compilers read too. */
+#define GESS__RESTRICT __restrict__
+
 /* The head of a function whose loops should use the widest vectors of the machine; its body follows:
  *
  *   static GESS__VECTOR(name, (size_t n, double *x), (n, x)) { … }                  returns nothing
@@ -243,6 +246,37 @@ GESS__INLINE double gess__softplus_minus(double z)
 {
     double magnitude = gess__from_bits(gess__bits(z) & UINT64_C(0x7fffffffffffffff));
     return gess__log1p(gess__exp(-magnitude)) + gess__select(z < 0.0, magnitude, 0.0);
+}
+
+/* e^x for |x| <= 700, NaN for NaN. Faster than gess__exp(): no division, no extremes. */
+GESS__INLINE double gess__exp_within(double x)
+{
+    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
+    const double magic = 0x1.8p52;
+    double shifted = gess__fma(x, 1.44269504088896338700, magic);
+    double k = shifted - magic; /* round(x / log 2) */
+    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, x));
+    double c = 1.0 / 6227020800.0; /* Taylor's series: |r| < 0.35 */
+    c = gess__fma(c, r, 1.0 / 479001600.0);
+    c = gess__fma(c, r, 1.0 / 39916800.0);
+    c = gess__fma(c, r, 1.0 / 3628800.0);
+    c = gess__fma(c, r, 1.0 / 362880.0);
+    c = gess__fma(c, r, 1.0 / 40320.0);
+    c = gess__fma(c, r, 1.0 / 5040.0);
+    c = gess__fma(c, r, 1.0 / 720.0);
+    c = gess__fma(c, r, 1.0 / 120.0);
+    c = gess__fma(c, r, 1.0 / 24.0);
+    c = gess__fma(c, r, 1.0 / 6.0);
+    c = gess__fma(c, r, 0.5);
+    c = gess__fma(c, r, 1.0);
+    c = gess__fma(c, r, 1.0);
+    return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
+}
+
+/* e^-a for a >= 0; e^-700 for a > 700, which is 0 to within 1e-304; NaN for NaN. */
+GESS__INLINE double gess__exp_minus(double a)
+{
+    return gess__exp_within(-gess__select(a > 700.0, 700.0, a));
 }
 
 #endif

@@ -46,6 +46,23 @@ void gess__chains_note_trail(gess__chains *c, size_t chain, const double *point,
     row[c->dim] = value;
 }
 
+/* Whether chain i is higher than chain k; of two that are equally high, the first is. */
+static int is_higher(const gess__chains *c, size_t i, size_t k)
+{
+    return c->value[i] > c->value[k] || (c->value[i] == c->value[k] && i < k);
+}
+
+size_t gess__chain_of_rank(const gess__chains *c, size_t rank)
+{
+    size_t best = 0;
+    for (size_t r = 0, last = c->count; r <= rank && r < c->count; r++, last = best) {
+        best = c->count;
+        for (size_t i = 0; i < c->count; i++)
+            if ((r == 0 || is_higher(c, last, i)) && (best == c->count || is_higher(c, i, best))) best = i;
+    }
+    return best;
+}
+
 void gess__chains_free(gess__chains *c)
 {
     free(c->x);

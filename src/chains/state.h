@@ -41,6 +41,9 @@ void gess__chains_free(gess__chains *chains);
 /* Adds an evaluated point of a chain to its trail, where one is kept. */
 void gess__chains_note_trail(gess__chains *chains, size_t chain, const double *point, double value);
 
+/* The chain whose log density is higher than those of all but `rank` others, a few: of equal ones, the first. */
+size_t gess__chain_of_rank(const gess__chains *chains, size_t rank);
+
 /* Forgets the highest points and trails: they were taken, or densities have changed. */
 void gess__chains_forget_peaks(gess__chains *chains);
 

@@ -4,6 +4,7 @@
 #define GESS_EXECUTE_ENSEMBLE_H
 
 #include "base/options.h"
+#include "execute/accelerator.h"
 #include "execute/remote.h"
 #include "execute/stretch.h"
 #include "frozen/frozen.h"
@@ -35,12 +36,13 @@ typedef struct gess__ensemble {
     size_t kept;       /* the first chains, or all */
     size_t kept_first; /* number of the first of them among the kept chains of all ensembles */
     /* who runs it */
-    gess__team *team;      /* borrowed */
-    gess__remote *remote;  /* borrowed; NULL: there are no other ranks */
-    size_t number;         /* of this ensemble in the run */
-    size_t block;          /* chains per block, at most */
-    uint64_t speculate;    /* angles to predict, at most; 0: none; GESS_AUTO */
-    gess__update *updates; /* one per worker */
+    gess__team *team;               /* borrowed */
+    gess__remote *remote;           /* borrowed; NULL: there are no other ranks */
+    gess__accelerator *accelerator; /* borrowed; NULL: the processor runs every stretch */
+    size_t number;                  /* of this ensemble in the run */
+    size_t block;                   /* chains per block, at most */
+    uint64_t speculate;             /* angles to predict, at most; 0: none; GESS_AUTO */
+    gess__update *updates;          /* one per worker */
     gess__scheduler *scheduler;
 } gess__ensemble;
 

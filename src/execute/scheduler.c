@@ -173,11 +173,9 @@ static void gather_tallies(gess__ensemble *e)
     }
 }
 
-int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
+static int run_on_threads(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
 {
     gess__scheduler *s = e->scheduler;
-    GESS_ASSERT(stretch->count > 0 && stretch->first + stretch->count <= e->chains.count);
-    GESS_ASSERT(stretch->iterations > 0 && stretch->approx != NULL);
     pthread_mutex_lock(&s->lock); /* a worker may still be away */
     gess__segments_plan(s, e, stretch, record);
     size_t workers = gess__team_size(e->team);
@@ -194,10 +192,22 @@ int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__re
         return s->status;
     }
     stretch->iterations = gess__segment_start(s, s->segments) - stretch->start;
+    return GESS_OK;
+}
+
+int gess__ensemble_run(gess__ensemble *e, gess__stretch *stretch, const gess__record *record, gess_error *err)
+{
+    gess__accelerator *a = e->accelerator;
+    GESS_ASSERT(stretch->count > 0 && stretch->first + stretch->count <= e->chains.count);
+    GESS_ASSERT(stretch->iterations > 0 && stretch->approx != NULL);
+    if (a != NULL && a->takes(a, e, stretch))
+        GESS_TRY(a->run(a, e, stretch, record, err));
+    else
+        GESS_TRY(run_on_threads(e, stretch, record, err));
     return check_proper(e, err);
 }
 
 int gess__ensemble_untimed(const gess__ensemble *e)
 {
-    return e->scheduler->sec_per_iteration == 0.0;
+    return e->accelerator == NULL && e->scheduler->sec_per_iteration == 0.0;
 }

@@ -12,12 +12,12 @@
 /* Whether this iteration is a coordinate update; whether the last one was, so that the stored z is stale. */
 static inline int gess__coordinate_slice_turn(const gess__update *u)
 {
-    return u->moves.coordinate > 0 && u->iteration % u->moves.coordinate == u->moves.coordinate - 1;
+    return gess__mix_coordinate(u->moves, u->iteration);
 }
 
 static inline int gess__coordinate_slice_before(const gess__update *u)
 {
-    return u->moves.coordinate > 0 && u->iteration % u->moves.coordinate == 0;
+    return gess__mix_coordinate_before(u->moves, u->iteration);
 }
 
 void gess__coordinate_slice_begin(gess__update *u);

@@ -113,8 +113,7 @@ static GESS__VECTOR(turned_deltas,
                     (n, deltas, squares, crosses, sines, cosines, out))
 {
     for (size_t i = 0; i < n; i++) {
-        double s = sines[i], c = cosines[i];
-        out[i] = gess__fma(deltas[i] * c, c, gess__fma(squares[i] * s, s, 2.0 * crosses[i] * s * c));
+        out[i] = gess__ellipse_delta(deltas[i], squares[i], crosses[i], sines[i], cosines[i]);
     }
 }
 

@@ -15,36 +15,8 @@
 #ifndef GESS_KERNEL_ELLIPSE_H
 #define GESS_KERNEL_ELLIPSE_H
 
-#include "base/mutant.h"
-#include "base/vmath.h"
 #include "kernel/kernel.h"
-
-/* A bracket shrinks to about e^-0.9 of its width per angle: 128 angles reach 1e-50 of a turn, below
- * any slice that doubles can resolve. */
-enum { GESS__MAX_ANGLES = 128 };
-
-/* z is recomputed from x after this many iterations, since rounding errors accumulate. */
-enum { GESS__REBIND_EVERY = 64 };
-
-/* The bracket of one update, angles in turns: [low, high] contains 0, the present point. */
-typedef struct gess__bracket {
-    double low, high, angle;
-} gess__bracket;
-
-/* Draws the first angle and its bracket by a uniform. */
-GESS__INLINE gess__bracket gess__bracket_open(double uniform)
-{
-    return (gess__bracket){.low = uniform - 1.0, .high = uniform, .angle = uniform};
-}
-
-/* Shrinks the bracket towards 0 after a rejected angle and draws the next angle by a uniform. */
-GESS__INLINE gess__bracket gess__bracket_shrink(gess__bracket b, double uniform)
-{
-    int below = b.angle < 0.0;
-    if (GESS__MUTANT(BRACKET_SIDE)) below ^= b.angle != b.high;
-    double low = gess__select(below, b.angle, b.low), high = gess__select(below, b.high, b.angle);
-    return (gess__bracket){.low = low, .high = high, .angle = gess__fma(uniform, high - low, low)};
-}
+#include "kernel/lane_math.h"
 
 /* Draws two uniforms per lane, for lanes u->lane[0 .. n-1] and angle number `index` of the slice. */
 void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, double *first, double *second);
@@ -52,14 +24,6 @@ void gess__slice_uniforms(const gess__update *u, uint32_t index, size_t n, doubl
 /* The bracket of a lane if its present angle, number `tries`, and `rejections` - 1 more after it are rejected. */
 gess__bracket gess__bracket_predict(const gess__update *u, size_t lane, gess__bracket b, uint32_t tries,
                                     size_t rejections);
-
-/* The bin of an angle in (-1, 1) turns, among GESS__BINS bins over (-1/2, 1/2]. */
-static inline size_t gess__angle_bin(double angle)
-{
-    double place = (angle + 1.5) * GESS__BINS;
-    size_t whole = (size_t)place;
-    return (whole + ((double)whole < place) - 1) % GESS__BINS; /* the ceiling, less 1 */
-}
 
 /* How the kernels of this family differ. `gaussian`: log T is the Gaussian's, whatever ν is.
  * `root_scales` draws the scales √s of all lanes given their δ. */

@@ -13,7 +13,7 @@
 /* Whether the present iteration is an independence move. */
 static inline int gess__independence_turn(const gess__update *u)
 {
-    return u->moves.independence > 0 && u->iteration % u->moves.period < u->moves.independence;
+    return gess__mix_independence(u->moves, u->iteration);
 }
 
 size_t gess__independence_scratch_size(size_t dim, size_t block);

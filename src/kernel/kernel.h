@@ -20,18 +20,13 @@
 #include "chains/nans.h"
 #include "chains/state.h"
 #include "chains/tally.h"
+#include "kernel/move_mix.h"
 #include "transform/target.h"
 
 #include <string.h>
 
 /* What a kernel may adapt. In the frozen phase no kernel adapts anything; the tests of invariance use it. */
 enum gess__phase { GESS__SAMPLING, GESS__WARMING, GESS__FROZEN };
-
-/* The kind of update of each iteration, as a function of the iteration's number only. */
-typedef struct gess__move_mix {
-    unsigned independence, period; /* of `period` iterations, the first `independence` are independence moves */
-    unsigned coordinate;           /* one iteration in `coordinate` is a coordinate slice update; 0: none is */
-} gess__move_mix;
 
 typedef struct gess__kernel gess__kernel;
 typedef struct gess__update gess__update;

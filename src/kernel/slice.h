@@ -11,10 +11,7 @@
 #define GESS_KERNEL_SLICE_H
 
 #include "kernel/kernel.h"
-
-#define GESS__SLICE_WIDTH 1.0
-
-enum { GESS__SLICE_STEPS = 100, GESS__MAX_SHRINKS = 128 };
+#include "kernel/slice_interval.h"
 
 /* Writes the direction of lane j's line, dim numbers. */
 typedef void gess__slice_direction(const gess__update *u, size_t j, double *direction);

@@ -24,6 +24,15 @@ typedef struct gess__program_call {
 /* Takes a line for the log. Returns false if there is no log yet. Called by several threads, one at a time. */
 typedef bool gess__model_line_fn(void *user, const char *line);
 
+/* The density as a function of one point that other compilers take too: gess__lane_NAME() of model/lane/NAME.h, with
+ * the bits of `logp`. `numbers` are the constants and data that it needs, which the header describes, at an address
+ * that 16 divides. The model owns them. */
+typedef struct gess__lane_density {
+    const char *name;
+    const double *numbers;
+    size_t count;
+} gess__lane_density;
+
 /* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
  * is absent. */
 struct gess_model {
@@ -66,6 +75,7 @@ struct gess_model {
                                   gess__program_call *call);
     /* What the program says goes to fn(data, line) from now on; NULL: to standard error. */
     void (*listen)(void *user, gess__model_line_fn *fn, void *data);
+    gess__lane_density lane; /* name NULL: there is none */
 };
 
 enum { GESS__MODEL_MEMORY = 32 };

@@ -8,6 +8,7 @@
 #include "run/aside.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
+#include "run/device.h"
 #include "run/directory.h"
 #include "run/finish.h"
 #include "run/init_from.h"
@@ -80,6 +81,7 @@ static int make_samplers(gess_run *run, sampler_maker *make, gess_error *err)
         size_t count = chains / run->ensembles + (i < chains % run->ensembles);
         GESS_TRY(make(&run->sampler[i], run->model, o, first, count, run->team, err));
         run->ensemble[i] = &run->sampler[i]->ensemble;
+        run->ensemble[i]->accelerator = o->accelerator;
         first += count;
         run->ensemble[i]->kept_first = i > 0 ? run->ensemble[i - 1]->kept_first + run->ensemble[i - 1]->kept : 0;
     }
@@ -270,6 +272,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     run->model = model;
     run->folder = run->lock = -1;
     int status = gess__options_copy(&run->options, options, err);
+    if (status == GESS_OK) status = gess__run_open_device(run, err);
     if (status == GESS_OK) status = gess__isolation_begin(run, err);
     gess__isolation_session(run, 1);
     if (status == GESS_OK) status = begin_run(run, &m, make_it, err);
@@ -315,6 +318,7 @@ void gess_run_free(gess_run *run)
     for (size_t i = 0; run->sampler != NULL && i < run->ensembles; i++) gess__sampler_free(run->sampler[i]);
     free(run->sampler);
     free(run->ensemble);
+    gess__run_close_device(run);
     gess__team_free(run->team);
     gess__isolation_end(run);
     gess__journal_close(run->journal);

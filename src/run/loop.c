@@ -9,6 +9,7 @@
 #include "run/aside.h"
 #include "run/checkpoint.h"
 #include "run/config.h"
+#include "run/device.h"
 #include "run/evidence.h"
 #include "run/finish.h"
 #include "run/isolation.h"
@@ -161,6 +162,7 @@ static int run_session(gess_run *run, gess_error *err)
     run->forecast.evals_before = run->stats.evals;
     if (o->draws != GESS_AUTO && o->warmup != GESS_AUTO) run->planned = o->warmup + o->draws * o->thin;
     GESS_TRY(gess__progress_open(run, err));
+    gess__run_log_device(run);
     begin_progress_file(run);
     int status;
     while ((status = advance_run(run, err)) == GESS_ERR_STOPPED && !atomic_load(&run->stop)) {

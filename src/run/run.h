@@ -58,7 +58,9 @@ struct gess_run {
     atomic_int stop;  /* the run must end; set from any thread or signal handler */
     atomic_int pause; /* the scheduler must end its stretch soon, so that the loop can save a checkpoint or stop */
     atomic_int out_of_time;
-    gess__isolate *isolate; /* NULL: the density is evaluated in this process */
+    gess__accelerator *device; /* NULL: the processor */
+    char no_device[1024];      /* with --device auto: why it is the processor */
+    gess__isolate *isolate;    /* NULL: the density is evaluated in this process */
     gess__losses losses;
     atomic_int abandoned; /* a stop did not wait for the density, so the run is at no place that could be saved */
     int failed;           /* the status of an error after which it cannot go on; 0: none */

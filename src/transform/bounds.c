@@ -46,48 +46,12 @@ void gess__bounds_free(gess__bounds *bounds)
     *bounds = (gess__bounds){0};
 }
 
-/* x of one parameter, and its part of log |dx/dy|. */
-GESS__INLINE double one(const gess__coordinate *c, const double *y, double *log_jacobian)
-{
-    double a = c->a, b = c->b, t = y[c->kind == GESS__FIXED ? 0 : c->at], x;
-    *log_jacobian = 0.0;
-    switch (c->kind) {
-    case GESS__FREE: return t;
-    case GESS__FIXED: return a;
-    case GESS__HARD:
-        if (!(t >= a && t <= b)) *log_jacobian = -INFINITY;
-        return t;
-    case GESS__ABOVE:
-        x = a + gess__exp(t);
-        *log_jacobian = x > a && x < INFINITY ? t : -INFINITY;
-        return x;
-    case GESS__BELOW:
-        x = b - gess__exp(t);
-        *log_jacobian = x < b && x > -INFINITY ? t : -INFINITY;
-        return x;
-    case GESS__BETWEEN: {
-        /* from the nearer bound, so that neither end loses digits */
-        double e = gess__exp(-fabs(t)), share = e / (1.0 + e);
-        x = t < 0.0 ? a + (b - a) * share : b - (b - a) * share;
-        *log_jacobian = x > a && x < b ? gess__log(b - a) - fabs(t) - 2.0 * gess__log1p(e) : -INFINITY;
-        return x;
-    }
-    case GESS__CIRCLE: {
-        double u = t, v = y[c->at + 1], angle = gess__atan2_turns(v, u);
-        x = a + (b - a) * (angle < 0.0 ? angle + 1.0 : angle);
-        *log_jacobian = -0.5 * (u * u + v * v);
-        return x < b ? x : a;
-    }
-    }
-    return NAN;
-}
-
 GESS__VECTOR_VALUE(double, gess__bounds_out, (const gess__bounds *bounds, const double *y, double *x), (bounds, y, x))
 {
     GESS_ASSERT(bounds->coordinates != NULL && y != NULL && x != NULL);
     double sum = 0.0, part;
     for (size_t i = 0; i < bounds->outer; i++) {
-        x[i] = one(&bounds->coordinates[i], y, &part);
+        x[i] = gess__coordinate_out(&bounds->coordinates[i], y, &part);
         sum += part;
     }
     return sum;
@@ -135,7 +99,7 @@ static void out_column(const gess__bounds *bounds, size_t i, size_t n, const dou
     }
     if (c->kind != GESS__ABOVE && c->kind != GESS__BELOW && c->kind != GESS__BETWEEN) {
         for (size_t j = 0; j < n; j++) {
-            x[j * outer + i] = one(c, y + j * inner, &part);
+            x[j * outer + i] = gess__coordinate_out(c, y + j * inner, &part);
             sums[j] += part;
         }
         return;
@@ -168,7 +132,7 @@ double gess__bounds_one(const gess__bounds *bounds, size_t i, const double *y)
 {
     GESS_ASSERT(i < bounds->outer);
     double unused;
-    return one(&bounds->coordinates[i], y, &unused);
+    return gess__coordinate_out(&bounds->coordinates[i], y, &unused);
 }
 
 bool gess__bounds_in(const gess__bounds *bounds, const double *x, double *y)

@@ -16,24 +16,7 @@
 #define GESS_TRANSFORM_BOUNDS_H
 
 #include "model/model.h"
-
-/* The rows of the table above. */
-enum gess__coordinate_kind {
-    GESS__FREE,
-    GESS__HARD,
-    GESS__ABOVE,
-    GESS__BELOW,
-    GESS__BETWEEN,
-    GESS__CIRCLE,
-    GESS__FIXED
-};
-
-/* One parameter. */
-typedef struct gess__coordinate {
-    enum gess__coordinate_kind kind;
-    size_t at;   /* the place of its y, or of the first of two */
-    double a, b; /* bounds; infinite if there is none */
-} gess__coordinate;
+#include "transform/coordinate.h"
 
 typedef struct gess__bounds {
     size_t outer, inner;           /* dimensions of x and of y */

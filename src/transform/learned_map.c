@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/tiles.h"
+#include "transform/layer_body.h"
 #include "transform/layer_learner.h"
 
 #include <float.h>
@@ -104,17 +105,9 @@ size_t gess__learned_scratch(const gess__learned *map, size_t n)
     return W * (map->dim + largest);
 }
 
-/* A point with a coordinate that is not finite has no density: its jacobian becomes −inf and that coordinate 0. */
 static GESS__VECTOR(keep_finite, (size_t dim, double *restrict tile, double *restrict sums), (dim, tile, sums))
 {
-    for (size_t i = 0; i < dim; i++)
-        for (size_t l = 0; l < W; l++) {
-            double x = tile[i * W + l];
-            int finite = fabs(x) <= DBL_MAX;
-            sums[l] = gess__select(finite, sums[l], -HUGE_VAL);
-            tile[i * W + l] = gess__select(finite, x, 0.0);
-        }
-    for (size_t l = 0; l < W; l++) sums[l] = gess__select(fabs(sums[l]) <= DBL_MAX, sums[l], -HUGE_VAL);
+    gess__keep_finite(dim, tile, sums);
 }
 
 /* A map without layers. */

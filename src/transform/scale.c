@@ -20,50 +20,6 @@ enum { W = GESS__LANES, MAX_POINTS = 8000 };
 
 /* ---- a tile of points, in place ---- */
 
-GESS__INLINE void add_driver(double factor, double centre, const double *restrict y, double *restrict sum)
-{
-    for (size_t l = 0; l < W; l++) sum[l] = gess__fma(factor, y[l] - centre, sum[l]);
-}
-
-GESS__INLINE void saturate(const double *centre, const gess__scale_step *s, const double *tile, double a[W],
-                           double h[W])
-{
-    double pull[W], share[W];
-    for (size_t l = 0; l < W; l++) {
-        double variance = gess__exp(h[l]), over = s->cap * variance, inverse = 1.0 / (1.0 + over);
-        pull[l] = s->pull;
-        share[l] = over * inverse;
-        h[l] = gess__log((variance + s->floor) * inverse);
-    }
-    for (size_t j = 0; j < s->means; j++)
-        add_driver(s->pull_slope[j], centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, pull);
-    for (size_t l = 0; l < W; l++) a[l] = gess__fma(share[l], pull[l], a[l]);
-}
-
-/* a and h of a step from y. */
-GESS__INLINE void mean_and_scale(const double *centre, const gess__scale_step *s, const double *tile, double a[W],
-                                 double h[W])
-{
-    for (size_t l = 0; l < W; l++) {
-        a[l] = s->shift;
-        h[l] = 0.0;
-    }
-    for (size_t j = 0; j < s->means; j++)
-        add_driver(s->mean[j], centre[s->mean_from[j]], tile + (size_t)s->mean_from[j] * W, a);
-    for (size_t j = 0; j < s->scales; j++)
-        add_driver(s->scale[j], centre[s->scale_from[j]], tile + (size_t)s->scale_from[j] * W, h);
-    if (s->bends) {
-        const double *y = tile + (size_t)s->bend_from * W;
-        double c = centre[s->bend_from];
-        for (size_t l = 0; l < W; l++) a[l] = gess__fma(s->bend, (y[l] - c) * (y[l] - c), a[l]);
-    }
-    for (size_t l = 0; l < W; l++) {
-        h[l] = gess__select(h[l] > GESS__MAX_LOG_SCALE, GESS__MAX_LOG_SCALE, h[l]);
-        h[l] = gess__select(h[l] < -GESS__MAX_LOG_SCALE, -GESS__MAX_LOG_SCALE, h[l]);
-    }
-    if (s->saturated) saturate(centre, s, tile, a, h);
-}
-
 static GESS__VECTOR(map_out,
                     (const gess__layer *layer, size_t dim, double *restrict tile, double *restrict sums,
                      double *restrict scratch),
@@ -71,16 +27,7 @@ static GESS__VECTOR(map_out,
 {
     (void)dim;
     (void)scratch;
-    const gess__scale_step *steps = gess__scale_steps(layer);
-    for (size_t p = 0; p < layer->count; p++) {
-        const gess__scale_step *s = &steps[p];
-        double a[W], h[W], *x = tile + (size_t)s->at * W;
-        mean_and_scale(layer->centre, s, tile, a, h);
-        for (size_t l = 0; l < W; l++) {
-            x[l] = gess__fma(s->spread * gess__exp(0.5 * h[l]), x[l], a[l]);
-            sums[l] = gess__fma(0.5, h[l], sums[l]);
-        }
-    }
+    gess__scale_out_body(layer->count, gess__scale_steps(layer), layer->centre, tile, sums);
 }
 
 /* From the last step to the first, so that the drivers of a step are still coordinates of y. */
@@ -95,7 +42,7 @@ static GESS__VECTOR(map_in,
     for (size_t p = layer->count; p-- > 0;) {
         const gess__scale_step *s = &steps[p];
         double a[W], h[W], *x = tile + (size_t)s->at * W;
-        mean_and_scale(layer->centre, s, tile, a, h);
+        gess__mean_and_scale(layer->centre, s, tile, a, h);
         for (size_t l = 0; l < W; l++) {
             x[l] = (x[l] - a[l]) / (s->spread * gess__exp(0.5 * h[l]));
             sums[l] = gess__fma(-0.5, h[l], sums[l]);

@@ -81,8 +81,8 @@ GESS__INLINE double gess__warp_out(double v, double power, double lean, double t
 
 /* Adds the log slope of item j of `count` to sums, for a tile of `lanes` points. Takes one logarithm per four slopes,
  * of their product, which `product` carries from item to item. */
-GESS__INLINE void gess__warp_add_logs(size_t lanes, size_t j, size_t count, const double *restrict slope,
-                                      double *restrict product, double *restrict sums)
+GESS__INLINE void gess__warp_add_logs(size_t lanes, size_t j, size_t count, const double *GESS__RESTRICT slope,
+                                      double *GESS__RESTRICT product, double *GESS__RESTRICT sums)
 {
     const size_t per_log = 4;
     int first = j % per_log == 0, last = j % per_log == per_log - 1 || j + 1 == count;

@@ -19,6 +19,7 @@
 #include "base/linalg.h"
 #include "base/tile_matmul.h"
 #include "base/tiles.h"
+#include "transform/layer_body.h"
 #include "transform/layer_learner.h"
 #include "transform/sinh_arcsinh_fit.h"
 #include "transform/skew_search.h"
@@ -73,18 +74,8 @@ static GESS__VECTOR(map_out,
                      double *restrict v),
                     (layer, dim, tile, sums, v))
 {
-    const gess__warp *warps = gess__skew_warps(layer);
-    double product[W];
     directions(layer, dim, tile, v + layer->count * W, v);
-    for (size_t j = 0; j < layer->count; j++) {
-        gess__warp w = warps[j];
-        double slope[W];
-        for (size_t l = 0; l < W; l++) {
-            double t = gess__warp_out(v[j * W + l], w.power, w.lean, w.tilt, &slope[l]);
-            v[j * W + l] = gess__fma(w.spread, t, w.shift) - v[j * W + l];
-        }
-        gess__warp_add_logs(W, j, layer->count, slope, product, sums);
-    }
+    gess__skew_out_body(layer->count, gess__skew_warps(layer), v, sums);
     move(layer, dim, v, v + layer->count * W, tile);
 }
 

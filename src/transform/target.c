@@ -229,8 +229,7 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
     return GESS_OK;
 }
 
-/* Writes the derived quantities of the point x behind it. */
-static int derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
+int gess__target_derive(const gess__target *target, unsigned worker, double *x, gess_error *err)
 {
     const gess_model *model = target->model;
     int code = gess__call_derive(&target->calls, model, worker, x, x + model->dim);
@@ -270,7 +269,7 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
     for (size_t i = 0; i < n; i++) {
         double *row = rows + i * stride + 1;
         memcpy(row, x + i * dim, dim * sizeof *row);
-        if (model->derived > 0) GESS_TRY(derive(target, worker, row, err));
+        if (model->derived > 0) GESS_TRY(gess__target_derive(target, worker, row, err));
         if (blobs != NULL) memcpy(row + dim + model->derived, blobs + i * model->blobs, model->blobs * sizeof *row);
     }
     return GESS_OK;

@@ -68,6 +68,9 @@ int gess__target_lost(const gess__target *target, unsigned worker, gess_error *e
 int gess__target_draws(const gess__target *target, unsigned worker, size_t n, const double *w, const double *values,
                        const double *blobs, double *rows, size_t stride, double *scratch, gess_error *err);
 
+/* Writes the derived quantities of a point x of the user's space behind it. */
+int gess__target_derive(const gess__target *target, unsigned worker, double *x, gess_error *err);
+
 /* Writes the point as "name = value, …" for messages, shortened with "…" if it does not fit. Scratch as for one
  * point. */
 void gess__target_describe(const gess__target *target, const double *w, char *text, size_t size, double *scratch);

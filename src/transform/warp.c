@@ -11,6 +11,7 @@
 #include "transform/warp.h"
 
 #include "base/tiles.h"
+#include "transform/layer_body.h"
 #include "transform/layer_learner.h"
 #include "transform/sinh_arcsinh_fit.h"
 #include "transform/tail_weights.h"
@@ -29,18 +30,7 @@ static GESS__VECTOR(map_out,
 {
     (void)dim;
     (void)scratch;
-    const uint32_t *at = gess__warp_coordinates(layer);
-    const gess__warp *warps = gess__warp_warps(layer);
-    double product[W];
-    for (size_t j = 0; j < layer->count; j++) {
-        gess__warp w = warps[j];
-        double slope[W], *restrict x = tile + (size_t)at[j] * W;
-        for (size_t l = 0; l < W; l++) {
-            double t = gess__warp_out(x[l], w.power, w.lean, w.tilt, &slope[l]);
-            x[l] = gess__fma(w.spread, t, w.shift);
-        }
-        gess__warp_add_logs(W, j, layer->count, slope, product, sums);
-    }
+    gess__warp_out_body(layer->count, gess__warp_coordinates(layer), gess__warp_warps(layer), tile, sums);
 }
 
 static GESS__VECTOR(map_in,

@@ -21,7 +21,7 @@ build()
     flags=$3
     shift 3
     cmake -S "$source" -B "$work/$name" -DCMAKE_C_COMPILER="$cc" -DCMAKE_C_FLAGS="$flags" -DCMAKE_BUILD_TYPE=None \
-        -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF -DGESS_REPORT=OFF -DGESS_LIBDEFLATE=OFF "$@" \
+        -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_CUDA=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF -DGESS_REPORT=OFF -DGESS_LIBDEFLATE=OFF "$@" \
         >"$work/$name.log"
     cmake --build "$work/$name" -j "$(nproc)" --target gess_static >>"$work/$name.log" 2>&1 || {
         tail -n 20 "$work/$name.log"

@@ -9,7 +9,7 @@ build=$(cd "$3" && pwd)/mixed
 . "$(dirname "$0")/launch.sh"
 sleeping
 cmake -S "$source" -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS='-O1 -DGESS_NO_CLONES' -DCMAKE_BUILD_TYPE=None \
-    -DGESS_TESTS=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF -DGESS_REPORT=OFF >"$folder/build.txt" &&
+    -DGESS_TESTS=OFF -DGESS_CUDA=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF -DGESS_REPORT=OFF >"$folder/build.txt" &&
     cmake --build "$build" -j "$(nproc)" >>"$folder/build.txt" 2>&1 || { tail -n 20 "$folder/build.txt"; fail "clang's build"; }
 other=$build/gess
 

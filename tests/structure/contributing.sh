@@ -48,7 +48,7 @@ follow 'Add an exporter' src/export/mine.c src/export/exporters.def
 follow 'Add an option' include/gess/options.def
 follow 'Add a model' src/model/builtin/mine.c src/model/builtin/models.def
 
-cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF > log 2>&1 &&
+cmake -S . -B build -DCMAKE_BUILD_TYPE=Debug -DGESS_TESTS=OFF -DGESS_MPI=OFF -DGESS_CUDA=OFF -DGESS_NETCDF=OFF -DGESS_HDF5=OFF > log 2>&1 &&
     cmake --build build -j "$(nproc)" --target gess_command >> log 2>&1 || {
     tail -30 log
     fail 'the tree does not build with the additions'

@@ -7,7 +7,7 @@
 #   dependencies.sh SOURCE_FOLDER
 set -eu
 cd "$1"
-order="base diagnose parallel mpi model transform approx chains kernel frozen execute cluster adapt explore schedule draws evidence export run plot report api"
+order="base diagnose parallel mpi model transform approx chains kernel frozen execute lane cuda cluster adapt explore schedule draws evidence export run plot report api"
 tools=$(cd tools && echo *)
 export order tools
 bad=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' src cli tools --include='*.c' --include='*.h' --include='*.def' |

@@ -1,5 +1,6 @@
-/* Helpers of the built-in models: read a data file of data/ with its header, and take parameter names from its columns.
- * The models are the other files of this folder; model.c has their table. */
+/* Helpers of the built-in models: read a data file of data/ with its header, take parameter names from its columns, and
+ * make room for the numbers of a lane density. The models are the other files of this folder; model.c has their
+ * table. */
 #include "model/builtin/builtin.h"
 
 #include <string.h>
@@ -30,5 +31,14 @@ int gess__model_copy_names(gess__model *m, size_t literal_count, const char *con
         text += length;
     }
     m->model.names = names;
+    return GESS_OK;
+}
+
+int gess__model_lane(gess__model *m, const char *name, size_t count, double **numbers, gess_error *err)
+{
+    GESS_MODEL_ALLOC(m, numbers, count, err);
+    m->model.lane.name = name;
+    m->model.lane.numbers = *numbers;
+    m->model.lane.count = count;
     return GESS_OK;
 }

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/tiles.h"
 #include "base/vmath.h"
+#include "model/lane/panels.h"
 #include "model/model.h"
 
 /* Every target's gess__open_identifier(). */
@@ -27,6 +28,9 @@ int gess__data_table(const char *file, gess__table *data, char *path, gess_error
 /* Sets m->model.names to `literal_count` string literals, then copies of `count` names of data columns. */
 int gess__model_copy_names(gess__model *m, size_t literal_count, const char *const *literals, size_t count,
                            char *const *columns, gess_error *err);
+
+/* Zeroed memory for the numbers of gess__lane_NAME() (model/lane/NAME.h), which m->model.lane gets with `name`. */
+int gess__model_lane(gess__model *m, const char *name, size_t count, double **numbers, gess_error *err);
 
 /* ---- arithmetic ---- */
 
@@ -65,16 +69,7 @@ GESS__INLINE void gess__panel_group(size_t depth, const double *restrict panel, 
     GESS__FOR_LANES(l) z[7][l] = z7[l];
 }
 
-/* The same sums of one point, added to those in z: for one panel, and for four panels at a time. */
-GESS__INLINE void gess__panel_add(size_t depth, const double *restrict panel, const double *restrict x,
-                                  double z[GESS__LANES])
-{
-    double sum[GESS__LANES];
-    GESS__FOR_LANES(l) sum[l] = z[l];
-    for (size_t k = 0; k < depth; k++) GESS__FOR_LANES(l) sum[l] = gess__fma(panel[k * GESS__LANES + l], x[k], sum[l]);
-    GESS__FOR_LANES(l) z[l] = sum[l];
-}
-
+/* The sums of gess__panel_add() for four panels at a time. */
 GESS__INLINE void gess__panel_add_four(size_t depth, const double *const panel[4], const double *restrict x,
                                        double z[4][GESS__LANES])
 {
@@ -126,37 +121,6 @@ GESS__INLINE void gess__panel_pair_four(size_t depth, const double *const panel[
     GESS__FOR_LANES(l) z[2][1][l] = b2[l];
     GESS__FOR_LANES(l) z[3][0][l] = a3[l];
     GESS__FOR_LANES(l) z[3][1][l] = b3[l];
-}
-
-/* e^x for |x| <= 700, NaN for NaN. Faster than gess__exp(): no division, no extremes. */
-GESS__INLINE double gess__exp_within(double x)
-{
-    const double ln2_hi = 6.93147180369123816490e-01, ln2_lo = 1.90821492927058770002e-10;
-    const double magic = 0x1.8p52;
-    double shifted = gess__fma(x, 1.44269504088896338700, magic);
-    double k = shifted - magic; /* round(x / log 2) */
-    double r = gess__fma(-k, ln2_lo, gess__fma(-k, ln2_hi, x));
-    double c = 1.0 / 6227020800.0; /* Taylor's series: |r| < 0.35 */
-    c = gess__fma(c, r, 1.0 / 479001600.0);
-    c = gess__fma(c, r, 1.0 / 39916800.0);
-    c = gess__fma(c, r, 1.0 / 3628800.0);
-    c = gess__fma(c, r, 1.0 / 362880.0);
-    c = gess__fma(c, r, 1.0 / 40320.0);
-    c = gess__fma(c, r, 1.0 / 5040.0);
-    c = gess__fma(c, r, 1.0 / 720.0);
-    c = gess__fma(c, r, 1.0 / 120.0);
-    c = gess__fma(c, r, 1.0 / 24.0);
-    c = gess__fma(c, r, 1.0 / 6.0);
-    c = gess__fma(c, r, 0.5);
-    c = gess__fma(c, r, 1.0);
-    c = gess__fma(c, r, 1.0);
-    return c * gess__from_bits((gess__bits(shifted) - gess__bits(magic) + 1023) << 52);
-}
-
-/* e^-a for a >= 0; e^-700 for a > 700, which is 0 to within 1e-304; NaN for NaN. */
-GESS__INLINE double gess__exp_minus(double a)
-{
-    return gess__exp_within(-gess__select(a > 700.0, 700.0, a));
 }
 
 /* Defines logp() and gradient() of a model, over batches of any size, from the file's functions

@@ -7,67 +7,40 @@
  * theta_j = mu + tau eta_j. Normalised as a density of x and y. Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
+#include "model/lane/eight_schools.h"
+
 #include <string.h>
 
-enum { W = GESS__LANES, SCHOOLS = 8, DIM = 2 + SCHOOLS };
+enum { W = GESS__LANES, SCHOOLS = GESS__SCHOOLS, DIM = 2 + SCHOOLS };
 
 static const double effect[SCHOOLS] = {28.0, 8.0, -3.0, 7.0, -1.0, 1.0, 18.0, 12.0};
 static const double error[SCHOOLS] = {15.0, 10.0, 16.0, 11.0, 9.0, 11.0, 10.0, 18.0};
 
-typedef struct schools {
-    size_t centred;
-    double precision[SCHOOLS]; /* 1 / sigma² */
-    double constant;           /* of the log density */
-} schools;
-
-/* theta and the log density of a tile. */
-GESS__INLINE void weigh(const schools *g, const double *restrict tile, double theta[SCHOOLS][W], double density[W])
+static GESS__VECTOR(logp_tile, (const double *restrict numbers, const double *restrict tile, double *restrict density),
+                    (numbers, tile, density))
 {
-    const double *mu = tile, *tau = tile + W, *school = tile + 2 * W;
-    double square[W] = {0}, misfit[W] = {0}, step[W], scale[W];
-    GESS__FOR_LANES(l) step[l] = g->centred ? 1.0 : tau[l];
-    GESS__FOR_LANES(l) scale[l] = g->centred ? 1.0 / tau[l] : 1.0;
-    for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
-        {
-            double centre = g->centred ? 0.0 : mu[l], about = g->centred ? mu[l] : 0.0;
-            theta[j][l] = gess__fma(step[l], school[j * W + l], centre);
-            double away = (school[j * W + l] - about) * scale[l], miss = effect[j] - theta[j][l];
-            square[l] = gess__fma(away, away, square[l]);
-            misfit[l] = gess__fma(miss * g->precision[j], miss, misfit[l]);
-        }
-    GESS__FOR_LANES(l)
-    {
-        double spread = tau[l] * 0.2, centre = mu[l] * 0.2;
-        double logs = gess__log1p(spread * spread) + (g->centred ? SCHOOLS * gess__log(tau[l]) : 0.0);
-        double value = -0.5 * (gess__fma(centre, centre, square[l]) + misfit[l]) - logs - g->constant;
-        density[l] = gess__select(tau[l] > 0.0 && value == value, value, -HUGE_VAL);
-    }
-}
-
-static GESS__VECTOR(logp_tile, (const schools *g, const double *restrict tile, double *restrict density),
-                    (g, tile, density))
-{
-    double theta[SCHOOLS][W];
-    weigh(g, tile, theta, density);
+    gess__schools_tile(W, numbers, tile, NULL, density);
 }
 
 static GESS__VECTOR(gradient_tile,
-                    (const schools *g, const double *restrict tile, double *restrict density, double *restrict slopes),
-                    (g, tile, density, slopes))
+                    (const double *restrict numbers, const double *restrict tile, double *restrict density,
+                     double *restrict slopes),
+                    (numbers, tile, density, slopes))
 {
-    double theta[SCHOOLS][W];
-    const double *mu = tile, *tau = tile + W, *school = tile + 2 * W;
-    weigh(g, tile, theta, density);
+    double theta[SCHOOLS * W];
+    const double *mu = tile, *tau = tile + W, *school = tile + 2 * W, *precision = numbers + GESS__SCHOOLS_PRECISION;
+    const int centred = numbers[0] != 0.0;
+    gess__schools_tile(W, numbers, tile, theta, density);
     GESS__FOR_LANES(l) slopes[l] = -0.04 * mu[l];
     GESS__FOR_LANES(l) slopes[W + l] = -2.0 * tau[l] / gess__fma(tau[l], tau[l], 25.0);
     for (size_t j = 0; j < SCHOOLS; j++) GESS__FOR_LANES(l)
         {
-            double pull = (effect[j] - theta[j][l]) * g->precision[j];
+            double pull = (effect[j] - theta[j * W + l]) * precision[j];
             double over = 1.0 / tau[l], away = (school[j * W + l] - mu[l]) * over;
-            slopes[l] += g->centred ? away * over : pull;
-            slopes[W + l] += g->centred ? gess__fma(away, away, -1.0) * over : pull * school[j * W + l];
+            slopes[l] += centred ? away * over : pull;
+            slopes[W + l] += centred ? gess__fma(away, away, -1.0) * over : pull * school[j * W + l];
             slopes[(2 + j) * W + l] =
-                g->centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -school[j * W + l]);
+                centred ? gess__fma(-away, over, pull) : gess__fma(tau[l], pull, -school[j * W + l]);
         }
     for (size_t i = 0; i < DIM; i++) GESS__FOR_LANES(l)
         {
@@ -80,17 +53,17 @@ GESS__TILED(DIM)
 
 static int log_prior(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
-    const schools *g = user;
+    const bool centred = *(const double *)user != 0.0;
     const double constant =
         0.5 * (1.0 + SCHOOLS) * GESS__LOG_2PI + gess__log(5.0) + gess__log(2.5 * 3.14159265358979323846);
     (void)worker;
     for (size_t j = 0; j < n; j++, x += dim) {
         double mu = x[0], tau = x[1], square = mu * mu / 25.0, logs = gess__log1p(tau * tau / 25.0);
         for (size_t i = 2; i < DIM; i++) {
-            double away = g->centred ? (x[i] - mu) / tau : x[i];
+            double away = centred ? (x[i] - mu) / tau : x[i];
             square += away * away;
         }
-        if (g->centred) logs += SCHOOLS * gess__log(tau);
+        if (centred) logs += SCHOOLS * gess__log(tau);
         out[j] = tau > 0.0 ? -0.5 * square - logs - constant : -HUGE_VAL;
     }
     return 0;
@@ -101,16 +74,17 @@ int gess__open_eight_schools(gess__model *m, gess__parameters *p, gess_error *er
     static const char *const centred[DIM] = {"mu",     "tau",    "theta1", "theta2", "theta3",
                                              "theta4", "theta5", "theta6", "theta7", "theta8"};
     static const char *const other[DIM] = {"mu", "tau", "eta1", "eta2", "eta3", "eta4", "eta5", "eta6", "eta7", "eta8"};
-    schools *g = NULL;
+    double *numbers = NULL;
     size_t flag;
     GESS_TRY(gess__parameter_count(p, "centred", 1, 0, 1, &flag, err));
-    GESS_MODEL_ALLOC(m, &g, 1, err);
-    g->centred = flag;
+    GESS_TRY(gess__model_lane(m, "eight_schools", GESS__SCHOOLS_NUMBERS, &numbers, err));
+    numbers[0] = (double)flag;
     /* N(mu; 0, 5²), half-Cauchy(tau; 0, 5), and the normals of the schools and of the data */
-    g->constant = (0.5 + SCHOOLS) * GESS__LOG_2PI + gess__log(5.0) + gess__log(2.5 * 3.14159265358979323846);
+    numbers[1] = (0.5 + SCHOOLS) * GESS__LOG_2PI + gess__log(5.0) + gess__log(2.5 * 3.14159265358979323846);
     for (size_t j = 0; j < SCHOOLS; j++) {
-        g->precision[j] = 1.0 / (error[j] * error[j]);
-        g->constant += gess__log(error[j]);
+        numbers[GESS__SCHOOLS_PRECISION + j] = 1.0 / (error[j] * error[j]);
+        numbers[GESS__SCHOOLS_EFFECT + j] = effect[j];
+        numbers[1] += gess__log(error[j]);
     }
     m->model.dim = DIM;
     m->model.names = flag ? centred : other;
@@ -118,6 +92,6 @@ int gess__open_eight_schools(gess__model *m, gess__parameters *p, gess_error *er
     m->model.log_prior = log_prior;
     m->model.observations = SCHOOLS;
     m->model.gradient = gradient;
-    m->model.user = g;
+    m->model.user = numbers;
     return gess__model_positive_range(m, 1, 1, err);
 }

@@ -8,48 +8,31 @@
  * are multiplied, and one logarithm is taken per FOLD panels. */
 #include "model/builtin/builtin.h"
 
+#include "model/lane/logistic.h"
+
 #include <string.h>
 
 enum {
     W = GESS__LANES,
     MAX_DIM = 64, /* bounds the gradient's stack */
-    FOLD = 127    /* panels whose 8 × 127 factors cannot exceed 2^1016 */
+    FOLD = GESS__LOGISTIC_FOLD
 };
 
-static const double prior_variance = 100.0;
+static const double prior_variance = GESS__LOGISTIC_PRIOR_VARIANCE;
+
+typedef gess__logistic_tally tally;
 
 typedef struct logistic {
     size_t dim, panels;
-    double *rows;    /* panels × dim × W */
-    double *weights; /* panels × W: 1, or 0 in the padding of the last panel */
-    double constant; /* minus the log of the prior's density at 0 */
+    const double *numbers; /* of lane/logistic.h */
+    double *rows;          /* its panels × dim × W */
+    double *weights;       /* panels × W: 1, or 0 in the padding of the last panel */
 } logistic;
-
-/* The partial likelihood of one point; a lane has every W-th row of the data. */
-typedef struct tally {
-    double linear[W];  /* Σ min(z, 0) */
-    double product[W]; /* Π (1 + e^-|z|) since the last fold */
-    double logs;       /* log of the products that were folded */
-} tally;
-
-static const tally empty = {.product = {1, 1, 1, 1, 1, 1, 1, 1}};
 
 /* Adds the rows of one panel, by their margins z. */
 GESS__INLINE void add_panel(const double *restrict z, const double *restrict weights, tally *restrict t)
 {
-    GESS__FOR_LANES(l)
-    {
-        double e = gess__exp_minus(__builtin_fabs(z[l]));
-        t->product[l] *= gess__fma(e, weights[l], 1.0);
-        t->linear[l] += gess__select(z[l] < 0.0, z[l], 0.0);
-    }
-}
-
-GESS__INLINE void fold(tally *t)
-{
-    const double *p = t->product;
-    t->logs += gess__log(((p[0] * p[4]) * (p[2] * p[6])) * ((p[1] * p[5]) * (p[3] * p[7])));
-    GESS__FOR_LANES(l) t->product[l] = 1.0;
+    GESS__FOR_LANES(l) gess__logistic_add(t, l, z[l], weights[l]);
 }
 
 /* The margins of one point for one panel, and for four. */
@@ -73,33 +56,27 @@ GESS__INLINE size_t fold_end(const logistic *g, size_t first)
     return g->panels - first < FOLD ? g->panels : first + FOLD;
 }
 
-GESS__INLINE double finish(const logistic *g, const tally *t, const double *x)
-{
-    double square = 0.0;
-    for (size_t k = 0; k < g->dim; k++) square = gess__fma(x[k], x[k], square);
-    return gess__fma(square, -0.5 / prior_variance, gess__lane_sum(t->linear) - t->logs) - g->constant;
-}
-
 static GESS__VECTOR(logp_group, (const logistic *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
     tally t[GESS__GROUP];
     double z[GESS__GROUP][W];
-    for (size_t p = 0; p < GESS__GROUP; p++) t[p] = empty;
+    for (size_t p = 0; p < GESS__GROUP; p++) gess__logistic_start(&t[p]);
     for (size_t first = 0; first < g->panels; first += FOLD) {
         for (size_t b = first, end = fold_end(g, first); b < end; b++) {
             gess__panel_group(g->dim, g->rows + b * g->dim * W, x, g->dim, z);
             for (size_t p = 0; p < GESS__GROUP; p++) add_panel(z[p], g->weights + b * W, &t[p]);
         }
-        for (size_t p = 0; p < GESS__GROUP; p++) fold(&t[p]);
+        for (size_t p = 0; p < GESS__GROUP; p++) gess__logistic_fold(&t[p]);
     }
-    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = gess__logistic_finish(g->dim, g->numbers, &t[p], x + p * g->dim);
 }
 
 static GESS__VECTOR(logp_pair, (const logistic *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
-    tally t[2] = {empty, empty};
+    tally t[2];
     double z[4][2][W];
     size_t apart = g->dim * W;
+    for (size_t p = 0; p < 2; p++) gess__logistic_start(&t[p]);
     for (size_t first = 0; first < g->panels; first += FOLD) {
         size_t b = first, end = fold_end(g, first);
         for (; b + 4 <= end; b += 4) {
@@ -114,16 +91,17 @@ static GESS__VECTOR(logp_pair, (const logistic *g, const double *restrict x, dou
                 margins(g, g->rows + b * apart, x + p * g->dim, z[0][0]);
                 add_panel(z[0][0], g->weights + b * W, &t[p]);
             }
-        for (size_t p = 0; p < 2; p++) fold(&t[p]);
+        for (size_t p = 0; p < 2; p++) gess__logistic_fold(&t[p]);
     }
-    for (size_t p = 0; p < 2; p++) logp[p] = finish(g, &t[p], x + p * g->dim);
+    for (size_t p = 0; p < 2; p++) logp[p] = gess__logistic_finish(g->dim, g->numbers, &t[p], x + p * g->dim);
 }
 
 static GESS__VECTOR_VALUE(double, logp_one, (const logistic *g, const double *restrict x), (g, x))
 {
-    tally t = empty;
+    tally t;
     double z[4][W];
     size_t apart = g->dim * W;
+    gess__logistic_start(&t);
     for (size_t first = 0; first < g->panels; first += FOLD) {
         size_t b = first, end = fold_end(g, first);
         for (; b + 4 <= end; b += 4) {
@@ -134,9 +112,9 @@ static GESS__VECTOR_VALUE(double, logp_one, (const logistic *g, const double *re
             margins(g, g->rows + b * apart, x, z[0]);
             add_panel(z[0], g->weights + b * W, &t);
         }
-        fold(&t);
+        gess__logistic_fold(&t);
     }
-    return finish(g, &t, x);
+    return gess__logistic_finish(g->dim, g->numbers, &t, x);
 }
 
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
@@ -162,9 +140,10 @@ GESS__INLINE void residuals(const double *restrict z, double *restrict q)
 static GESS__VECTOR_VALUE(double, gradient_one,
                           (const logistic *g, const double *restrict x, double *restrict gradient), (g, x, gradient))
 {
-    tally t = empty;
+    tally t;
     double z[4][W], q[4][W], sums[MAX_DIM][W];
     size_t apart = g->dim * W;
+    gess__logistic_start(&t);
     memset(sums, 0, g->dim * sizeof *sums);
     for (size_t first = 0; first < g->panels; first += FOLD) {
         size_t b = first, end = fold_end(g, first);
@@ -188,10 +167,10 @@ static GESS__VECTOR_VALUE(double, gradient_one,
             for (size_t k = 0; k < g->dim; k++)
                 GESS__FOR_LANES(l) sums[k][l] = gess__fma(row[k * W + l], q[0][l], sums[k][l]);
         }
-        fold(&t);
+        gess__logistic_fold(&t);
     }
     for (size_t k = 0; k < g->dim; k++) gradient[k] = gess__fma(x[k], -1.0 / prior_variance, gess__lane_sum(sums[k]));
-    return finish(g, &t, x);
+    return gess__logistic_finish(g->dim, g->numbers, &t, x);
 }
 
 static int gradient(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out, double *slopes)
@@ -232,8 +211,12 @@ static int fill(gess__model *m, logistic *g, const gess__table *data, const char
     size_t last = data->columns - 1; /* the class */
     g->dim = data->columns;
     g->panels = (data->rows + W - 1) / W;
-    g->constant = 0.5 * (double)g->dim * (GESS__LOG_2PI + gess__log(prior_variance));
-    GESS_MODEL_ALLOC(m, &g->rows, g->panels * g->dim * W, err);
+    double *numbers = NULL;
+    GESS_TRY(gess__model_lane(m, "logistic", GESS__LOGISTIC_ROWS + g->panels * g->dim * W, &numbers, err));
+    numbers[0] = (double)data->rows;
+    numbers[1] = 0.5 * (double)g->dim * (GESS__LOG_2PI + gess__log(prior_variance));
+    g->numbers = numbers;
+    g->rows = numbers + GESS__LOGISTIC_ROWS;
     GESS_MODEL_ALLOC(m, &g->weights, g->panels * W, err);
     for (size_t k = 0; k < g->dim; k++) {
         double shift = 0.0, scale = 1.0;
@@ -251,8 +234,10 @@ static int fill(gess__model *m, logistic *g, const gess__table *data, const char
 static int log_prior(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out)
 {
     const logistic *g = user;
+    tally empty;
     (void)worker;
-    for (size_t j = 0; j < n; j++) out[j] = finish(g, &empty, x + j * dim);
+    gess__logistic_start(&empty);
+    for (size_t j = 0; j < n; j++) out[j] = gess__logistic_finish(g->dim, g->numbers, &empty, x + j * dim);
     return 0;
 }
 

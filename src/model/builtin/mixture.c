@@ -2,63 +2,52 @@
  * mixture_means.csv, which lie in [-2, 2]^8, times spread / 2. Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
+#include "model/lane/mixture.h"
+
 #include <string.h>
 
-enum { W = GESS__LANES, MAX_DIM = 16, MAX_COMPONENTS = 16 };
+enum { W = GESS__LANES, MAX_DIM = 16, MAX_COMPONENTS = GESS__MIXTURE_COMPONENTS };
 
 typedef struct mixture {
     size_t dim, components;
-    double centres[MAX_COMPONENTS][MAX_DIM];
-    double constant; /* of the log density */
+    const double *numbers; /* of lane/mixture.h */
 } mixture;
-
-/* For a tile: the log density, and parts[k] = e^(L_k - max L) with their sum, where
- * L_k = -|x - m_k|² / 2. */
-GESS__INLINE void weigh(const mixture *g, const double *restrict tile, double parts[MAX_COMPONENTS][W], double sum[W],
-                        double density[W])
-{
-    double largest[W];
-    GESS__FOR_LANES(l) largest[l] = -HUGE_VAL;
-    for (size_t k = 0; k < g->components; k++) {
-        double square[W] = {0};
-        for (size_t i = 0; i < g->dim; i++) GESS__FOR_LANES(l)
-            {
-                double difference = tile[i * W + l] - g->centres[k][i];
-                square[l] = gess__fma(difference, difference, square[l]);
-            }
-        GESS__FOR_LANES(l) parts[k][l] = -0.5 * square[l];
-        GESS__FOR_LANES(l) largest[l] = gess__select(parts[k][l] > largest[l], parts[k][l], largest[l]);
-    }
-    GESS__FOR_LANES(l) sum[l] = 0.0;
-    for (size_t k = 0; k < g->components; k++) {
-        GESS__FOR_LANES(l) parts[k][l] = gess__exp(parts[k][l] - largest[l]); /* NaN if all are -inf */
-        GESS__FOR_LANES(l) sum[l] += parts[k][l];
-    }
-    GESS__FOR_LANES(l) density[l] = largest[l] + gess__log(sum[l]) - g->constant;
-}
 
 static GESS__VECTOR(logp_tile, (const mixture *g, const double *restrict tile, double *restrict density),
                     (g, tile, density))
 {
-    double parts[MAX_COMPONENTS][W], sum[W];
-    weigh(g, tile, parts, sum, density);
+    double parts[MAX_COMPONENTS * W], sum[W];
+    gess__mixture_tile(W, g->dim, g->numbers, tile, parts, sum, density);
 }
 
 static GESS__VECTOR(gradient_tile,
                     (const mixture *g, const double *restrict tile, double *restrict density, double *restrict slopes),
                     (g, tile, density, slopes))
 {
-    double parts[MAX_COMPONENTS][W], sum[W];
-    weigh(g, tile, parts, sum, density);
+    const double *centres = g->numbers + GESS__MIXTURE_CENTRES;
+    double parts[MAX_COMPONENTS * W], sum[W];
+    gess__mixture_tile(W, g->dim, g->numbers, tile, parts, sum, density);
     for (size_t i = 0; i < g->dim; i++) {
         double mean[W] = {0};
         for (size_t k = 0; k < g->components; k++)
-            GESS__FOR_LANES(l) mean[l] = gess__fma(parts[k][l], g->centres[k][i], mean[l]);
+            GESS__FOR_LANES(l) mean[l] = gess__fma(parts[k * W + l], centres[k * g->dim + i], mean[l]);
         GESS__FOR_LANES(l) slopes[i * W + l] = mean[l] / sum[l] - tile[i * W + l];
     }
 }
 
 GESS__TILED(MAX_DIM)
+
+static int fill(gess__model *m, mixture *g, const double *means, double spread, gess_error *err)
+{
+    double *numbers = NULL;
+    size_t count = g->components * g->dim;
+    GESS_TRY(gess__model_lane(m, "mixture", GESS__MIXTURE_CENTRES + count, &numbers, err));
+    numbers[0] = (double)g->components;
+    numbers[1] = gess__log((double)g->components) + 0.5 * (double)g->dim * GESS__LOG_2PI;
+    for (size_t i = 0; i < count; i++) numbers[GESS__MIXTURE_CENTRES + i] = means[i] * (0.5 * spread);
+    g->numbers = numbers;
+    return GESS_OK;
+}
 
 int gess__open_mixture(gess__model *m, gess__parameters *p, gess_error *err)
 {
@@ -72,16 +61,14 @@ int gess__open_mixture(gess__model *m, gess__parameters *p, gess_error *err)
     g->dim = means.columns;
     g->components = means.rows;
     bool fits = g->dim <= MAX_DIM && g->components <= MAX_COMPONENTS;
-    for (size_t i = 0; fits && i < g->components * g->dim; i++)
-        g->centres[i / g->dim][i % g->dim] = means.values[i] * (0.5 * spread);
-    gess__table_free(&means);
-    if (!fits)
-        return gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; at most %d centres of %d coordinates",
+    int status =
+        fits ? fill(m, g, means.values, spread, err)
+             : gess__fail(err, GESS_ERR_MODEL, "%s: %zu rows and %zu columns; at most %d centres of %d coordinates",
                           path, g->components, g->dim, MAX_COMPONENTS, MAX_DIM);
-    g->constant = gess__log((double)g->components) + 0.5 * (double)g->dim * GESS__LOG_2PI;
+    gess__table_free(&means);
     m->model.dim = g->dim;
     m->model.logp = logp;
     m->model.gradient = gradient;
     m->model.user = g;
-    return GESS_OK;
+    return status;
 }

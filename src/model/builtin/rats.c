@@ -11,9 +11,11 @@
  * about its least-squares line and 5 (alpha - a)² + 490 (beta - b)². Points are evaluated in tiles. */
 #include "model/builtin/builtin.h"
 
+#include "model/lane/rats.h"
+
 #include <string.h>
 
-enum { W = GESS__LANES, RATS = 30, AGES = 5, HEAD = 5, DIM = HEAD + 2 * RATS };
+enum { W = GESS__LANES, RATS = GESS__RATS, AGES = GESS__RATS_AGES, HEAD = GESS__RATS_HEAD, DIM = HEAD + 2 * RATS };
 
 static const double weights[RATS][AGES] =
     {{151, 199, 246, 283, 320}, {145, 199, 249, 293, 354}, {147, 214, 263, 312, 328}, {155, 200, 237, 272, 297},
@@ -26,53 +28,13 @@ static const double weights[RATS][AGES] =
      {137, 180, 219, 258, 291}, {153, 200, 244, 286, 324}};
 static const double ages[AGES] = {-14, -7, 0, 7, 14}; /* days from the 22nd */
 
-typedef struct rats {
-    double line[2][RATS]; /* intercepts and slopes of least squares */
-    double rest;          /* sum of squares about all the lines */
-    double constant;      /* of the log density */
-} rats;
+typedef gess__rats_squares squares;
 
-/* Sums of squares of a tile: of the data; of the intercepts and of the slopes about their means. */
-typedef struct squares {
-    double data[W], about[2][W];
-} squares;
-
-/* log half-Cauchy(sigma; 0, 25) - count log(sigma), without constants. */
-GESS__INLINE double spread(double sigma, double count)
-{
-    double ratio = sigma * 0.04;
-    return -gess__log1p(ratio * ratio) - count * gess__log(sigma);
-}
-
-GESS__INLINE void weigh(const rats *g, const double *restrict tile, squares *restrict s, double density[W])
-{
-    static const double share[2] = {5.0, 490.0}; /* Σ 1 and Σ age² */
-    GESS__FOR_LANES(l) s->data[l] = g->rest;
-    for (size_t c = 0; c < 2; c++) {
-        GESS__FOR_LANES(l) s->about[c][l] = 0.0;
-        for (size_t i = 0; i < RATS; i++) GESS__FOR_LANES(l)
-            {
-                double at = tile[(HEAD + c * RATS + i) * W + l];
-                double miss = g->line[c][i] - at, away = at - tile[c * W + l];
-                s->data[l] = gess__fma(share[c] * miss, miss, s->data[l]);
-                s->about[c][l] = gess__fma(away, away, s->about[c][l]);
-            }
-    }
-    GESS__FOR_LANES(l)
-    {
-        const double a = tile[2 * W + l], b = tile[3 * W + l], e = tile[4 * W + l];
-        double far = gess__fma(tile[l], tile[l], tile[W + l] * tile[W + l]) * 1e-6;
-        double value = -0.5 * (far + s->about[0][l] / (a * a) + s->about[1][l] / (b * b) + s->data[l] / (e * e));
-        value += spread(a, RATS) + spread(b, RATS) + spread(e, RATS * AGES) - g->constant;
-        density[l] = gess__select(a > 0.0 && b > 0.0 && e > 0.0 && value == value, value, -HUGE_VAL);
-    }
-}
-
-static GESS__VECTOR(logp_tile, (const rats *g, const double *restrict tile, double *restrict density),
-                    (g, tile, density))
+static GESS__VECTOR(logp_tile, (const double *restrict numbers, const double *restrict tile, double *restrict density),
+                    (numbers, tile, density))
 {
     squares s;
-    weigh(g, tile, &s, density);
+    gess__rats_tile(W, numbers, tile, &s, density);
 }
 
 GESS__INLINE double spread_slope(double sigma, double count, double squared)
@@ -81,14 +43,16 @@ GESS__INLINE double spread_slope(double sigma, double count, double squared)
 }
 
 static GESS__VECTOR(gradient_tile,
-                    (const rats *g, const double *restrict tile, double *restrict density, double *restrict slopes),
-                    (g, tile, density, slopes))
+                    (const double *restrict numbers, const double *restrict tile, double *restrict density,
+                     double *restrict slopes),
+                    (numbers, tile, density, slopes))
 {
     static const double share[2] = {5.0, 490.0};
     squares s;
-    weigh(g, tile, &s, density);
+    gess__rats_tile(W, numbers, tile, &s, density);
     GESS__FOR_LANES(l) slopes[4 * W + l] = spread_slope(tile[4 * W + l], RATS * AGES, s.data[l]);
     for (size_t c = 0; c < 2; c++) {
+        const double *line = numbers + GESS__RATS_LINES + c * RATS;
         double sum[W] = {0}, prior[W], noise[W];
         GESS__FOR_LANES(l) prior[l] = 1.0 / (tile[(2 + c) * W + l] * tile[(2 + c) * W + l]);
         GESS__FOR_LANES(l) noise[l] = share[c] / (tile[4 * W + l] * tile[4 * W + l]);
@@ -97,7 +61,7 @@ static GESS__VECTOR(gradient_tile,
             {
                 double at = tile[(HEAD + c * RATS + i) * W + l], away = at - tile[c * W + l];
                 sum[l] += away;
-                slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], g->line[c][i] - at, -prior[l] * away);
+                slopes[(HEAD + c * RATS + i) * W + l] = gess__fma(noise[l], line[i] - at, -prior[l] * away);
             }
         GESS__FOR_LANES(l) slopes[c * W + l] = gess__fma(prior[l], sum[l], -1e-6 * tile[c * W + l]);
     }
@@ -137,27 +101,28 @@ static int name_all(gess__model *m, gess_error *err)
 
 int gess__open_rats(gess__model *m, gess__parameters *p, gess_error *err)
 {
-    rats *g = NULL;
+    double *numbers = NULL;
     (void)p;
-    GESS_MODEL_ALLOC(m, &g, 1, err);
+    GESS_TRY(gess__model_lane(m, "rats", GESS__RATS_NUMBERS, &numbers, err));
+    double *intercept = numbers + GESS__RATS_LINES, *slope = intercept + RATS;
     for (size_t i = 0; i < RATS; i++) {
         for (size_t j = 0; j < AGES; j++) {
-            g->line[0][i] += weights[i][j] / AGES;
-            g->line[1][i] += weights[i][j] * ages[j] / 490.0;
+            intercept[i] += weights[i][j] / AGES;
+            slope[i] += weights[i][j] * ages[j] / 490.0;
         }
         for (size_t j = 0; j < AGES; j++) {
-            double miss = weights[i][j] - g->line[0][i] - g->line[1][i] * ages[j];
-            g->rest += miss * miss;
+            double miss = weights[i][j] - intercept[i] - slope[i] * ages[j];
+            numbers[0] += miss * miss;
         }
     }
-    g->constant = (1.0 + RATS + 0.5 * RATS * AGES) * GESS__LOG_2PI + 2.0 * gess__log(1000.0) +
-                  3.0 * gess__log(12.5 * 3.14159265358979323846);
+    numbers[1] = (1.0 + RATS + 0.5 * RATS * AGES) * GESS__LOG_2PI + 2.0 * gess__log(1000.0) +
+                 3.0 * gess__log(12.5 * 3.14159265358979323846);
     m->model.dim = DIM;
     GESS_TRY(name_all(m, err));
     m->model.logp = logp;
     m->model.observations = RATS * AGES;
     m->model.gradient = gradient;
     m->model.start = start;
-    m->model.user = g;
+    m->model.user = numbers;
     return gess__model_positive_range(m, 2, 3, err);
 }

@@ -10,35 +10,15 @@
  * which does not lose small t. If it overflows, or h is beyond ±350, the terms are summed one by one. */
 #include "model/builtin/builtin.h"
 
+#include "model/lane/stochastic_volatility.h"
+
 #include <string.h>
 
-enum { W = GESS__LANES, RETURNS = 50, DIM = 1 + RETURNS, CHAINS = 5 /* of products, independent of each other */ };
+enum { W = GESS__LANES, RETURNS = GESS__VOLATILITY_RETURNS, DIM = 1 + RETURNS };
 
-typedef struct volatility {
-    double returns[RETURNS], squares[RETURNS]; /* r, r² */
-} volatility;
+typedef gess__volatility_parts parts;
 
-/* log Γ(a + ½) - log Γ(a) for a > 0 to a few ulp of 1 + |log a|, and its derivative: the asymptotic
- * series of the ratio at y = a + 10, with the recurrence down to a; without the shift if a is large. */
-GESS__INLINE double gamma_ratio(double a)
-{
-    double shift = gess__select(a > 1e8, 0.0, 1.0), over = 1.0, under = 1.0;
-    for (int j = 0; j < 10; j++) {
-        double b = a + (double)j;
-        over *= gess__select(a > 1e8, 1.0, b);
-        under *= gess__select(a > 1e8, 1.0, b + 0.5);
-    }
-    double y = gess__fma(10.0, shift, a), v = 1.0 / y, z = v * v;
-    double tail = -5461.0 / 425984.0;
-    tail = gess__fma(tail, z, 691.0 / 180224.0);
-    tail = gess__fma(tail, z, -31.0 / 18432.0);
-    tail = gess__fma(tail, z, 17.0 / 14336.0);
-    tail = gess__fma(tail, z, -1.0 / 640.0);
-    tail = gess__fma(tail, z, 1.0 / 192.0);
-    tail = gess__fma(tail, z, -1.0 / 8.0);
-    return gess__fma(tail, v, gess__log(__builtin_sqrt(y) * (over / under)));
-}
-
+/* The derivative of gess__gamma_ratio(). */
 GESS__INLINE double gamma_ratio_slope(double a)
 {
     double steps = 0.0;
@@ -57,90 +37,30 @@ GESS__INLINE double gamma_ratio_slope(double a)
     return gess__fma(tail, z, 0.5 * v) + steps;
 }
 
-/* Parts of one tile that the value and the gradient share. */
-typedef struct parts {
-    double logs[W];  /* Σ log(1 + t_i) */
-    double walk[W];  /* 0.01 + ½ Σ (h_i - h_{i-1})² */
-    double first[W]; /* e^{h_1} */
-} parts;
-
-/* Σ log(1 + t_i) term by term, for the lanes whose product is not usable. */
-GESS__INLINE void add_slowly(const volatility *g, const double *restrict tile, const int *restrict good,
-                             double *restrict logs)
-{
-    double sum[W] = {0};
-    for (size_t i = 0; i < RETURNS; i++) GESS__FOR_LANES(l)
-        {
-            double ratio = g->returns[i] * gess__exp(-tile[(1 + i) * W + l]);
-            sum[l] += gess__log1p(ratio * ratio / tile[l]);
-        }
-    GESS__FOR_LANES(l) logs[l] = gess__select(good[l], logs[l], sum[l]);
-}
-
-GESS__INLINE void weigh(const volatility *g, const double *restrict tile, parts *restrict p, double density[W])
-{
-    double product[CHAINS][W] = {{0}}, sum[W] = {0}, walk[W] = {0}, reach[W] = {0}, over[W];
-    const double *h = tile + W;
-    int good[W], all = 1;
-    GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
-    for (size_t i = 0; i < RETURNS; i += CHAINS)
-        for (size_t c = 0; c < CHAINS; c++) GESS__FOR_LANES(l)
-            {
-                double at = h[(i + c) * W + l], size = __builtin_fabs(at);
-                double t =
-                    gess__exp_within(-2.0 * gess__select(size > 350.0, 350.0, at)) * (g->squares[i + c] * over[l]);
-                product[c][l] = gess__fma(product[c][l], t, product[c][l] + t);
-                sum[l] += at;
-                reach[l] = gess__select(size > reach[l], size, reach[l]);
-            }
-    for (size_t c = 1; c < CHAINS; c++)
-        GESS__FOR_LANES(l) product[0][l] = gess__fma(product[0][l], product[c][l], product[0][l] + product[c][l]);
-    for (size_t i = 1; i < RETURNS; i++) GESS__FOR_LANES(l)
-        {
-            double step = h[i * W + l] - h[(i - 1) * W + l];
-            walk[l] = gess__fma(step, step, walk[l]);
-        }
-    GESS__FOR_LANES(l) good[l] = product[0][l] <= 1e300 && reach[l] <= 350.0;
-    GESS__FOR_LANES(l) all &= good[l];
-    GESS__FOR_LANES(l) p->logs[l] = gess__log1p(product[0][l]);
-    if (!all) add_slowly(g, tile, good, p->logs);
-    GESS__FOR_LANES(l)
-    {
-        double nu = tile[l], sane = (nu - nu) + (sum[l] - sum[l]), value; /* sane is 0, or NaN */
-        p->walk[l] = gess__fma(0.5, walk[l], 0.01);
-        p->first[l] = gess__exp(h[l]);
-        value = RETURNS * (gamma_ratio(0.5 * nu) - 0.5 * (gess__log(nu) + 1.1447298858494001741)); /* log pi */
-        value = gess__fma(-0.5 * (nu + 1.0), p->logs[l], value);
-        value = gess__fma(-0.5 * (RETURNS + 1), gess__log(p->walk[l]), value);
-        value += gess__fma(-0.01, nu, h[l]) - gess__fma(0.01, p->first[l], sum[l]) + sane;
-        density[l] = gess__select(nu > 0.0 && value == value, value, -HUGE_VAL);
-    }
-}
-
-static GESS__VECTOR(logp_tile, (const volatility *g, const double *restrict tile, double *restrict density),
-                    (g, tile, density))
+static GESS__VECTOR(logp_tile, (const double *restrict numbers, const double *restrict tile, double *restrict density),
+                    (numbers, tile, density))
 {
     parts p;
-    weigh(g, tile, &p, density);
+    gess__volatility_tile(W, numbers, tile, &p, density);
 }
 
 static GESS__VECTOR(gradient_tile,
-                    (const volatility *g, const double *restrict tile, double *restrict density,
+                    (const double *restrict numbers, const double *restrict tile, double *restrict density,
                      double *restrict slopes),
-                    (g, tile, density, slopes))
+                    (numbers, tile, density, slopes))
 {
     parts p;
     double pull[W], over[W], shares[W] = {0};
-    const double *h = tile + W;
+    const double *h = tile + W, *squares = numbers + RETURNS;
     double *slope = slopes + W;
-    weigh(g, tile, &p, density);
+    gess__volatility_tile(W, numbers, tile, &p, density);
     GESS__FOR_LANES(l) pull[l] = 0.5 * (RETURNS + 1) / p.walk[l];
     GESS__FOR_LANES(l) over[l] = 1.0 / tile[l];
     for (size_t i = 0; i < RETURNS; i++) GESS__FOR_LANES(l)
         {
             double at = gess__select(h[i * W + l] > 350.0, 350.0, h[i * W + l]);
             at = gess__select(at < -350.0, -350.0, at);
-            double t = gess__exp_within(-2.0 * at) * (g->squares[i] * over[l]);
+            double t = gess__exp_within(-2.0 * at) * (squares[i] * over[l]);
             t = gess__select(t > 1e300, 1e300, t);
             double share = t / (1.0 + t);
             shares[l] += share;
@@ -177,17 +97,17 @@ static void start(void *user, size_t dim, const double *normals, double *x)
 
 int gess__open_stochastic_volatility(gess__model *m, gess__parameters *p, gess_error *err)
 {
-    volatility *g = NULL;
+    double *numbers = NULL;
     gess__table data;
     const char **names = NULL;
     char path[4096];
     (void)p;
-    GESS_MODEL_ALLOC(m, &g, 1, err);
+    GESS_TRY(gess__model_lane(m, "stochastic_volatility", GESS__VOLATILITY_NUMBERS, &numbers, err));
     GESS_TRY(gess__data_table("sv_returns.csv", &data, path, err));
     bool fits = data.rows == RETURNS;
     for (size_t i = 0; fits && i < RETURNS; i++) {
-        g->returns[i] = data.values[i * data.columns];
-        g->squares[i] = g->returns[i] * g->returns[i];
+        numbers[i] = data.values[i * data.columns];
+        numbers[RETURNS + i] = numbers[i] * numbers[i];
     }
     size_t rows = data.rows;
     gess__table_free(&data);
@@ -203,6 +123,6 @@ int gess__open_stochastic_volatility(gess__model *m, gess__parameters *p, gess_e
     m->model.gradient = gradient;
     m->model.start = start;
     GESS_TRY(gess__model_positive(m, 1, err));
-    m->model.user = g;
+    m->model.user = numbers;
     return GESS_OK;
 }

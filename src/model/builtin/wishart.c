@@ -8,6 +8,7 @@
 
 #include "base/csv.h"
 #include "base/rng.h"
+#include "model/lane/wishart.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,30 +17,20 @@ enum { W = GESS__LANES, MAX_DIM = 2000 };
 
 typedef struct wishart {
     size_t dim, panels;
-    double *factor;    /* panel b: rows b W .. dim - 1 of columns b W .. b W + 7 of L, 0 above the diagonal */
-    size_t *offset;    /* where panel b begins in factor */
-    double *precision; /* panels × dim × W: columns of A, 0 past the last */
-    double constant;   /* of the log density */
+    const double *numbers; /* of lane/wishart.h */
+    double *factor;        /* its panels of L */
+    size_t *offset;        /* where panel b begins in factor */
+    double *precision;     /* panels × dim × W: columns of A, 0 past the last */
 } wishart;
-
-GESS__INLINE void add_squares(const double *restrict y, double *restrict square)
-{
-    GESS__FOR_LANES(l) square[l] = gess__fma(y[l], y[l], square[l]);
-}
-
-GESS__INLINE double density(const wishart *g, const double square[W])
-{
-    return gess__fma(-0.5, gess__lane_sum(square), g->constant);
-}
 
 static GESS__VECTOR(logp_group, (const wishart *g, const double *restrict x, double *restrict logp), (g, x, logp))
 {
     double y[GESS__GROUP][W], square[GESS__GROUP][W] = {{0}};
     for (size_t b = 0; b < g->panels; b++) {
         gess__panel_group(g->dim - b * W, g->factor + g->offset[b], x + b * W, g->dim, y);
-        for (size_t p = 0; p < GESS__GROUP; p++) add_squares(y[p], square[p]);
+        for (size_t p = 0; p < GESS__GROUP; p++) gess__wishart_add(y[p], square[p]);
     }
-    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = density(g, square[p]);
+    for (size_t p = 0; p < GESS__GROUP; p++) logp[p] = gess__wishart_density(g->numbers, square[p]);
 }
 
 /* Four panels at a time: first the rows that only some of the panels have, then the common rows. */
@@ -57,14 +48,14 @@ static GESS__VECTOR_VALUE(double, logp_one, (const wishart *g, const double *res
             panel[j] += head * W;
         }
         gess__panel_add_four(g->dim - (b + 3) * W, panel, x + (b + 3) * W, y);
-        for (size_t j = 0; j < 4; j++) add_squares(y[j], square);
+        for (size_t j = 0; j < 4; j++) gess__wishart_add(y[j], square);
     }
     for (; b < g->panels; b++) {
         double y[W] = {0};
         gess__panel_add(g->dim - b * W, g->factor + g->offset[b], x + b * W, y);
-        add_squares(y, square);
+        gess__wishart_add(y, square);
     }
-    return density(g, square);
+    return gess__wishart_density(g->numbers, square);
 }
 
 /* A group costs as much as two single points. So the last points of a batch are evaluated as a group that overlaps the
@@ -208,9 +199,12 @@ static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double 
     g->panels = (dim + W - 1) / W;
     GESS_TRY(factorise(dim, a, l, source, err));
     size_t size = 0;
+    double *numbers = NULL;
     for (size_t b = 0; b < g->panels; b++) size += (dim - b * W) * W;
     GESS_MODEL_ALLOC(m, &g->offset, g->panels, err);
-    GESS_MODEL_ALLOC(m, &g->factor, size, err);
+    GESS_TRY(gess__model_lane(m, "wishart", GESS__WISHART_FACTOR + size, &numbers, err));
+    g->numbers = numbers;
+    g->factor = numbers + GESS__WISHART_FACTOR;
     GESS_MODEL_ALLOC(m, &g->precision, g->panels * dim * W, err);
     for (size_t b = 0, offset = 0; b < g->panels; offset += (dim - b * W) * W, b++) {
         size_t first = b * W, columns = dim - first < W ? dim - first : W;
@@ -222,7 +216,7 @@ static int fill(gess__model *m, wishart *g, size_t dim, const double *a, double 
     }
     double logs = 0.0;
     for (size_t i = 0; i < dim; i++) logs += gess__log(l[i * dim + i]);
-    g->constant = logs - 0.5 * (double)dim * GESS__LOG_2PI;
+    numbers[0] = logs - 0.5 * (double)dim * GESS__LOG_2PI;
     return GESS_OK;
 }
 

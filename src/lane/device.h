@@ -1,0 +1,32 @@
+/* Running an ensemble on a device: a GPU, or whatever a backend drives. Chains, T and map are copied there, stretches
+ * run in launches of some iterations, and draws, points of warm-up and counts come back. A stretch that code of one
+ * chain cannot run is left to the processor. */
+#ifndef GESS_LANE_DEVICE_H
+#define GESS_LANE_DEVICE_H
+
+#include "execute/accelerator.h"
+#include "lane/frozen.h"
+
+/* What a launch may be specialised for. */
+typedef struct gess__lane_shape {
+    const char *density; /* gess__lane_NAME() of model/lane/NAME.h */
+    size_t dim, outer, components;
+} gess__lane_shape;
+
+/* The functions of a device's driver. Memory is the device's, and every function but the last two returns a status. */
+typedef struct gess__backend gess__backend;
+struct gess__backend {
+    const char *name; /* "cuda:0 (NVIDIA H200)" */
+    int (*make)(gess__backend *backend, size_t bytes, void **memory, gess_error *err);
+    int (*put)(gess__backend *backend, void *to, const void *from, size_t bytes, gess_error *err);
+    int (*get)(gess__backend *backend, void *to, const void *from, size_t bytes, gess_error *err);
+    /* Runs a job whose pointers are the device's to its end. */
+    int (*launch)(gess__backend *backend, const gess__lane_shape *shape, const gess__lane_job *job, gess_error *err);
+    void (*release)(gess__backend *backend, void *memory);
+    void (*close)(gess__backend *backend);
+};
+
+/* An accelerator that drives a backend, which is its own from now on, even after a failure. */
+int gess__device_new(gess__accelerator **device, gess__backend *backend, gess_error *err);
+
+#endif
