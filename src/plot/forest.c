@@ -8,6 +8,7 @@
 #define NAMES 120.0
 #define PLOT 250.0
 #define NUMBERS 96.0
+#define MARK 3.4 /* half a diamond */
 
 /* Whether one axis can show all intervals: half of them are at least a fortieth of it. */
 static bool share_axis(const gess__figure *f, gess__axis *axis)
@@ -45,6 +46,21 @@ static double scaled(const gess__plotted *p, bool shared, bool moments, double v
     return high > low ? (value - middle) / (0.5 * (high - low)) : 0.0;
 }
 
+/* A diamond at the middle of an interval; a line where a diamond would hide an interval that is hardly longer. */
+static void draw_middle(gess__canvas *c, double x, double y, double length)
+{
+    if (length < 5.0 * MARK) {
+        gess__segment_line(c, x, y - MARK - 0.8, x, y + MARK + 0.8, gess__stroked(GESS__INK, 1.0, 0.9, 0.0));
+        return;
+    }
+    gess__move(c, x, y - MARK);
+    gess__line(c, x + MARK, y);
+    gess__line(c, x, y + MARK);
+    gess__line(c, x - MARK, y);
+    gess__close(c);
+    gess__paint(c, (gess__pen){.fill = {0xffffff, 1.0}, .stroke = {GESS__BLUE, 1.0}, .width = 1.2});
+}
+
 static void draw_row(gess__canvas *c, const gess__figure *f, const gess__plotted *p, const gess__axis *axis,
                      bool shared, double y)
 {
@@ -59,12 +75,7 @@ static void draw_row(gess__canvas *c, const gess__figure *f, const gess__plotted
         gess__canvas_clip(c, axis->from, y - ROW / 2.0, axis->to - axis->from, ROW);
         gess__segment_line(c, at[0], y, at[4], y, gess__stroked(GESS__BLUE, 1.0, 1.0, 0.0));
         gess__segment_line(c, at[1], y, at[3], y, gess__stroked(GESS__BLUE, 1.0, 3.2, 0.0));
-        gess__move(c, at[2], y - 3.4);
-        gess__line(c, at[2] + 3.4, y);
-        gess__line(c, at[2], y + 3.4);
-        gess__line(c, at[2] - 3.4, y);
-        gess__close(c);
-        gess__paint(c, (gess__pen){.fill = {0xffffff, 1.0}, .stroke = {GESS__BLUE, 1.0}, .width = 1.2});
+        draw_middle(c, at[2], y, at[3] - at[1]);
         if (isfinite(p->truth)) {
             double truth = gess__place(axis, scaled(p, shared, f->moments, p->truth));
             gess__segment_line(c, truth, y - 5.0, truth, y + 5.0, gess__stroked(GESS__ORANGE, 1.0, 1.6, 0.0));

@@ -280,7 +280,9 @@ function forest(rows, options) {
       d.clipTo(axis.from, y - 8, axis.to - axis.from, 16);
       d.segment(of(i.q5), y, of(i.q95), y, { stroke: hue, width: 1.3 });
       d.segment(of(i.low), y, of(i.high), y, { stroke: hue, width: runs > 1 ? 3 : 4.4 });
-      d.path([closed([[x, y - h], [x + h, y], [x, y + h], [x - h, y]])], { fill: "card", stroke: hue, width: 1.6 });
+      /* a diamond would hide an interval that is hardly longer than itself */
+      if (of(i.high) - of(i.low) < 5 * h) d.segment(x, y - h - 1, x, y + h + 1, { stroke: runs > 1 ? hue : "ink", width: 1.2 });
+      else d.path([closed([[x, y - h], [x + h, y], [x, y + h], [x - h, y]])], { fill: "card", stroke: hue, width: 1.6 });
       d.unclip();
     });
     if (finite(r.truth) && of(r.truth) >= axis.from && of(r.truth) <= axis.to) d.segment(of(r.truth), middle - line / 2 + 2, of(r.truth), middle + line / 2 - 2, { stroke: "orange", width: 2 });

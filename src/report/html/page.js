@@ -623,7 +623,8 @@ function drawTraces() {
       doubtful: i >= 0 && doubtful(table, i), truth: isNumber(p.truth) ? p.truth : NaN, lo: p.density.lo, hi: p.density.hi };
   });
   const k = list[0].trace.chains.length;
-  show($("traces-plots"), "traces", plural(list.length, "parameter"), `${k === data.chains ? plural(k, "chain") : `${k} of ${plural(data.chains, "chain")}, the one furthest from the others among them`}; beside each trace the density of each of them${runs.length > 1 ? "; of " + runNames[0] : ""}`,
+  const named = list.filter(p => p.name !== "lp__").length;
+  show($("traces-plots"), "traces", plural(named, "parameter") + (named < list.length ? " and lp__" : ""), `${k === data.chains ? plural(k, "chain") : `${k} of ${plural(data.chains, "chain")}, the one furthest from the others among them`}; beside each trace the density of each of them${runs.length > 1 ? "; of " + runNames[0] : ""}`,
     GessFigures.traces(panels, { width: room() }));
 }
 
@@ -759,7 +760,7 @@ function about() {
   add("directory", data.directory);
   if (data.model) add("model", data.model);
   for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
-  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : whole(value));
+  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : key.endsWith("rhat") ? value.toFixed(4) : Number.isInteger(value) ? whole(value) : short(value));
 }
 
 /* ---- all of it ---- */
