@@ -109,7 +109,7 @@ int gess__plot_forest(gess__canvas **canvas, const gess__figure *f, gess_error *
                            gess__stroked(0xdde2e9, 1.0, 0.6, 0.0));
     for (size_t i = 0; i < f->count; i++)
         draw_row(c, f, &f->parameter[i], &axis, shared, top + ((double)i + 0.5) * ROW);
-    gess__axis_below(c, &axis, &ticks, bottom, true);
+    gess__axis_below(c, &axis, &ticks, bottom, 20.0);
     gess__segment_line(c, axis.from, bottom, axis.to, bottom, gess__stroked(GESS__FRAME, 1.0, 0.7, 0.0));
     char under[120];
     snprintf(under, sizeof under, "%s%s",

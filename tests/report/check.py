@@ -287,7 +287,7 @@ def check_modes(name, page, modes):
     heaviest = sorted(modes, key=lambda m: -m["weight"])[:10]
     check(f"{name}: columns of the table of modes", head == ["mode", "weight", "error", "chains", "x2", "x1"], head)
     check(f"{name}: the ten heaviest modes", len(rows) == 10 and all(abs(float(r[1]) - m["weight"]) < 5e-5 for r, m in zip(rows, heaviest)), rows)
-    check(f"{name}: their centres", all(float(r[4].split(" ± ")[0]) == m["centre"][1] and r[4].endswith(" ± 0.5") for r, m in zip(rows, heaviest)), rows)
+    check(f"{name}: their centres", all(float(r[4].split(" ± ")[0].replace("−", "-")) == m["centre"][1] and r[4].endswith(".00 ± 0.50") for r, m in zip(rows, heaviest)), rows)
     check(f"{name}: their errors and chains", all(r[2] == ("NA" if m["error"] is None else "0.003") and r[3] == f"{m['chains']} of 4" for r, m in zip(rows, heaviest)), rows)
     check(f"{name}: how many there are", "10 heaviest of 13" in page.run("document.getElementById('modes-note').textContent"))
     widths = page.run("[...document.querySelectorAll('#modes-table .bar')].map(e => e.getBoundingClientRect().width)")

@@ -32,12 +32,13 @@ function ticks(lo, hi, max) {
   return out;
 }
 
-function axisBelow(d, axis, t, y, labels) {
+/* room: how far a label may reach beyond the ends of the axis; negative: no labels. */
+function axisBelow(d, axis, t, y, room) {
   let after = -Infinity;
   for (const [v, text] of t.list) {
     const x = place(axis, v), half = textWidth(text, 10) / 2;
     d.segment(x, y, x, y - 4, { stroke: "frame" });
-    if (!labels || x - half < after) continue;
+    if (room < 0 || x - half < after || x - half < axis.from - room || x + half > axis.to + room) continue;
     d.text(x, y + 12, text, small("middle", "quiet", 10));
     after = x + half + 4;
   }
@@ -204,7 +205,7 @@ function corner(parameters, options) {
     if (names.length === 1) [p.low, p.middle, p.high].forEach((v, i) => finite(v) && d.segment(place(x, v), y0, place(x, v), bottom, { stroke: "ink", strokeAlpha: .8, dash: i === 1 ? 0 : 3 }));
     if (finite(p.truth)) d.segment(place(x, p.truth), y0, place(x, p.truth), bottom, { stroke: "orange", width: 1.5 });
     d.unclip();
-    axisBelow(d, x, p.ticks, bottom, at + 1 === n);
+    axisBelow(d, x, p.ticks, bottom, at + 1 === n ? 1 : -1);
     box(x0, y0);
     title(d, x0 + panel / 2, y0 - 8, pitch + 6, p, size);
     const name = fit(p.name, panel - textWidth(p.ticks.scale, size), size) + p.ticks.scale;
@@ -237,7 +238,7 @@ function corner(parameters, options) {
     if (finite(b.truth)) d.segment(x0, py, x0 + panel, py, line);
     if (finite(a.truth) && finite(b.truth)) d.rect(px - 2.5, py - 2.5, 5, 5, { fill: "orange" });
     d.unclip();
-    axisBelow(d, x, a.ticks, y0 + panel, row + 1 === n);
+    axisBelow(d, x, a.ticks, y0 + panel, row + 1 === n ? 1 : -1);
     axisLeft(d, y, b.ticks, x0, column === 0);
     box(x0, y0);
   }
@@ -290,7 +291,7 @@ function forest(rows, options) {
     if (i && numbers) d.text(axis.to + 12, middle + 4, intervalText(i.low, i.middle, i.high).filter(Boolean).join(" "), small("start", "ink", 12));
     if (i && finite(i.rhat)) d.text(width - 4, middle + 4, i.rhat.toFixed(3), small("end", i.doubtful ? "orange" : "quiet", 12));
   });
-  axisBelow(d, axis, t, bottom, true);
+  axisBelow(d, axis, t, bottom, 20);
   d.segment(axis.from, bottom, axis.to, bottom, { stroke: "frame" });
   d.text((axis.from + axis.to) / 2, bottom + 28, (shared ? "value" : "from the centre, in half-widths") + t.scale, small("middle"));
   d.text((axis.from + axis.to) / 2, 16, `thick: ${options.thick}; thin: 90 %`, small("middle"));
@@ -327,7 +328,7 @@ function traces(panels, options) {
     const t = ticks(p.lo, p.hi, 3);
     axisLeft(d, y, t, x0, true);
     if (t.scale) d.text(x0 + 4, y0 + 10, t.scale, small("start", "quiet", 9));
-    axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, true);
+    axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, 20);
     d.rect(x0, y0, width, height, { stroke: "frame" });
   });
   return d;
