@@ -58,6 +58,7 @@ NOT_RUN = {
         r"build/gess bench cost .*": MEASURED,
     },
     "docs/index.md": {r"\./run": "installs packages"},
+    "docs/first-run.md": {r"tests/fresh/prove first": "sets up a bare system"},
     "docs/first-steps.md": {r"\./run": "installs packages", r"make python": "installs packages", r"\. build/env/bin/activate": "is made by the former"},
     "docs/python.md": {r"make python": "installs packages", r"\. build/env/bin/activate": "is made by the former"},
     "docs/platforms.md": {r"make deb": "installs packages: tests/fresh/prove runs it", r"make dist": "writes into the source tree: install/install runs it"},

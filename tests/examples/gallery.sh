@@ -21,6 +21,28 @@ near()
         END { exit bad || !seen }' || fail "$1: the mean of $2 should be $3, to $4"
 }
 
+# stated RUN TEXT: the posteriors in the section of README.md that has the text are those of the run, to half of the last digit
+# and five standard errors
+stated()
+{
+    "$gess" summary "$1" --csv > summary.csv
+    awk -v text="$2" '/^## /{ if (index(section, text)) printf "%s", section; section = "" } { section = section $0 "\n" }
+        END { if (index(section, text)) printf "%s", section }' README.md |
+        sed -n 's/^| \([A-Za-z0-9_]*\) | \([0-9.]*\) ± \([0-9.]*\) |$/\1 \2 \3/p' > stated
+    [ -s stated ] || fail "README.md states no posterior beside $2"
+    awk -F'[ ,]' 'function digit(number) { return index(number, ".") ? 10 ^ -(length(number) - index(number, ".")) : 1 }
+        FILENAME == "stated" { mean[$1] = $2; sd[$1] = $3; left++; next }
+        FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 in mean {
+            left--
+            d = $at["mean"] - mean[$1]; e = $at["sd"] - sd[$1]
+            if (d < 0) d = -d
+            if (e < 0) e = -e
+            if (d > digit(mean[$1]) / 2 + 5 * $at["mcse_mean"] || e > digit(sd[$1]) / 2 + 0.15 * sd[$1]) { print $1, $at["mean"], $at["sd"]; bad = 1 }
+        }
+        END { exit bad || left != 0 }' stated summary.csv || fail "README.md states other posteriors than $1 has"
+}
+
 # block TEXT: the block of commands of README.md that has the text
 block()
 {
@@ -43,6 +65,7 @@ run()
     "$gess" check "./$1/model.so" --data "$1/data.csv" --starts 20 > out.txt 2>&1 || fail "check $1: $(tail -n 5 out.txt)"
     run_block "$1" "./$1/model.so"
     "$gess" diagnose "$1-run" > out.txt || fail "diagnose $1: $(head -n 5 out.txt)"
+    stated "$1-run" "./$1/model.so"
 }
 
 run outliers
@@ -68,6 +91,7 @@ if [ "${3-}" = all ]; then
     "$gess" diagnose galaxies-run --json | grep -o '"weight": *[0-9.e-]*' | sed 's/.*: *//' |
         awk '$1 > 0.05 { n++; if ($1 < 0.13 || $1 > 0.21) bad = 1 } END { exit n != 6 || bad }' || fail 'six modes of a sixth each'
     run_block transit 'exec:python3 transit/model.py'
+    stated transit-run 'exec:python3 transit/model.py'
     near transit-run radius 0.101 0.001
     # Stan's own model takes BridgeStan (examples/new_stan, statistical/stan): here one of the same interface
     mkdir -p ../../tests/stan/models

@@ -271,18 +271,23 @@ function forest(rows, options) {
   if (shared) { axis.lo -= .03 * range; axis.hi += .03 * range; } else { axis.lo = -3.2; axis.hi = 3.2; }
   const d = new Drawing(width, bottom + 36, `Forest plot of ${rows.length} parameters.`), t = ticks(axis.lo, axis.hi, narrow ? 4 : 7);
   for (const [v] of t.list) d.segment(place(axis, v), top, place(axis, v), bottom, { stroke: "faint" });
+  const scaleOf = r => {
+    const base = r.intervals.find(i => i && finite(i.low));
+    return v => place(axis, shared || !base ? v : base.high > base.low ? (v - base.middle) / (.5 * (base.high - base.low)) : 0);
+  };
+  /* middles are lines where a diamond would hide an interval that is hardly longer than itself */
+  const h = runs > 1 ? 3.4 : narrow ? 3 : 4.6, lines = rows.some(r => r.intervals.some(i => i && i.high > i.low && scaleOf(r)(i.high) - scaleOf(r)(i.low) < 5 * h));
   rows.forEach((r, at) => {
-    const base = r.intervals.find(i => i && finite(i.low)), of = v => place(axis, shared || !base ? v : base.high > base.low ? (v - base.middle) / (.5 * (base.high - base.low)) : 0);
+    const of = scaleOf(r);
     const middle = top + (at + .5) * line;
     d.text(named - 8, middle + 4, fit(r.name, named - 12, size), small("end", "ink", size));
     r.intervals.forEach((i, run) => {
       if (!i || !finite(i.low) || !finite(i.high) || !finite(i.q5) || !finite(i.q95)) return;
-      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle), h = runs > 1 ? 3.4 : narrow ? 3 : 4.6;
+      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle);
       d.clipTo(axis.from, y - 8, axis.to - axis.from, 16);
       d.segment(of(i.q5), y, of(i.q95), y, { stroke: hue, width: 1.3 });
       d.segment(of(i.low), y, of(i.high), y, { stroke: hue, width: runs > 1 ? 3 : 4.4 });
-      /* a diamond would hide an interval that is hardly longer than itself */
-      if (of(i.high) - of(i.low) < 5 * h) d.segment(x, y - h - 1, x, y + h + 1, { stroke: runs > 1 ? hue : "ink", width: 1.2 });
+      if (lines) d.segment(x, y - h - 1, x, y + h + 1, { stroke: runs > 1 ? hue : "ink", width: 1.2 });
       else d.path([closed([[x, y - h], [x + h, y], [x, y + h], [x - h, y]])], { fill: "card", stroke: hue, width: 1.6 });
       d.unclip();
     });
