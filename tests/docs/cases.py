@@ -61,7 +61,7 @@ NOT_RUN = {
     "docs/first-run.md": {r"tests/fresh/prove first": "sets up a bare system"},
     "docs/first-steps.md": {r"\./run": "installs packages", r"make python": "installs packages", r"\. build/env/bin/activate": "is made by the former"},
     "docs/python.md": {r"make python": "installs packages", r"\. build/env/bin/activate": "is made by the former"},
-    "docs/platforms.md": {r"make deb": "installs packages: tests/fresh/prove runs it", r"make dist": "writes into the source tree: install/install runs it"},
+    "docs/platforms.md": {r"make deb": "installs packages: tests/fresh/prove runs it", r"make dist": "writes into the source tree: install/dist runs it"},
     "docs/models.md": {r"python3 pyline/pyline.py": "needs the Python package: examples/new_python runs it"},
     "docs/clusters.md": {r"srun .*": CLUSTER},
     "docs/stan.md": {r"make -C bridgestan .*": "needs BridgeStan's sources: statistical/stan and examples/new_stan build models with them"},
