@@ -95,7 +95,7 @@ coverage:
 	@$(call CONFIGURE,coverage,ON)
 	@$(call BUILD,coverage)
 	@find build/coverage -name '*.gcda' -delete
-	-$(CTEST) --test-dir build/coverage -LE '^(long|statistical|reproduce)$$' -E 'bits/bits'
+	-$(CTEST) --test-dir build/coverage -LE '^(long|statistical|reproduce)$$'
 	python3 tests/coverage/coverage.py . build/coverage --check
 
 fuzz:
