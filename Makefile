@@ -7,6 +7,7 @@
 #   make test-gpu    compares runs on the GPU of this machine with runs on its processor
 #   make tsan        runs the unit tests that start threads under ThreadSanitizer
 #   make valgrind    runs the same tests under valgrind (memcheck), for an hour or more
+#   make coverage    runs the tests in a build that counts lines, and fails below 90 % of src/ or without a reason for the rest
 #   make fuzz        fuzzes the readers of files, FUZZ_SECONDS (300) in all; needs clang
 #   make checksums   stores the checksums of tests/bits anew, if three builds make the same; needs clang
 #   make mutate      changes the method in many small ways and lists the changes that no test notices
@@ -50,7 +51,7 @@ REPEATED = ^cli/(badmodels|commands|export|plugin|report)$$
 THREADED = $(notdir $(basename $(shell grep -lE 'gess__team_new|pthread_create|threads = [2-9]|"threads", "[2-9]"' tests/unit/test_*.c)))
 ALTERNATIVES = $(shell printf '%s\n' $(THREADED) | paste -sd '|')
 
-.PHONY: all build python tests asan test test-long test-gpu tsan valgrind fuzz mutate checksums bench peers results install site dist deb format lint clean
+.PHONY: all build python tests asan test test-long test-gpu tsan valgrind coverage fuzz mutate checksums bench peers results install site dist deb format lint clean
 
 all: build
 
@@ -92,6 +93,14 @@ valgrind:
 	    timeout 1800 valgrind -q --error-exitcode=9 build/tests/$$name >build/$$name.valgrind 2>&1; status=$$?; \
 	    echo "$$name: $$status"; [ $$status -eq 0 ] || failed="$$failed $$name"; done; \
 	    [ -z "$$failed" ] || { echo "not passed:$$failed (see build/*.valgrind)"; exit 1; }
+
+# Counters of an earlier run are deleted; a test that fails here fails in `make test`, too, and says so there.
+coverage:
+	@$(call CONFIGURE,coverage,ON)
+	@$(call BUILD,coverage)
+	@find build/coverage -name '*.gcda' -delete
+	-$(CTEST) --test-dir build/coverage -LE '^(long|statistical|reproduce)$$'
+	python3 tests/coverage/coverage.py . build/coverage --check
 
 fuzz:
 	FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/run.sh

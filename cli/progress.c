@@ -131,8 +131,8 @@ int show_progress(void *user, const gess_stats *s, uint64_t planned)
     if (isfinite(s->worst_rhat))
         snprintf(figures, sizeof figures, ", ESS %.0f%s, R-hat %.3f (slowest: %s)", s->least_ess, p->of_target,
                  s->worst_rhat, s->slowest);
-    snprintf(line, sizeof line, "%s%s, %.3g evaluations/s, %.2f per update%s", position, figures, p->rate,
-             p->evals_per_update, nu);
+    snprintf(line, sizeof line, "%s%s, %.*f evaluations/s, %.2f per update%s", position, figures,
+             p->rate < 10.0 ? 2 : 0, p->rate, p->evals_per_update, nu);
     for (char *c = line; *c != '\0'; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?'; /* parameter names may contain anything */
     if (p->terminal) fit_terminal(line);

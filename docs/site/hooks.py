@@ -31,11 +31,18 @@ def formulas(markdown):
     """$…$ and $$…$$ outside of code."""
     def convert(match):
         display = match[1] is not None
-        return latex2mathml.converter.convert((match[1] or match[2]).strip(), display="block" if display else "inline")
+        made = latex2mathml.converter.convert((match[1] or match[2]).strip(), display="block" if display else "inline")
+        made = made.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")  # "is distributed as" is a relation, with room around it
+        return re.sub(r'(<mi>(?:log|cos|sin|exp)</mi>)(?!<mo stretchy="false">&#x00028;)', r'\1<mspace width="0.17em"/>', made)
+
+    def inline_at_line_start(match):
+        # Markdown takes a line that begins with <math> for a block of HTML, which ends the paragraph
+        return "&zwnj;" + match[0] if 'display="inline"' in match[0] else match[0]
 
     pieces = re.split(r"(^```.*?^```$|`[^`\n]*`)", markdown, flags=re.M | re.S)
     pattern = re.compile(r"\$\$(.+?)\$\$|\$((?:[^$\n]|\n(?!\n))+?)\$", flags=re.S)
-    return "".join(piece if index % 2 else pattern.sub(convert, piece) for index, piece in enumerate(pieces))
+    text = "".join(piece if index % 2 else pattern.sub(convert, piece) for index, piece in enumerate(pieces))
+    return re.sub(r"^<math [^>]*>", inline_at_line_start, text, flags=re.M)
 
 
 def outside_links(markdown):

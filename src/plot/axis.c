@@ -112,13 +112,14 @@ gess__lettering gess__letters(double size, gess__anchor anchor, uint32_t rgb)
     return (gess__lettering){.size = size, .anchor = anchor, .ink = {rgb, 1.0}};
 }
 
-void gess__axis_below(gess__canvas *c, const gess__axis *axis, const gess__ticks *t, double y, bool labels)
+void gess__axis_below(gess__canvas *c, const gess__axis *axis, const gess__ticks *t, double y, double room)
 {
     double after = -INFINITY;
     for (size_t i = 0; i < t->count; i++) {
         double x = gess__place(axis, t->at[i]), half = gess__text_width(t->text[i], 7.0, false) / 2.0;
         gess__segment_line(c, x, y, x, y - 3.0, gess__stroked(GESS__FRAME, 1.0, 0.6, 0.0));
-        if (!labels || x - half < after) continue;
+        if (room < 0.0 || x - half < after) continue;
+        if (x - half < axis->from - room || x + half > axis->to + room) continue;
         gess__text(c, x, y + 8.5, gess__letters(7.0, GESS__MIDDLE, GESS__QUIET), t->text[i]);
         after = x + half + 3.0;
     }

@@ -23,8 +23,9 @@ typedef struct gess__ticks {
 /* At most `max` round numbers from lo to hi. */
 void gess__ticks_of(gess__ticks *ticks, double lo, double hi, size_t max);
 
-/* Draws an axis below a panel, or left of it, with ticks and, if `labels`, numbers. */
-void gess__axis_below(gess__canvas *canvas, const gess__axis *axis, const gess__ticks *ticks, double y, bool labels);
+/* Draws an axis below a panel, or left of it, with ticks and numbers. `room`: how far a number may reach beyond the
+ * ends of the axis; negative: no numbers. `labels`: whether there are numbers. */
+void gess__axis_below(gess__canvas *canvas, const gess__axis *axis, const gess__ticks *ticks, double y, double room);
 void gess__axis_left(gess__canvas *canvas, const gess__axis *axis, const gess__ticks *ticks, double x, bool labels);
 
 /* The name, cut to `width` points with an ellipsis, and with the scale of its ticks behind it. */

@@ -15,6 +15,7 @@ enum { BINS = 40, MAX_DOTS = 1200 };
 static const double shares[2] = {0.393469340287367, 0.864664716763387}; /* 1 − e^(−1/2), 1 − e^(−2) */
 
 #define GAP 5.0
+#define LABEL_ROOM 1.0 /* labels of neighbouring panels stay apart */
 
 /* A parameter on its axis. */
 typedef struct side {
@@ -130,7 +131,7 @@ static void draw_marginal(corner *k, size_t at)
             gess__segment_line(c, gess__place(&x, s->p->truth), top, gess__place(&x, s->p->truth), bottom,
                                gess__stroked(GESS__ORANGE, 1.0, 1.1, 0.0));
         gess__canvas_unclip(c);
-        gess__axis_below(c, &x, &s->ticks, bottom, at + 1 == k->figure->count);
+        gess__axis_below(c, &x, &s->ticks, bottom, at + 1 == k->figure->count ? LABEL_ROOM : -1.0);
     }
     frame(c, left, top, k->panel);
     gess__interval_title(c, left + k->panel / 2.0, top - 6.0, k->pitch + 4.0, s->p, k->figure->moments);
@@ -222,7 +223,7 @@ static int draw_pair(corner *k, size_t row, size_t column, gess_error *err)
         draw_truths(c, a, b, &x, &y);
         gess__canvas_unclip(c);
     }
-    if (a->good) gess__axis_below(c, &x, &a->ticks, top + k->panel, row + 1 == k->figure->count);
+    if (a->good) gess__axis_below(c, &x, &a->ticks, top + k->panel, row + 1 == k->figure->count ? LABEL_ROOM : -1.0);
     if (b->good) gess__axis_left(c, &y, &b->ticks, left, column == 0);
     frame(c, left, top, k->panel);
     return status;

@@ -8,6 +8,7 @@
 #define NAMES 120.0
 #define PLOT 250.0
 #define NUMBERS 96.0
+#define MARK 3.4 /* half a diamond */
 
 /* Whether one axis can show all intervals: half of them are at least a fortieth of it. */
 static bool share_axis(const gess__figure *f, gess__axis *axis)
@@ -45,8 +46,36 @@ static double scaled(const gess__plotted *p, bool shared, bool moments, double v
     return high > low ? (value - middle) / (0.5 * (high - low)) : 0.0;
 }
 
+/* Whether middles are lines: a diamond would hide an interval that is hardly longer than itself. */
+static bool needs_lines(const gess__figure *f, const gess__axis *axis, bool shared)
+{
+    for (size_t i = 0; i < f->count; i++) {
+        const gess__plotted *p = &f->parameter[i];
+        double low, middle, high;
+        gess__plotted_interval(p, f->moments, &low, &middle, &high);
+        double length = gess__place(axis, scaled(p, shared, f->moments, high)) -
+                        gess__place(axis, scaled(p, shared, f->moments, low));
+        if (high > low && length < 5.0 * MARK) return true;
+    }
+    return false;
+}
+
+static void draw_middle(gess__canvas *c, double x, double y, bool line)
+{
+    if (line) {
+        gess__segment_line(c, x, y - MARK - 0.8, x, y + MARK + 0.8, gess__stroked(GESS__INK, 1.0, 0.9, 0.0));
+        return;
+    }
+    gess__move(c, x, y - MARK);
+    gess__line(c, x + MARK, y);
+    gess__line(c, x, y + MARK);
+    gess__line(c, x - MARK, y);
+    gess__close(c);
+    gess__paint(c, (gess__pen){.fill = {0xffffff, 1.0}, .stroke = {GESS__BLUE, 1.0}, .width = 1.2});
+}
+
 static void draw_row(gess__canvas *c, const gess__figure *f, const gess__plotted *p, const gess__axis *axis,
-                     bool shared, double y)
+                     bool shared, bool lines, double y)
 {
     double low, middle, high;
     char name[200], value[32], above[32], below[32], text[100], rhat[24];
@@ -59,12 +88,7 @@ static void draw_row(gess__canvas *c, const gess__figure *f, const gess__plotted
         gess__canvas_clip(c, axis->from, y - ROW / 2.0, axis->to - axis->from, ROW);
         gess__segment_line(c, at[0], y, at[4], y, gess__stroked(GESS__BLUE, 1.0, 1.0, 0.0));
         gess__segment_line(c, at[1], y, at[3], y, gess__stroked(GESS__BLUE, 1.0, 3.2, 0.0));
-        gess__move(c, at[2], y - 3.4);
-        gess__line(c, at[2] + 3.4, y);
-        gess__line(c, at[2], y + 3.4);
-        gess__line(c, at[2] - 3.4, y);
-        gess__close(c);
-        gess__paint(c, (gess__pen){.fill = {0xffffff, 1.0}, .stroke = {GESS__BLUE, 1.0}, .width = 1.2});
+        draw_middle(c, at[2], y, lines);
         if (isfinite(p->truth)) {
             double truth = gess__place(axis, scaled(p, shared, f->moments, p->truth));
             gess__segment_line(c, truth, y - 5.0, truth, y + 5.0, gess__stroked(GESS__ORANGE, 1.0, 1.6, 0.0));
@@ -96,9 +120,10 @@ int gess__plot_forest(gess__canvas **canvas, const gess__figure *f, gess_error *
     for (size_t i = 0; i < ticks.count; i++)
         gess__segment_line(c, gess__place(&axis, ticks.at[i]), top, gess__place(&axis, ticks.at[i]), bottom,
                            gess__stroked(0xdde2e9, 1.0, 0.6, 0.0));
+    bool lines = needs_lines(f, &axis, shared);
     for (size_t i = 0; i < f->count; i++)
-        draw_row(c, f, &f->parameter[i], &axis, shared, top + ((double)i + 0.5) * ROW);
-    gess__axis_below(c, &axis, &ticks, bottom, true);
+        draw_row(c, f, &f->parameter[i], &axis, shared, lines, top + ((double)i + 0.5) * ROW);
+    gess__axis_below(c, &axis, &ticks, bottom, 20.0);
     gess__segment_line(c, axis.from, bottom, axis.to, bottom, gess__stroked(GESS__FRAME, 1.0, 0.7, 0.0));
     char under[120];
     snprintf(under, sizeof under, "%s%s",

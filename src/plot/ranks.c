@@ -104,7 +104,7 @@ static void draw_panel(gess__canvas *c, const ranks *r, const gess__plotted *p, 
         draw_picture(c, r, p, left, top);
     gess__canvas_unclip(c);
     gess__ticks_of(&ticks, 0.0, 100.0, 4);
-    gess__axis_below(c, &x, &ticks, top + SIZE, true);
+    gess__axis_below(c, &x, &ticks, top + SIZE, 20.0);
     gess__rectangle(c, left, top, SIZE, SIZE, gess__stroked(GESS__FRAME, 1.0, 0.6, 0.0));
 }
 

@@ -106,7 +106,7 @@ static void draw_panel(gess__canvas *c, const gess__plotted *p, double left, dou
             gess__text(c, left + 3.0, top + 8.0, gess__letters(6.5, GESS__START, GESS__QUIET), up.scale);
     }
     gess__ticks_of(&across, x.lo, x.hi, 4);
-    gess__axis_below(c, &x, &across, top + HEIGHT, true);
+    gess__axis_below(c, &x, &across, top + HEIGHT, 20.0);
     gess__rectangle(c, left, top, WIDTH, HEIGHT, gess__stroked(GESS__FRAME, 1.0, 0.6, 0.0));
     gess__segment_line(c, left + WIDTH, top + HEIGHT, left + WIDTH + SIDE, top + HEIGHT,
                        gess__stroked(GESS__FRAME, 1.0, 0.6, 0.0));

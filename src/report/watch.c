@@ -225,7 +225,9 @@ static void add_budget(const gess__watch *w, gess__watch_line *lines, size_t *co
         line->share = evals / most;
     }
     add(line->text, sizeof line->text, " evaluations");
-    if (rate > 0.0 && w->state == GESS_WATCH_RUNNING) add(line->text, sizeof line->text, ", %.3g/s", rate);
+    if (rate >= 100.0 && w->state == GESS_WATCH_RUNNING) add(line->text, sizeof line->text, ", %s/s", things(rate, a));
+    if (rate > 0.0 && rate < 100.0 && w->state == GESS_WATCH_RUNNING)
+        add(line->text, sizeof line->text, ", %.3g/s", rate);
     if (get(w, "updates") > 0.0) add(line->text, sizeof line->text, ", %.2f per update", evals / get(w, "updates"));
 }
 
@@ -260,14 +262,15 @@ static void add_figures(const gess__watch *w, gess__watch_line *lines, size_t *c
 static void add_slowest(const gess__watch *w, gess__watch_line *lines, size_t *count)
 {
     size_t i;
+    char ess[40];
     json_t *row, *list = json_object_get(w->progress, "slowest");
     if (json_array_size(list) == 0 || w->state == GESS_WATCH_FINISHED) return;
     gess__watch_line *line = begin(lines, count, "slowest");
     json_array_foreach(list, i, row)
     {
         const char *name = json_string_value(json_object_get(row, "name"));
-        add(line->text, sizeof line->text, "%s%.48s (%.0f, %.3f)", i > 0 ? ", " : "", name != NULL ? name : "?",
-            gess__number_of(row, "ess"), gess__number_of(row, "rhat"));
+        add(line->text, sizeof line->text, "%s%.48s (%s, %.3f)", i > 0 ? ", " : "", name != NULL ? name : "?",
+            things(gess__number_of(row, "ess"), ess), gess__number_of(row, "rhat"));
     }
 }
 

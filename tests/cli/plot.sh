@@ -45,6 +45,27 @@ for file, value in (("two.svg", p["q50"]), ("mean.svg", p["mean"])):
     assert abs(float(shown.group(2)) * (-1 if shown.group(1) else 1) - value) < 0.06, (file, shown.group(0), value)
 END
 
+# numbers below the axes keep apart, also where one panel ends and the next begins
+cat > apart.py << 'END'
+import re, sys
+WIDTH = {".": 0.278, "−": 0.584}
+bad = []
+for file in sys.argv[1:]:
+    rows = {}
+    for x, y, size, text in re.findall(r'<text x="([-0-9.]+)" y="([-0-9.]+)" font-size="([0-9.]+)"[^>]*text-anchor="middle"[^>]*>([^<]*)<', open(file).read().replace("&#8722;", "−")):
+        if re.fullmatch("−?[0-9.]+", text):
+            half = sum(WIDTH.get(c, 0.556) for c in text) * float(size) / 2
+            rows.setdefault(y, []).append((float(x) - half, float(x) + half, text))
+    lowest = sorted(rows[max(rows, key=float)])
+    assert len(lowest) >= 6, (file, lowest)
+    bad += [(file, a[2], b[2]) for a, b in zip(lowest, lowest[1:]) if b[0] < a[1] + 1]
+sys.exit(str(bad) if bad else 0)
+END
+for names in 'mu,tau,theta1' 'mu,theta*' 'theta3,theta5,tau,mu' 'theta7,theta8,mu'; do
+    expect 0 '' "$gess" plot run corner -o "apart-$(echo "$names" | tr -d ',*').svg" --vars "$names"
+done
+python3 apart.py apart-*.svg || fail 'numbers of neighbouring axes touch'
+
 # ---- true values ----
 
 printf '{"mu": 4.4, "tau": 3.6}\n' > truth.json

@@ -67,6 +67,7 @@ grep -q '4 chains' text || fail "no chains: $(cat text)"
 grep -q 'budget .* evaluations' text || fail "no budget: $(cat text)"
 grep -q 'R-hat .* wanted' text || fail "no R-hat: $(cat text)"
 grep -q 'slowest ' text || fail "no slowest parameters: $(cat text)"
+grep -qE '[0-9]e[+][0-9]' text && fail "a number that has to be decoded: $(cat text)"
 grep -q ' left' text || fail "no time left: $(cat text)"
 # a page that reloads itself
 i=0

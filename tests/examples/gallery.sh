@@ -1,11 +1,14 @@
 #!/bin/sh
-# The gallery: models build without a warning, pass `gess check`, and have the posteriors that README.md states.
+# The gallery: models build without a warning, pass `gess check`, and the commands of README.md, as they stand there, give the
+# posteriors that it states.
 #   gallery.sh GESS SOURCE_FOLDER [all]
 # Without `all` only those that take seconds.
 set -u
 # shellcheck source=tests/command.sh
 . "$(dirname "$0")/../command.sh"
 source=$2
+mkdir -p examples/gallery # as deep as in the source tree
+cd examples/gallery || exit 1
 cp -r "$source"/examples/gallery/. .
 make -s GESS_CFLAGS="-I$source/include" CFLAGS='-O2 -Wall -Wextra -Werror' || fail 'the models do not build'
 
@@ -18,14 +21,51 @@ near()
         END { exit bad || !seen }' || fail "$1: the mean of $2 should be $3, to $4"
 }
 
-# run NAME [OPTION...]
+# stated RUN TEXT: the posteriors in the section of README.md that has the text are those of the run, to half of the last digit
+# and five standard errors
+stated()
+{
+    "$gess" summary "$1" --csv > summary.csv
+    awk -v text="$2" '/^## /{ if (index(section, text)) printf "%s", section; section = "" } { section = section $0 "\n" }
+        END { if (index(section, text)) printf "%s", section }' README.md |
+        sed -n 's/^| \([A-Za-z0-9_]*\) | \([0-9.]*\) ± \([0-9.]*\) |$/\1 \2 \3/p' > stated
+    [ -s stated ] || fail "README.md states no posterior beside $2"
+    awk -F'[ ,]' 'function digit(number) { return index(number, ".") ? 10 ^ -(length(number) - index(number, ".")) : 1 }
+        FILENAME == "stated" { mean[$1] = $2; sd[$1] = $3; left++; next }
+        FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+        $1 in mean {
+            left--
+            d = $at["mean"] - mean[$1]; e = $at["sd"] - sd[$1]
+            if (d < 0) d = -d
+            if (e < 0) e = -e
+            if (d > digit(mean[$1]) / 2 + 5 * $at["mcse_mean"] || e > digit(sd[$1]) / 2 + 0.15 * sd[$1]) { print $1, $at["mean"], $at["sd"]; bad = 1 }
+        }
+        END { exit bad || left != 0 }' stated summary.csv || fail "README.md states other posteriors than $1 has"
+}
+
+# block TEXT: the block of commands of README.md that has the text
+block()
+{
+    awk -v text="$1" '/^```/ { if (on && index(lines, text)) printf "%s", lines; on = $0 == "```sh"; lines = ""; next } { lines = lines $0 "\n" }' README.md
+}
+
+# run_block NAME TEXT
+ran=0
+run_block()
+{
+    block "$2" > commands
+    [ -s commands ] || fail "README.md has no block with $2"
+    PATH=$(dirname "$gess"):$PATH sh -e commands > out.txt 2>&1 || fail "README.md, $1: $(tail -n 5 out.txt)"
+    ran=$((ran + 1))
+}
+
+# run NAME
 run()
 {
-    name=$1
-    shift
-    "$gess" check "./$name/model.so" --data "$name/data.csv" --starts 20 > out.txt 2>&1 || fail "check $name: $(tail -n 5 out.txt)"
-    "$gess" sample "./$name/model.so" --data "$name/data.csv" -q -o "$name-run" "$@" 2> out.txt || fail "sample $name: $(cat out.txt)"
-    "$gess" diagnose "$name-run" > out.txt || fail "diagnose $name: $(head -n 5 out.txt)"
+    "$gess" check "./$1/model.so" --data "$1/data.csv" --starts 20 > out.txt 2>&1 || fail "check $1: $(tail -n 5 out.txt)"
+    run_block "$1" "./$1/model.so"
+    "$gess" diagnose "$1-run" > out.txt || fail "diagnose $1: $(head -n 5 out.txt)"
+    stated "$1-run" "./$1/model.so"
 }
 
 run outliers
@@ -50,8 +90,14 @@ if [ "${3-}" = all ]; then
     # each of the six labellings: six modes of a sixth
     "$gess" diagnose galaxies-run --json | grep -o '"weight": *[0-9.e-]*' | sed 's/.*: *//' |
         awk '$1 > 0.05 { n++; if ($1 < 0.13 || $1 > 0.21) bad = 1 } END { exit n != 6 || bad }' || fail 'six modes of a sixth each'
-    command -v python3 > /dev/null &&
-        { "$gess" sample 'exec:python3 transit/model.py transit/data.csv' -q -o transit-run || fail 'sample transit'; } &&
-        near transit-run radius 0.101 0.001
+    run_block transit 'exec:python3 transit/model.py'
+    stated transit-run 'exec:python3 transit/model.py'
+    near transit-run radius 0.101 0.001
+    # Stan's own model takes BridgeStan (examples/new_stan, statistical/stan): here one of the same interface
+    mkdir -p ../../tests/stan/models
+    echo '{"y": [0.5, -1, 2]}' > ../../tests/stan/models/eight_schools.json
+    cc -shared -fPIC -O1 -o eight_schools_model.so "$source/tests/stan/fake.c" -lm || fail 'the stand-in for a Stan model'
+    run_block 'eight schools' ./eight_schools_model.so
+    [ "$(grep -c '^```sh$' README.md)" -eq "$ran" ] || fail "README.md has other blocks than the $ran that ran"
 fi
 exit $failed

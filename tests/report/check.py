@@ -223,8 +223,19 @@ def check_results(name, page, summary, chains):
         check(f"{name}: {id} is drawn", shown["bad"] == 0 and shown["paths"] > 10 and all(p["name"] in shown["texts"] for p in summary["parameters"] if p["name"] != "lp__"), shown)
 
 
+# The filled marks of the forest plot, and the thick lines: how long they are.
+FOREST_MARKS = """
+(() => {
+  const width = part => Math.max(...part.map(p => p[0])) - Math.min(...part.map(p => p[0])), ops = gessReport.drawings.get('forest').ops.filter(o => o.kind === 'path');
+  return ops.flatMap((o, i) => o.pen.fill === 'card' ? [[width(o.parts[0]), width(ops[i - 1].parts[0])]] : []);
+})()
+"""
+
+
 def check_narrow(name, page):
-    """At 360 px R-hat is seen without scrolling, and the corner plot has ticks and letters that can be read."""
+    """At 360 px R-hat is seen without scrolling, the corner plot has ticks and letters that can be read, and no mark hides an interval."""
+    marks_of = page.run(FOREST_MARKS)
+    check(f"{name}: no mark of the forest hides its interval", all(2.5 * mark <= interval + 1e-9 for mark, interval in marks_of), marks_of)
     for table, row in (("results-table", 2), ("table", 1)):
         right = page.run(f"document.querySelector('#{table} tbody tr').children[{row}].getBoundingClientRect().right")
         head = page.run(f"document.querySelector('#{table} thead tr').children[{row}].textContent")
@@ -276,7 +287,7 @@ def check_modes(name, page, modes):
     heaviest = sorted(modes, key=lambda m: -m["weight"])[:10]
     check(f"{name}: columns of the table of modes", head == ["mode", "weight", "error", "chains", "x2", "x1"], head)
     check(f"{name}: the ten heaviest modes", len(rows) == 10 and all(abs(float(r[1]) - m["weight"]) < 5e-5 for r, m in zip(rows, heaviest)), rows)
-    check(f"{name}: their centres", all(float(r[4].split(" ± ")[0]) == m["centre"][1] and r[4].endswith(" ± 0.5") for r, m in zip(rows, heaviest)), rows)
+    check(f"{name}: their centres", all(float(r[4].split(" ± ")[0].replace("−", "-")) == m["centre"][1] and r[4].endswith(".00 ± 0.50") for r, m in zip(rows, heaviest)), rows)
     check(f"{name}: their errors and chains", all(r[2] == ("NA" if m["error"] is None else "0.003") and r[3] == f"{m['chains']} of 4" for r, m in zip(rows, heaviest)), rows)
     check(f"{name}: how many there are", "10 heaviest of 13" in page.run("document.getElementById('modes-note').textContent"))
     widths = page.run("[...document.querySelectorAll('#modes-table .bar')].map(e => e.getBoundingClientRect().width)")
@@ -332,6 +343,7 @@ def check_sampled(runs, browser, pictures):
     narrow = Page(browser, path, width=360, height=800)
     check_narrow("small", narrow)
     narrow.close()
+    check("small: how many traces there are", "25 parameters and lp__" in page.run("document.querySelector('#traces-plots h3').textContent"))
     check("small: no table of modes", page.run("document.getElementById('modes').hidden"))
     before = page.run("document.documentElement.dataset.theme")
     page.run("document.getElementById('theme').click()")
@@ -443,6 +455,8 @@ def check_circle(runs, browser, pictures):
     folder = runs.made("circle")
     with open(folder + "/config.json", "w") as out:
         json.dump({"model": "./m.so", "title": "a circle", "dim": 3, "options": {}, "periodic": [{"parameter": 1, "lower": 0, "upper": 2 * math.pi}]}, out)
+    with open(folder + "/summary.json", "w") as out:
+        json.dump({"stop_rhat": 1.00824, "seconds": 0.25, "evals": 12345}, out)
     path = runs.report("circle")
     page = Page(browser, path)
     survey("circle", page)
@@ -460,6 +474,8 @@ def check_circle(runs, browser, pictures):
     check("circle: the results say so", page.run("document.querySelector('#results-table .tag').textContent") == "periodic")
     check("circle: the corner shows one piece", page.run("(() => { gessReport.corner([0, 1]); return gessReport.drawings.get('corner').masses['1-0-0-0'].lines.length; })()") == 1)
     check("circle: it says so", "Periodic: x1;" in page.run("document.getElementById('table-note').textContent"))
+    about = page.run("Object.fromEntries([...document.querySelectorAll('#options div')].map(e => [...e.children].map(c => c.textContent)))")
+    check("circle: what is told of the run", about.get("stop rhat") == "1.0082" and about.get("evals") == "12,345", about)
     check("circle: the model's own title", page.run("document.getElementById('title').textContent") == "a circle")
     page.close()
     shoot(browser, path, "circle", pictures)
@@ -479,7 +495,7 @@ def shoot(browser, path, name, pictures):
 
 
 def main():
-    gess, make = sys.argv[1:3]
+    gess, make = map(os.path.abspath, sys.argv[1:3])
     rest = sys.argv[3:]
     with tempfile.TemporaryDirectory() as folder:
         runs = Runs(gess, make, folder)

@@ -126,6 +126,38 @@ static void test_edges(void **state)
     gess__canvas_free(c);
 }
 
+/* Two panels side by side, 5 apart, as in a corner plot: the last number of one and the first of the other, which stand
+ * at the ends of their axes, keep apart, and so do all others. */
+static void test_axis_labels(void **state)
+{
+    (void)state;
+    const gess__axis axis[2] = {{12.0, 12.61, 10, 70}, {9.9, 40, 75, 125}};
+    const double rooms[3] = {1.0, 20.0, -1.0};
+    for (int r = 0; r < 3; r++) {
+        gess_error err;
+        gess__canvas *c = NULL;
+        size_t labels = 0, touching = 0;
+        double reached = -INFINITY;
+        assert_int_equal(gess__canvas_new(&c, 140, 40, "axes", &err), GESS_OK);
+        for (int i = 0; i < 2; i++) {
+            gess__ticks ticks;
+            gess__ticks_of(&ticks, axis[i].lo, axis[i].hi, 4);
+            gess__axis_below(c, &axis[i], &ticks, 20, rooms[r]);
+        }
+        for (size_t i = 0; i < c->ops; i++) {
+            if (c->op[i].kind != GESS__OP_TEXT) continue;
+            double half = 0.45 * c->op[i].lettering.size * (double)c->op[i].count / 2.0;
+            labels++;
+            touching += c->op[i].x - half < reached + 1.0;
+            reached = c->op[i].x + half;
+        }
+        if (r == 0) assert_true(labels >= 4 && touching == 0);
+        if (r == 1) assert_true(touching == 1); /* with room they would touch */
+        if (r == 2) assert_int_equal(labels, 0);
+        gess__canvas_free(c);
+    }
+}
+
 static void check_interval(double low, double middle, double high, const char *value, const char *above,
                            const char *below)
 {
@@ -247,8 +279,8 @@ static void test_png(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contours), cmocka_unit_test(test_edges),
-                                       cmocka_unit_test(test_numbers), cmocka_unit_test(test_deflate),
-                                       cmocka_unit_test(test_png)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_contours),    cmocka_unit_test(test_edges),
+                                       cmocka_unit_test(test_axis_labels), cmocka_unit_test(test_numbers),
+                                       cmocka_unit_test(test_deflate),     cmocka_unit_test(test_png)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

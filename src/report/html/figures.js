@@ -32,12 +32,13 @@ function ticks(lo, hi, max) {
   return out;
 }
 
-function axisBelow(d, axis, t, y, labels) {
+/* room: how far a label may reach beyond the ends of the axis; negative: no labels. */
+function axisBelow(d, axis, t, y, room) {
   let after = -Infinity;
   for (const [v, text] of t.list) {
     const x = place(axis, v), half = textWidth(text, 10) / 2;
     d.segment(x, y, x, y - 4, { stroke: "frame" });
-    if (!labels || x - half < after) continue;
+    if (room < 0 || x - half < after || x - half < axis.from - room || x + half > axis.to + room) continue;
     d.text(x, y + 12, text, small("middle", "quiet", 10));
     after = x + half + 4;
   }
@@ -204,7 +205,7 @@ function corner(parameters, options) {
     if (names.length === 1) [p.low, p.middle, p.high].forEach((v, i) => finite(v) && d.segment(place(x, v), y0, place(x, v), bottom, { stroke: "ink", strokeAlpha: .8, dash: i === 1 ? 0 : 3 }));
     if (finite(p.truth)) d.segment(place(x, p.truth), y0, place(x, p.truth), bottom, { stroke: "orange", width: 1.5 });
     d.unclip();
-    axisBelow(d, x, p.ticks, bottom, at + 1 === n);
+    axisBelow(d, x, p.ticks, bottom, at + 1 === n ? 1 : -1);
     box(x0, y0);
     title(d, x0 + panel / 2, y0 - 8, pitch + 6, p, size);
     const name = fit(p.name, panel - textWidth(p.ticks.scale, size), size) + p.ticks.scale;
@@ -237,7 +238,7 @@ function corner(parameters, options) {
     if (finite(b.truth)) d.segment(x0, py, x0 + panel, py, line);
     if (finite(a.truth) && finite(b.truth)) d.rect(px - 2.5, py - 2.5, 5, 5, { fill: "orange" });
     d.unclip();
-    axisBelow(d, x, a.ticks, y0 + panel, row + 1 === n);
+    axisBelow(d, x, a.ticks, y0 + panel, row + 1 === n ? 1 : -1);
     axisLeft(d, y, b.ticks, x0, column === 0);
     box(x0, y0);
   }
@@ -270,17 +271,24 @@ function forest(rows, options) {
   if (shared) { axis.lo -= .03 * range; axis.hi += .03 * range; } else { axis.lo = -3.2; axis.hi = 3.2; }
   const d = new Drawing(width, bottom + 36, `Forest plot of ${rows.length} parameters.`), t = ticks(axis.lo, axis.hi, narrow ? 4 : 7);
   for (const [v] of t.list) d.segment(place(axis, v), top, place(axis, v), bottom, { stroke: "faint" });
+  const scaleOf = r => {
+    const base = r.intervals.find(i => i && finite(i.low));
+    return v => place(axis, shared || !base ? v : base.high > base.low ? (v - base.middle) / (.5 * (base.high - base.low)) : 0);
+  };
+  /* middles are lines where a diamond would hide an interval that is hardly longer than itself */
+  const h = runs > 1 ? 3.4 : narrow ? 3 : 4.6, lines = rows.some(r => r.intervals.some(i => i && i.high > i.low && scaleOf(r)(i.high) - scaleOf(r)(i.low) < 5 * h));
   rows.forEach((r, at) => {
-    const base = r.intervals.find(i => i && finite(i.low)), of = v => place(axis, shared || !base ? v : base.high > base.low ? (v - base.middle) / (.5 * (base.high - base.low)) : 0);
+    const of = scaleOf(r);
     const middle = top + (at + .5) * line;
     d.text(named - 8, middle + 4, fit(r.name, named - 12, size), small("end", "ink", size));
     r.intervals.forEach((i, run) => {
       if (!i || !finite(i.low) || !finite(i.high) || !finite(i.q5) || !finite(i.q95)) return;
-      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle), h = runs > 1 ? 3.4 : narrow ? 3 : 4.6;
+      const y = middle + (run - (runs - 1) / 2) * 9, hue = series[run % 8], x = of(i.middle);
       d.clipTo(axis.from, y - 8, axis.to - axis.from, 16);
       d.segment(of(i.q5), y, of(i.q95), y, { stroke: hue, width: 1.3 });
       d.segment(of(i.low), y, of(i.high), y, { stroke: hue, width: runs > 1 ? 3 : 4.4 });
-      d.path([closed([[x, y - h], [x + h, y], [x, y + h], [x - h, y]])], { fill: "card", stroke: hue, width: 1.6 });
+      if (lines) d.segment(x, y - h - 1, x, y + h + 1, { stroke: runs > 1 ? hue : "ink", width: 1.2 });
+      else d.path([closed([[x, y - h], [x + h, y], [x, y + h], [x - h, y]])], { fill: "card", stroke: hue, width: 1.6 });
       d.unclip();
     });
     if (finite(r.truth) && of(r.truth) >= axis.from && of(r.truth) <= axis.to) d.segment(of(r.truth), middle - line / 2 + 2, of(r.truth), middle + line / 2 - 2, { stroke: "orange", width: 2 });
@@ -288,7 +296,7 @@ function forest(rows, options) {
     if (i && numbers) d.text(axis.to + 12, middle + 4, intervalText(i.low, i.middle, i.high).filter(Boolean).join(" "), small("start", "ink", 12));
     if (i && finite(i.rhat)) d.text(width - 4, middle + 4, i.rhat.toFixed(3), small("end", i.doubtful ? "orange" : "quiet", 12));
   });
-  axisBelow(d, axis, t, bottom, true);
+  axisBelow(d, axis, t, bottom, 20);
   d.segment(axis.from, bottom, axis.to, bottom, { stroke: "frame" });
   d.text((axis.from + axis.to) / 2, bottom + 28, (shared ? "value" : "from the centre, in half-widths") + t.scale, small("middle"));
   d.text((axis.from + axis.to) / 2, 16, `thick: ${options.thick}; thin: 90 %`, small("middle"));
@@ -325,7 +333,7 @@ function traces(panels, options) {
     const t = ticks(p.lo, p.hi, 3);
     axisLeft(d, y, t, x0, true);
     if (t.scale) d.text(x0 + 4, y0 + 10, t.scale, small("start", "quiet", 9));
-    axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, true);
+    axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, 20);
     d.rect(x0, y0, width, height, { stroke: "frame" });
   });
   return d;

@@ -31,6 +31,8 @@ function short(x, digits = 4) {
   return text.includes("e") ? String(Math.round(x)) : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/* A value with its error: both with two digits of the error. */
+const withError = (x, error) => GessFigures.intervalText(x - error, x, x + error).filter(Boolean).join(" ");
 const seconds = s => !isNumber(s) ? "NA" : s < 60 ? short(s, 3) + " s" : s < 3600 ? short(s / 60, 3) + " min" : short(s / 3600, 3) + " h";
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 const counted = v => Number.isInteger(v) ? Math.abs(v) < 1e4 ? String(v) : compact.format(v) : "";
@@ -209,7 +211,7 @@ function modes() {
     const bar = element("span", { class: "bar", "aria-hidden": "true", style: `width: ${width.toFixed(2)}rem; margin-right: ${(6.5 - width).toFixed(2)}rem` });
     const row = element("tr", {}, element("th", { scope: "row", text: String(i + 1) }), element("td", {}, bar, mode.weight.toFixed(4)),
       element("td", { text: short(mode.error, 2) }), element("td", { text: isNumber(mode.chains) ? `${whole(mode.chains)} of ${whole(data.chains)}` : "NA" }));
-    mode.centre.forEach((x, k) => row.append(element("td", { text: isNumber(mode.sd[k]) ? `${short(x)} ± ${short(mode.sd[k], 2)}` : short(x) })));
+    mode.centre.forEach((x, k) => row.append(element("td", { text: isNumber(mode.sd[k]) ? withError(x, mode.sd[k]) : short(x) })));
     body.append(row);
   });
   $("modes-note").textContent = (m.count > m.list.length ? `The ${m.list.length} heaviest of ${whole(m.count)} modes. ` : "")
@@ -556,7 +558,7 @@ function evidence() {
   const list = runs.filter(r => r.evidence);
   if (list.length === 0 || runs.length > 1) return;
   const e = data.evidence;
-  $("evidence").append(element("strong", { text: "Log evidence: " }), e.refused ? "refused; " : isNumber(e.log_evidence) ? `${e.log_evidence.toFixed(3)} ± ${short(e.se, 2)}` : "not known",
+  $("evidence").append(element("strong", { text: "Log evidence: " }), e.refused ? "refused; " : isNumber(e.log_evidence) ? withError(e.log_evidence, e.se) : "not known",
     e.refused ? element("code", { text: "gess evidence" }) : "", e.refused ? " says why." : ", by bridge sampling.");
   $("evidence").hidden = false;
 }
@@ -570,7 +572,7 @@ function compared() {
     const least = Math.min(...r.table.ess_bulk.filter(isNumber)), worst = Math.max(...r.table.r_hat.map((_, i) => rhatOf(r.table, i)).filter(isNumber)), e = r.evidence;
     const name = element("th", { scope: "row", title: r.directory }, element("span", { class: "swatch", style: `background: ${hueOf(k)}` }), runNames[k]);
     const row = element("tr", {}, name, element("td", { class: r.verdict.pass ? "good" : "bad", text: r.verdict.pass ? "pass" : "FAIL" }));
-    for (const text of [`${whole(r.chains)} × ${whole(r.draws)}`, whole(least), isNumber(worst) ? worst.toFixed(4) : "NA", whole(r.stats.evals), seconds(r.stats.seconds), e ? e.refused ? "refused" : `${short(e.log_evidence, 6)} ± ${short(e.se, 2)}` : "–"]) row.append(element("td", { text }));
+    for (const text of [`${whole(r.chains)} × ${whole(r.draws)}`, whole(least), isNumber(worst) ? worst.toFixed(4) : "NA", whole(r.stats.evals), seconds(r.stats.seconds), e ? e.refused ? "refused" : withError(e.log_evidence, e.se) : "–"]) row.append(element("td", { text }));
     body.append(row);
   });
   $("runs").hidden = false;
@@ -623,7 +625,8 @@ function drawTraces() {
       doubtful: i >= 0 && doubtful(table, i), truth: isNumber(p.truth) ? p.truth : NaN, lo: p.density.lo, hi: p.density.hi };
   });
   const k = list[0].trace.chains.length;
-  show($("traces-plots"), "traces", plural(list.length, "parameter"), `${k === data.chains ? plural(k, "chain") : `${k} of ${plural(data.chains, "chain")}, the one furthest from the others among them`}; beside each trace the density of each of them${runs.length > 1 ? "; of " + runNames[0] : ""}`,
+  const named = list.filter(p => p.name !== "lp__").length;
+  show($("traces-plots"), "traces", plural(named, "parameter") + (named < list.length ? " and lp__" : ""), `${k === data.chains ? plural(k, "chain") : `${k} of ${plural(data.chains, "chain")}, the one furthest from the others among them`}; beside each trace the density of each of them${runs.length > 1 ? "; of " + runNames[0] : ""}`,
     GessFigures.traces(panels, { width: room() }));
 }
 
@@ -759,7 +762,7 @@ function about() {
   add("directory", data.directory);
   if (data.model) add("model", data.model);
   for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
-  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : whole(value));
+  for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : key.endsWith("rhat") ? value.toFixed(4) : Number.isInteger(value) ? whole(value) : short(value));
 }
 
 /* ---- all of it ---- */
