@@ -119,6 +119,7 @@ class Run:
         self.interrupted = False
         self.own_thread = own_thread
         self.kill = kill
+        self.handle: Any = None  # until the run has its starts
         pointer, err = ffi.new("gess_run **"), new_error()
         path = ffi.NULL if directory is None else ffi.new("char[]", encode_path(directory))
         begin = lib.gess_run_resume if resume else lib.gess_run_new
@@ -218,38 +219,45 @@ class Run:
 
     def _call(self, call: Callable[[], int], undo: Callable[[], None] = lambda: None) -> int:
         """A call of the library that evaluates the density, in a thread of its own where that lets the main thread take
-        signals. KeyboardInterrupt then leaves a call that does not end; `undo` follows it when it does."""
+        signals. What a signal handler raises, such as KeyboardInterrupt, ends the call, or leaves one that does not end;
+        `undo` follows it when it does."""
         if not self.own_thread or not in_main_thread():
             return call()
         outcome: List[int] = []
         given_up: List[bool] = []
         undone: List[bool] = []
+        done = threading.Event()
 
         def body() -> None:
-            outcome.append(call())
-            if given_up:
-                undone.append(True)
-                undo()
+            try:
+                outcome.append(call())
+                if given_up:
+                    undone.append(True)
+                    undo()
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=body, daemon=True)
-        thread.start()
         try:
-            while thread.is_alive():
-                thread.join(1.0)
-        except KeyboardInterrupt:
+            threading.Thread(target=body, daemon=True).start()
+            while not done.wait(1.0):
+                pass
+        except BaseException:
             given_up.append(True)
-            self._give_up(thread)
-            if not thread.is_alive() and not undone:  # it had ended before it was given up
+            self._give_up(done)
+            if done.is_set() and not undone:  # it had ended before it was given up
                 undo()
             raise
         return outcome[0]
 
-    def _give_up(self, thread: threading.Thread) -> None:
-        """Ends worker processes, waits for a moment, and leaves a call that does not end."""
+    def _give_up(self, done: threading.Event) -> None:
+        """Stops the run, unless that has been tried, ends worker processes, waits for a moment, and leaves a call that does
+        not end."""
+        if self.handle is not None and not self.interrupted:
+            self.stop()
+            done.wait(1.0)
         if self.kill is not None:
             self.kill()
-        thread.join(1.0)
-        if thread.is_alive():
+        if not done.wait(1.0):
             _abandoned.append(self)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import inspect
+import operator
 import os
 import shutil
 import tempfile
@@ -13,7 +14,8 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 
 from gess._batch import Function
-from gess._density import Compiled, Density, Model, address_of, new_model, open_model
+from gess._c_function import address_of
+from gess._density import Compiled, Density, Model, new_model, open_model
 from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, keywords, new_options, options,
                            read_config)
 from gess._priors import Distributions, is_distribution, read_prior
@@ -62,11 +64,18 @@ class Settings:
             raise AttributeError(name) from None
 
 
+def whole_number(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}= is {value!r}, not a whole number") from None
+
+
 def find_dim(s: Settings) -> int:
     """The number of parameters, from whatever tells it; all must agree."""
     known: Dict[str, int] = {}
     if s.dim is not None:
-        known["dim"] = int(s.dim)
+        known["dim"] = whole_number("dim", s.dim)
         if known["dim"] < 1:
             raise ValueError(f"dim= is {s.dim}; a density has at least one parameter")
     if s.names is not None:
@@ -316,7 +325,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
 
     dim: the number of parameters; not needed if names, bounds, prior or starts tell it.
     names: of the parameters.
-    bounds: a pair per parameter, None or infinite for no bound; or pairs by name.
+    bounds: a pair per parameter, None or infinite for no bound; or pairs by name. Equal bounds fix a parameter.
     periodic: flags, or names, of the parameters whose two bounds are the same point of a circle.
     vectorize: the function takes an (n, dim) array and returns n log densities.
     arrays: what a vectorised function takes: "numpy", "jax", "torch" or "cupy".
@@ -342,7 +351,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     """
     given = {"dim": dim, "names": names, "bounds": bounds, "periodic": periodic, "blobs": blobs, "derived": derived,
              "derived_names": derived_names, "prior": prior, "starts": starts, "vectorize": vectorize, "arrays": arrays}
-    if processes is not None and processes < 1:
+    if processes is not None and whole_number("processes", processes) < 1:
         raise ValueError("processes= is at least 1")
     if processes and pool is not None:
         raise ValueError("give processes= or pool=, not both")
@@ -397,6 +406,7 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
         return result
     except BaseException as exception:
         partial = getattr(exception, "gess_result", None)
+        exception.gess_result = partial  # type: ignore[attr-defined]  # None: it had no files yet
         if partial is not None and directory is None:
             keep = True
             weakref.finalize(partial, shutil.rmtree, scratch, True)

@@ -174,6 +174,7 @@ def test_load_resume_and_extend(tmp_path):
     assert same(longer, whole)
     assert (tmp_path / "part" / "draws.gess").read_bytes() == (tmp_path / "whole" / "draws.gess").read_bytes()
     opened = gess.load(tmp_path / "part")
+    assert opened.stats["evals"] == longer.stats["evals"] and not opened.stopped
     assert same(opened, whole) and "90 draws" in repr(opened)
     with pytest.raises(gess.UsageError, match="resume"):
         opened.resume(draws=95)

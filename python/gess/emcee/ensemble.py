@@ -310,7 +310,7 @@ class EnsembleSampler:
         """Walkers outside the support start where another one is inside it."""
         if not np.all(np.isfinite(coords)):
             raise ValueError("At least one parameter value was infinite or NaN")
-        log_prob, blobs = self._evaluate_placed(coords)
+        log_prob, blobs = self._evaluate_placed(coords.copy())  # a function may change its argument
         inside = np.flatnonzero(log_prob > -np.inf)
         if len(inside) == 0:
             raise ValueError("log_prob is -inf at every initial position; start at least one walker inside the support")
