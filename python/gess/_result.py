@@ -406,6 +406,8 @@ class Result:
         """
         from gess import _plot
 
+        if isinstance(path, (list, tuple)):
+            raise TypeError(f"plot(): path= is {path!r}; names= chooses parameters")
         if path is not None:
             return _plot.write(self, kind, path, names, truth, mean, prior)
         if truth is not None or mean or prior:
