@@ -1,11 +1,9 @@
-"""Runs: the library's loop with callbacks, Control-C and a progress line."""
+"""Runs: the library's loop with callbacks and Control-C."""
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-import time
 from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
@@ -54,51 +52,6 @@ def gess_python_progress(user: Any, stats: Any, planned: int) -> int:
 @extern
 def gess_python_log(user: Any, line: Any) -> None:
     return None
-
-
-class ProgressLine:
-    """One line on standard error that is written again and again; in a notebook the same."""
-
-    def __init__(self, target_ess: float) -> None:
-        self.target_ess = target_ess
-        self.next = 0.0
-        self.width = 0
-
-    def show(self, stats: Any, planned: int) -> None:
-        now = time.monotonic()
-        if now < self.next:
-            return
-        self.next = now + 0.2
-        self.write(self.words(stats, planned))
-
-    def words(self, stats: Any, planned: int) -> str:
-        count = f"{stats.evals:,} evaluations"
-        if stats.draws == 0:
-            return f"warm-up: {stats.iterations:,} iterations, {count}"
-        words = f"sampling: {stats.draws:,} draws per chain, {count}"
-        if stats.least_ess == stats.least_ess:
-            words += f", smallest ESS {stats.least_ess:,.0f} of {self.target_ess:,.0f}, R-hat {stats.worst_rhat:.3f}"
-        elif planned:
-            words += f", {min(100.0, 100.0 * stats.iterations / planned):.0f} %"
-        return words
-
-    def write(self, words: str) -> None:
-        sys.stderr.write("\r" + words.ljust(self.width))
-        sys.stderr.flush()
-        self.width = len(words)
-
-    def close(self) -> None:
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-
-
-def wants_progress(progress: Optional[bool]) -> bool:
-    """By default a terminal and a notebook get a progress line."""
-    if progress is not None:
-        return progress
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
 
 
 _abandoned: "List[Run]" = []  # runs whose density never returned: their memory must stay

@@ -20,8 +20,9 @@ from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_optio
                            read_config)
 from gess._priors import Distributions, is_distribution, read_prior
 from gess._processes import Workers
+from gess._progress import new_bar
 from gess._result import Evidence, Result
-from gess._run import ProgressLine, Run, wants_progress
+from gess._run import Run
 
 Bounds = Union[Mapping[str, Tuple[float, float]], Sequence[Tuple[float, float]]]
 
@@ -269,7 +270,7 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
             refuse_isolation(values)
         run = Run(target.model, handle, directory, resume, target.needs_thread(processes),
                   workers.close if workers is not None else None)
-        line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None
+        line = new_bar(progress, float(get_option(handle, "target-ess")))
         if line is not None:
             run.on_progress(line.show)
         try:
@@ -344,7 +345,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     processes: the number of processes that evaluate the function; no draw depends on it. start_method: "fork" or "spawn".
     pool: an object with a method map, such as the pools of schwimmbad and mpi4py.
     user: with a C function, the address that it gets as its first argument.
-    progress: whether a progress line is shown; by default in terminals and notebooks.
+    progress: whether a progress bar is shown; by default in terminals and notebooks.
 
     The other keywords are options of gess:
 
