@@ -80,7 +80,12 @@ class Run:
             model.density.forget_failure()
         status = self._call(lambda: begin(pointer, model.pointer, options.pointer, path, err),
                             lambda: lib.gess_run_free(pointer[0]))
-        self._finish(status, err)
+        try:
+            self._finish(status, err)
+        except BaseException:
+            if status == lib.GESS_OK:
+                lib.gess_run_free(pointer[0])
+            raise
         self.handle = Handle(pointer[0], lib.gess_run_free)
 
     def free(self) -> None:
@@ -96,7 +101,7 @@ class Run:
         if exception is None and escaped:
             exception = escaped[0]
         escaped.clear()
-        if exception is not None and status not in (lib.GESS_OK,):
+        if exception is not None and (status != lib.GESS_OK or isinstance(exception, KeyboardInterrupt)):
             at = None if density is None or density.no_start else error_of(status, err).point
             raise with_point(exception, at)
         if status != STOPPED:

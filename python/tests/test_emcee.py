@@ -1,5 +1,6 @@
 """EnsembleSampler: emcee's interface, and where it differs."""
 import pickle
+import signal
 import subprocess
 import sys
 import warnings
@@ -220,6 +221,26 @@ def test_hdf_file_of_emcee(tmp_path):
     assert again.iteration == 17
     with pytest.raises(ValueError, match="shape"):
         EnsembleSampler(16, 3, log_prob, backend=emcee.backends.HDFBackend(path))
+
+
+def test_interrupt_while_a_step_is_stored():
+    """It waits until the step is complete, and is raised then, whatever a backend does with it."""
+    class Swallows(Backend):
+        def save_step(self, state, accepted):
+            try:
+                if self.iteration == 5:
+                    signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:  # as finalisers of h5py do
+                pass
+            super().save_step(state, accepted)
+
+    sampler = EnsembleSampler(32, 3, log_prob, backend=Swallows())
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        sampler.run_mcmc(start(), 20)
+    assert sampler.iteration == 6 and signal.getsignal(signal.SIGINT) is before
+    sampler.run_mcmc(None, 4)
+    assert sampler.iteration == 10
 
 
 def test_pickle_and_backends():

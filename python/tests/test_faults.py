@@ -14,6 +14,7 @@ import densities
 import gess
 import numpy as np
 import pytest
+from gess import _library
 
 QUICK = {"warmup": 60, "draws": 40, "chains": 16, "seed": 5}
 HERE = os.path.dirname(__file__)
@@ -337,6 +338,18 @@ def test_script_without_a_guard(tmp_path):
                       "gess.sample(normal, 2, processes=2, start_method='spawn')\n")
     done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1 and 'belongs below `if __name__ == "__main__":`' in done.stderr, done.stderr
+
+
+def test_interrupt_outside_the_code_of_a_callback_is_not_lost():
+    """cffi hands it to its error handler, and the library may not ask for the error: the run then ends as if all were well."""
+    def density(x):
+        if not _library.escaped:
+            _library.escaped.append(KeyboardInterrupt())  # as the error handler does
+        return densities.normal(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        gess.sample(density, 2, **QUICK)
+    assert not _library.escaped
 
 
 def test_exception_in_starts():

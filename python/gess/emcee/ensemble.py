@@ -11,6 +11,7 @@ import numpy as np
 
 from gess._library import Floats
 from gess.emcee._engine import Engine
+from gess.emcee._interrupts import interrupts_held
 from gess.emcee.state import Backend, State
 
 logger = logging.getLogger(__name__)
@@ -386,7 +387,8 @@ class EnsembleSampler:
                 if saved is not None and made == 1:
                     self.backend.grow(saved, state.blobs)
                 if saved is not None and made % every == 0:
-                    self.backend.save_step(state, moved)
+                    with interrupts_held():
+                        self.backend.save_step(state, moved)
                 if bar is not None:
                     bar.update(1)
             self._previous_state = state
