@@ -54,7 +54,7 @@ class Function:
         if self.prior is None:
             self._fill(points, logp, blobs, map_points)
             return
-        prior = np.asarray(self.prior(points), dtype=np.float64)
+        prior = self.prior(points.copy())  # a prior may change its argument
         inside = np.flatnonzero(prior > -np.inf)
         logp[:] = prior
         if len(inside) == 0:
@@ -102,7 +102,11 @@ class Function:
         if not isinstance(result, tuple) or len(result) < 2:
             raise ValueError("a vectorised function with blobs returns a tuple: log densities, blobs")
         logp[:] = check_values(result[0], n)
-        parts = [to_numpy(part).reshape(n, -1) for part in result[1:]]
+        rows = [to_numpy(part) for part in result[1:]]
+        for row in rows:
+            if row.ndim == 0 or len(row) != n:
+                raise ValueError(f"the blobs have shape {row.shape} for an array of {n} rows; return one row per point")
+        parts = [row.reshape(n, -1) for row in rows]
         extra = np.concatenate(parts, axis=1)
         if extra.shape != blobs.shape:
             raise ValueError(f"the blobs have shape {extra.shape}, not {blobs.shape}: {self.blobs} numbers per point")
@@ -110,16 +114,7 @@ class Function:
 
     def _fill_list(self, results: List[Any], logp: Floats, blobs: Optional[Floats]) -> None:
         if blobs is None:
-            try:
-                array = np.array(results)
-            except ValueError:  # of different shapes
-                array = np.array(None)
-            if array.dtype.kind in "fiub" and array.shape == logp.shape:
-                warn_of_rounding(array.dtype)
-                logp[:] = array
-                return
-            for i, result in enumerate(results):
-                logp[i] = scalar(result)
+            logp[:] = numbers(results)
             return
         for i, result in enumerate(results):
             try:
@@ -127,22 +122,42 @@ class Function:
             except TypeError:
                 first, rest = result, []
             logp[i] = scalar(first)
-            parts = [np.ravel(np.asarray(part, dtype=np.float64)) for part in rest]
-            numbers = np.concatenate(parts) if parts else np.empty(0)
-            if len(numbers) != self.blobs:
-                if logp[i] == -np.inf and len(numbers) == 0:
+            further = blob_numbers(rest)
+            if len(further) != self.blobs:
+                if logp[i] == -np.inf and len(further) == 0:
                     continue
-                raise ValueError(f"the function returned {len(numbers)} blobs, not {self.blobs}; return "
+                raise ValueError(f"the function returned {len(further)} blobs, not {self.blobs}; return "
                                  "(log density, blob, …)")
-            blobs[i] = numbers
+            blobs[i] = further
 
 
-def scalar(value: Any) -> float:
+def blob_numbers(parts: List[Any]) -> Floats:
+    """The blobs of one point in a row."""
+    try:
+        rows: List[Floats] = [np.ravel(np.asarray(part, dtype=np.float64)) for part in parts]
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"the function returned {parts!r} beside the log density; blobs are real numbers") from error
+    return np.concatenate(rows) if rows else np.empty(0)
+
+
+def numbers(results: List[Any], what: str = "density") -> Floats:
+    """What a function of one point returned for several points."""
+    try:
+        array = np.array(results)
+    except ValueError:  # of different shapes
+        array = np.array(None)
+    if array.dtype.kind in "fiub" and array.shape == (len(results),):
+        warn_of_rounding(array.dtype)
+        return array.astype(np.float64, copy=False)
+    return np.array([scalar(result, what) for result in results])
+
+
+def scalar(value: Any, what: str = "density") -> float:
     """One log density, or an exception that says what is wrong with it."""
     array = to_numpy(value)
     if array.size != 1:
-        raise ValueError(f"the density returned shape {array.shape} for one point, not one number; for a function of many "
+        raise ValueError(f"the {what} returned shape {array.shape} for one point, not one number; for a function of many "
                          "points use vectorize=True")
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"the density returned {value!r} of dtype {array.dtype}, not a real number")
+        raise TypeError(f"the {what} returned {value!r} of dtype {array.dtype}, not a real number")
     return float(array.reshape(())[()])

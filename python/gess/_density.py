@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
 
@@ -23,15 +23,15 @@ def to_numpy(values: Any) -> Any:
     return np.asarray(values)
 
 
-def check_values(values: Any, n: int) -> Floats:
-    """The log densities of n points, or an exception that says what is wrong with them."""
+def check_values(values: Any, n: int, what: str = "density") -> Floats:
+    """The log densities of n points, or an exception that says what is wrong with them; `what` returned them."""
     if type(values) is np.ndarray and values.dtype == np.float64 and values.shape == (n,):
         return values
     array = to_numpy(values)
     if array.dtype.kind not in "fiub":
-        raise TypeError(f"the log densities have dtype {array.dtype}, not a real number; return floats")
+        raise TypeError(f"the {what} returned dtype {array.dtype}, not real numbers; return floats")
     if array.shape != (n,):
-        raise ValueError(f"the density returned shape {array.shape} for an array of {n} rows, not ({n},); with "
+        raise ValueError(f"the {what} returned shape {array.shape} for an array of {n} rows, not ({n},); with "
                          "vectorize=True a function takes an (n, dim) array and returns n numbers")
     warn_of_rounding(array.dtype)
     floats: Floats = array.astype(np.float64, copy=False)
@@ -268,33 +268,3 @@ def open_model(specification: str, data: "Optional[str | os.PathLike[str]]" = No
     path = ffi.NULL if data is None else ffi.new("char[]", encode_path(data))
     check(lib.gess_model_open(model, os.fsencode(specification), path, err), err)
     return Model(model[0])
-
-
-def address_of(function: Any) -> Optional[Tuple[int, Any]]:
-    """The address of a C function behind an object, and what to keep alive; None: it is none.
-
-    numba's cfunc, function pointers of ctypes and cffi, capsules (Cython), LowLevelCallable of SciPy around one of these.
-    """
-    if type(function).__name__ == "LowLevelCallable":
-        if function.user_data is not None:
-            raise TypeError("a LowLevelCallable with user data: give their address as user=, and the function without them")
-        return address_of(function.function)
-    address = getattr(function, "address", None)
-    if isinstance(address, int):
-        return address, function
-    module = type(function).__module__
-    if module.startswith("_cffi_backend") and not callable(getattr(function, "__wrapped__", None)):
-        return int(ffi.cast("uintptr_t", function)), function
-    if "ctypes" in sys.modules and type(function).__class__.__name__ == "PyCFuncPtrType":
-        import ctypes
-
-        return ctypes.cast(function, ctypes.c_void_p).value or 0, function
-    if type(function).__name__ == "PyCapsule":
-        import ctypes
-
-        api = ctypes.pythonapi
-        api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
-        api.PyCapsule_GetPointer.restype = ctypes.c_void_p
-        api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-        return int(api.PyCapsule_GetPointer(function, api.PyCapsule_GetName(function))), function
-    return None

@@ -6,6 +6,8 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
+from gess._batch import numbers
+from gess._density import check_values
 from gess._library import Floats
 
 
@@ -20,21 +22,27 @@ class Distributions:
     icdf()."""
 
     def __init__(self, distributions: Sequence[Any]) -> None:
-        for i, distribution in enumerate(distributions):
-            if not is_distribution(distribution):
-                raise TypeError(f"prior {i + 1} is {distribution!r}; give frozen continuous distributions of scipy.stats, "
-                                "such as scipy.stats.norm(0, 1)")
         self.distributions = list(distributions)
+        supports = []
+        for i, distribution in enumerate(self.distributions):
+            try:
+                if not is_distribution(distribution):
+                    raise TypeError("it is not continuous")
+                supports.append(distribution.support())
+            except TypeError as error:  # what is not frozen lacks its parameters
+                raise TypeError(f"prior {i + 1} is {distribution!r}; give frozen continuous distributions of scipy.stats, "
+                                "such as scipy.stats.norm(0, 1)") from error
+        self.supports: Floats = np.array(supports, dtype=np.float64).reshape(-1, 2)
 
     def bounds(self) -> Tuple[Floats, Floats]:
-        both = np.array([distribution.support() for distribution in self.distributions], dtype=np.float64)
-        return both[:, 0], both[:, 1]
+        return self.supports[:, 0].copy(), self.supports[:, 1].copy()
 
     def __call__(self, points: Floats) -> Floats:
         """The log density of the prior at an (n, dim) array of points."""
         total = np.zeros(len(points))
-        for i, distribution in enumerate(self.distributions):
-            total += distribution.logpdf(points[:, i])
+        with np.errstate(all="ignore"):  # far out, where squares overflow, too
+            for i, distribution in enumerate(self.distributions):
+                total += distribution.logpdf(points[:, i])
         return total
 
     def start(self, normals: Floats) -> Floats:
@@ -51,8 +59,9 @@ class PointPrior:
         self.function, self.vectorize = function, vectorize
 
     def __call__(self, points: Floats) -> Floats:
-        values = self.function(points) if self.vectorize else [self.function(point) for point in points]
-        return np.asarray(values, dtype=np.float64)
+        if self.vectorize:
+            return check_values(self.function(points), len(points), "prior")
+        return numbers([self.function(point) for point in points], "prior")
 
 
 def read_prior(prior: Any, names: Optional[Sequence[str]], vectorize: bool) -> Tuple[Any, Optional[Sequence[str]]]:
@@ -69,4 +78,9 @@ def read_prior(prior: Any, names: Optional[Sequence[str]], vectorize: bool) -> T
     if hasattr(prior, "logpdf"):
         raise TypeError(f"prior= is {type(prior).__name__}, a distribution of several parameters at once; give its density: "
                         "prior=distribution.logpdf")
-    return Distributions(list(prior)), names
+    try:
+        return Distributions(list(prior)), names
+    except TypeError as error:
+        if hasattr(prior, "__iter__"):
+            raise
+        raise TypeError(f"prior= is {prior!r}; give a function, or distributions of scipy.stats") from error

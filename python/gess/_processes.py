@@ -100,6 +100,8 @@ def choose_context(start_method: Optional[str]) -> Any:
     if start_method is None:
         alone = threading.active_count() == 1 and not any(name in sys.modules for name in THREADED)
         start_method = "fork" if alone else "spawn"
+    if start_method not in multiprocessing.get_all_start_methods():
+        raise ValueError(f"start_method= is {start_method!r}; give 'fork' or 'spawn'")
     return multiprocessing.get_context(start_method)
 
 
@@ -138,6 +140,7 @@ class Workers:
         self.pipes: List[Any] = []
         self.processes: List[Any] = []
         forked = context.get_start_method() == "fork"
+        self.spawned, self.answered = not forked, [False] * count
         if not forked:
             resource_tracker.ensure_running()  # its start would unblock the signal
         # blocked while processes start, which inherit that: Control-C must not hit one before it ignores it
@@ -175,14 +178,23 @@ class Workers:
         except (EOFError, OSError):
             process = self.processes[worker]
             process.join(1.0)
-            code = process.exitcode
-            how = f"by signal {-code}" if code is not None and code < 0 else f"with status {code}"
-            raise ModelError(f"worker process {process.pid} ended {how} while it evaluated {n} points; if the system "
-                             "killed it, it may have run out of memory: use fewer processes") from None
+            raise ModelError(self._end_of(worker, n)) from None
+        self.answered[worker] = True
         if answer != b"0":
             exception, words = pickle.loads(answer)
             exception.__cause__ = WorkerTraceback(words)
             raise exception
+
+    def _end_of(self, worker: int, n: int) -> str:
+        """How a process ended that should have answered, and what may be done."""
+        process = self.processes[worker]
+        code = process.exitcode
+        how = f"by signal {-code}" if code is not None and code < 0 else f"with status {code}"
+        if code == 1 and self.spawned and not self.answered[worker]:
+            return (f"worker process {process.pid} ended {how} before it evaluated anything. A spawned process imports the "
+                    "script anew: what starts the run belongs below `if __name__ == \"__main__\":`. Its own message is above")
+        more = "; if the system killed it, it may have run out of memory: use fewer processes" if code in (-9, -15) else ""
+        return f"worker process {process.pid} ended {how} while it evaluated {n} points{more}"
 
     def close(self, patience: float = 0.5) -> None:
         """Ends the processes: at once if they wait, and by force if they do not end soon."""

@@ -10,11 +10,16 @@ import numpy as np
 from gess._library import (Floats, Handle, UsageError, check, encode_path, fields, keywords, new_error, read_config,
                            take_text, text)
 from gess._native import ffi, lib
+from gess._watch import watch
 
 if TYPE_CHECKING:
     from gess._sample import Target
 
 Path = Union[str, "os.PathLike[str]"]
+
+
+# Of a run without draws, which has no summary.json, progress.json has these.
+COSTS = ("iterations", "evals", "evals_sampling", "updates", "failures", "nans", "crashes", "seconds")
 
 
 class Store(NamedTuple):
@@ -217,7 +222,7 @@ class Result:
         self.directory = os.fspath(directory)
         self.temporary = temporary
         self.stopped = stopped
-        self.stats: Dict[str, Any] = stats or {}
+        self._stats = stats
         self.before: Optional[Result] = None  # the result that this one continues, whose files it shares
         self._target = target
         self._values = values or {}
@@ -228,6 +233,17 @@ class Result:
         if self._store is None:
             self._store = read_draws(self.directory)
         return self._store
+
+    @property
+    def stats(self) -> Dict[str, Any]:
+        """What the run cost and how it ended; of a run that was loaded, as much of it as its files have."""
+        if self._stats is None:
+            chains, draws, _ = self._read().values.shape
+            self._stats = {name: value for name, value in watch(self.directory).figures.items() if name in COSTS}
+            self._stats.update(chains=chains, draws=draws)
+            known = dict(self.summary().stats) if draws else {}
+            self._stats.update(known if known.pop("has_stats", 0) else {})
+        return self._stats
 
     @property
     def names(self) -> List[str]:
@@ -390,6 +406,8 @@ class Result:
         """
         from gess import _plot
 
+        if isinstance(path, (list, tuple)):
+            raise TypeError(f"plot(): path= is {path!r}; names= chooses parameters")
         if path is not None:
             return _plot.write(self, kind, path, names, truth, mean, prior)
         if truth is not None or mean or prior:
@@ -475,4 +493,5 @@ def load(directory: Path) -> Result:
         raise UsageError(f"{path} is no run directory")
     result = Result(path)
     result._read()
+    result.stopped = watch(path).state == "stopped"
     return result

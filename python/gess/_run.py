@@ -1,11 +1,9 @@
-"""Runs: the library's loop with callbacks, Control-C and a progress line."""
+"""Runs: the library's loop with callbacks and Control-C."""
 from __future__ import annotations
 
 import os
 import signal
-import sys
 import threading
-import time
 from typing import Any, Callable, Dict, List, Optional
 
 import numpy as np
@@ -56,51 +54,6 @@ def gess_python_log(user: Any, line: Any) -> None:
     return None
 
 
-class ProgressLine:
-    """One line on standard error that is written again and again; in a notebook the same."""
-
-    def __init__(self, target_ess: float) -> None:
-        self.target_ess = target_ess
-        self.next = 0.0
-        self.width = 0
-
-    def show(self, stats: Any, planned: int) -> None:
-        now = time.monotonic()
-        if now < self.next:
-            return
-        self.next = now + 0.2
-        self.write(self.words(stats, planned))
-
-    def words(self, stats: Any, planned: int) -> str:
-        count = f"{stats.evals:,} evaluations"
-        if stats.draws == 0:
-            return f"warm-up: {stats.iterations:,} iterations, {count}"
-        words = f"sampling: {stats.draws:,} draws per chain, {count}"
-        if stats.least_ess == stats.least_ess:
-            words += f", smallest ESS {stats.least_ess:,.0f} of {self.target_ess:,.0f}, R-hat {stats.worst_rhat:.3f}"
-        elif planned:
-            words += f", {min(100.0, 100.0 * stats.iterations / planned):.0f} %"
-        return words
-
-    def write(self, words: str) -> None:
-        sys.stderr.write("\r" + words.ljust(self.width))
-        sys.stderr.flush()
-        self.width = len(words)
-
-    def close(self) -> None:
-        if self.width:
-            sys.stderr.write("\r" + " " * self.width + "\r")
-            sys.stderr.flush()
-
-
-def wants_progress(progress: Optional[bool]) -> bool:
-    """By default a terminal and a notebook get a progress line."""
-    if progress is not None:
-        return progress
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
-    return sys.stderr.isatty() or type(shell).__name__ == "ZMQInteractiveShell"
-
-
 _abandoned: "List[Run]" = []  # runs whose density never returned: their memory must stay
 
 
@@ -119,6 +72,7 @@ class Run:
         self.interrupted = False
         self.own_thread = own_thread
         self.kill = kill
+        self.handle: Any = None  # until the run has its starts
         pointer, err = ffi.new("gess_run **"), new_error()
         path = ffi.NULL if directory is None else ffi.new("char[]", encode_path(directory))
         begin = lib.gess_run_resume if resume else lib.gess_run_new
@@ -126,7 +80,12 @@ class Run:
             model.density.forget_failure()
         status = self._call(lambda: begin(pointer, model.pointer, options.pointer, path, err),
                             lambda: lib.gess_run_free(pointer[0]))
-        self._finish(status, err)
+        try:
+            self._finish(status, err)
+        except BaseException:
+            if status == lib.GESS_OK:
+                lib.gess_run_free(pointer[0])
+            raise
         self.handle = Handle(pointer[0], lib.gess_run_free)
 
     def free(self) -> None:
@@ -142,7 +101,7 @@ class Run:
         if exception is None and escaped:
             exception = escaped[0]
         escaped.clear()
-        if exception is not None and status not in (lib.GESS_OK,):
+        if exception is not None and (status != lib.GESS_OK or isinstance(exception, KeyboardInterrupt)):
             at = None if density is None or density.no_start else error_of(status, err).point
             raise with_point(exception, at)
         if status != STOPPED:
@@ -218,38 +177,45 @@ class Run:
 
     def _call(self, call: Callable[[], int], undo: Callable[[], None] = lambda: None) -> int:
         """A call of the library that evaluates the density, in a thread of its own where that lets the main thread take
-        signals. KeyboardInterrupt then leaves a call that does not end; `undo` follows it when it does."""
+        signals. What a signal handler raises, such as KeyboardInterrupt, ends the call, or leaves one that does not end;
+        `undo` follows it when it does."""
         if not self.own_thread or not in_main_thread():
             return call()
         outcome: List[int] = []
         given_up: List[bool] = []
         undone: List[bool] = []
+        done = threading.Event()
 
         def body() -> None:
-            outcome.append(call())
-            if given_up:
-                undone.append(True)
-                undo()
+            try:
+                outcome.append(call())
+                if given_up:
+                    undone.append(True)
+                    undo()
+            finally:
+                done.set()
 
-        thread = threading.Thread(target=body, daemon=True)
-        thread.start()
         try:
-            while thread.is_alive():
-                thread.join(1.0)
-        except KeyboardInterrupt:
+            threading.Thread(target=body, daemon=True).start()
+            while not done.wait(1.0):
+                pass
+        except BaseException:
             given_up.append(True)
-            self._give_up(thread)
-            if not thread.is_alive() and not undone:  # it had ended before it was given up
+            self._give_up(done)
+            if done.is_set() and not undone:  # it had ended before it was given up
                 undo()
             raise
         return outcome[0]
 
-    def _give_up(self, thread: threading.Thread) -> None:
-        """Ends worker processes, waits for a moment, and leaves a call that does not end."""
+    def _give_up(self, done: threading.Event) -> None:
+        """Stops the run, unless that has been tried, ends worker processes, waits for a moment, and leaves a call that does
+        not end."""
+        if self.handle is not None and not self.interrupted:
+            self.stop()
+            done.wait(1.0)
         if self.kill is not None:
             self.kill()
-        thread.join(1.0)
-        if thread.is_alive():
+        if not done.wait(1.0):
             _abandoned.append(self)
 
 

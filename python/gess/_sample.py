@@ -4,6 +4,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import inspect
+import operator
 import os
 import shutil
 import tempfile
@@ -13,13 +14,15 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 
 from gess._batch import Function
-from gess._density import Compiled, Density, Model, address_of, new_model, open_model
+from gess._c_function import address_of
+from gess._density import Compiled, Density, Model, new_model, open_model
 from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, keywords, new_options, options,
                            read_config)
 from gess._priors import Distributions, is_distribution, read_prior
 from gess._processes import Workers
+from gess._progress import new_bar
 from gess._result import Evidence, Result
-from gess._run import ProgressLine, Run, wants_progress
+from gess._run import Run
 
 Bounds = Union[Mapping[str, Tuple[float, float]], Sequence[Tuple[float, float]]]
 
@@ -62,11 +65,18 @@ class Settings:
             raise AttributeError(name) from None
 
 
+def whole_number(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}= is {value!r}, not a whole number") from None
+
+
 def find_dim(s: Settings) -> int:
     """The number of parameters, from whatever tells it; all must agree."""
     known: Dict[str, int] = {}
     if s.dim is not None:
-        known["dim"] = int(s.dim)
+        known["dim"] = whole_number("dim", s.dim)
         if known["dim"] < 1:
             raise ValueError(f"dim= is {s.dim}; a density has at least one parameter")
     if s.names is not None:
@@ -260,7 +270,7 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
             refuse_isolation(values)
         run = Run(target.model, handle, directory, resume, target.needs_thread(processes),
                   workers.close if workers is not None else None)
-        line = ProgressLine(float(get_option(handle, "target-ess"))) if wants_progress(progress) else None
+        line = new_bar(progress, float(get_option(handle, "target-ess")))
         if line is not None:
             run.on_progress(line.show)
         try:
@@ -316,7 +326,7 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
 
     dim: the number of parameters; not needed if names, bounds, prior or starts tell it.
     names: of the parameters.
-    bounds: a pair per parameter, None or infinite for no bound; or pairs by name.
+    bounds: a pair per parameter, None or infinite for no bound; or pairs by name. Equal bounds fix a parameter.
     periodic: flags, or names, of the parameters whose two bounds are the same point of a circle.
     vectorize: the function takes an (n, dim) array and returns n log densities.
     arrays: what a vectorised function takes: "numpy", "jax", "torch" or "cupy".
@@ -335,14 +345,14 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     processes: the number of processes that evaluate the function; no draw depends on it. start_method: "fork" or "spawn".
     pool: an object with a method map, such as the pools of schwimmbad and mpi4py.
     user: with a C function, the address that it gets as its first argument.
-    progress: whether a progress line is shown; by default in terminals and notebooks.
+    progress: whether a progress bar is shown; by default in terminals and notebooks.
 
     The other keywords are options of gess:
 
     """
     given = {"dim": dim, "names": names, "bounds": bounds, "periodic": periodic, "blobs": blobs, "derived": derived,
              "derived_names": derived_names, "prior": prior, "starts": starts, "vectorize": vectorize, "arrays": arrays}
-    if processes is not None and processes < 1:
+    if processes is not None and whole_number("processes", processes) < 1:
         raise ValueError("processes= is at least 1")
     if processes and pool is not None:
         raise ValueError("give processes= or pool=, not both")
@@ -397,6 +407,7 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
         return result
     except BaseException as exception:
         partial = getattr(exception, "gess_result", None)
+        exception.gess_result = partial  # type: ignore[attr-defined]  # None: it had no files yet
         if partial is not None and directory is None:
             keep = True
             weakref.finalize(partial, shutil.rmtree, scratch, True)

@@ -1,5 +1,6 @@
 """EnsembleSampler: emcee's interface, and where it differs."""
 import pickle
+import signal
 import subprocess
 import sys
 import warnings
@@ -222,6 +223,26 @@ def test_hdf_file_of_emcee(tmp_path):
         EnsembleSampler(16, 3, log_prob, backend=emcee.backends.HDFBackend(path))
 
 
+def test_interrupt_while_a_step_is_stored():
+    """It waits until the step is complete, and is raised then, whatever a backend does with it."""
+    class Swallows(Backend):
+        def save_step(self, state, accepted):
+            try:
+                if self.iteration == 5:
+                    signal.raise_signal(signal.SIGINT)
+            except KeyboardInterrupt:  # as finalisers of h5py do
+                pass
+            super().save_step(state, accepted)
+
+    sampler = EnsembleSampler(32, 3, log_prob, backend=Swallows())
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        sampler.run_mcmc(start(), 20)
+    assert sampler.iteration == 6 and signal.getsignal(signal.SIGINT) is before
+    sampler.run_mcmc(None, 4)
+    assert sampler.iteration == 10
+
+
 def test_pickle_and_backends():
     sampler = EnsembleSampler(32, 3, densities.normal)
     sampler.run_mcmc(start(), 10)
@@ -287,6 +308,38 @@ def test_modules_of_emcee():
     assert gess.emcee.backends.get_test_backends()[0] is Backend
     with pytest.raises(AttributeError):
         gess.emcee.nothing
+
+
+def test_starting_positions_of_emcee():
+    np.random.seed(1)
+    ball = gess.emcee.utils.sample_ball([1.0, 2.0], [0.1, 0.2], size=1000)
+    ellipsoid = gess.emcee.utils.sample_ellipsoid([1.0, 2.0], [[0.01, 0.0], [0.0, 0.04]], size=1000)
+    for positions in (ball, ellipsoid):
+        assert positions.shape == (1000, 2) and np.allclose(positions.mean(0), [1, 2], atol=0.03)
+        assert np.allclose(positions.std(0), [0.1, 0.2], rtol=0.1)
+
+
+def test_functions_may_change_their_argument():
+    def clobbers(x):
+        value = log_prob(x)
+        x *= 0.0
+        return value
+
+    np.random.seed(3)
+    coords = np.random.randn(32, 3)
+    sampler = EnsembleSampler(32, 3, clobbers)
+    sampler.run_mcmc(coords, 30)
+    assert np.array_equal(sampler.get_chain(), chain(30).get_chain())
+
+
+def test_room_for_many_steps_costs_nothing_before_they_are_made():
+    import resource
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    sampler = EnsembleSampler(32, 3, log_prob)
+    for _ in sampler.sample(start(), iterations=10**6):  # 0.8 GB if it were touched
+        break
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200e3  # KiB
 
 
 def test_moves_of_other_dimensions_are_refused():

@@ -14,6 +14,7 @@ import densities
 import gess
 import numpy as np
 import pytest
+from gess import _library
 
 QUICK = {"warmup": 60, "draws": 40, "chains": 16, "seed": 5}
 HERE = os.path.dirname(__file__)
@@ -68,6 +69,10 @@ def test_wrong_results_of_a_vectorised_function(make, error):
 def test_wrong_blobs():
     with pytest.raises(ValueError, match="blobs"):
         gess.sample(lambda x: (densities.normal(x), 1.0, 2.0), 2, blobs=1, **QUICK)
+    with pytest.raises(TypeError, match="blobs are real numbers"):
+        gess.sample(lambda x: (densities.normal(x), "word"), 2, blobs=1, **QUICK)
+    with pytest.raises(ValueError, match="blobs have shape .* one row per point"):
+        gess.sample(lambda x: (densities.normal_batch(x), x.sum()), 2, blobs=1, vectorize=True, **QUICK)
     with pytest.raises(ValueError, match="derived"):
         gess.sample(densities.normal, 2, derived=lambda x: [1, 2], derived_names=["one"], **QUICK)
 
@@ -221,7 +226,8 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more="", begun=Fa
 def test_interrupted_run_keeps_its_draws(tmp_path, model, dim, more):
     code, out, err = interrupt(tmp_path / "run", 0.9, model, dim, more, begun=True)
     assert code == 0 and out.startswith("stopped"), err
-    assert gess.load(tmp_path / "run").draws.shape[1] == int(out.split()[1])
+    loaded = gess.load(tmp_path / "run")
+    assert loaded.draws.shape[1] == int(out.split()[1]) and loaded.stopped and loaded.stats["nans"] == 0
 
 
 MOMENTS = int(os.environ.get("GESS_INTERRUPTS", "6"))
@@ -294,6 +300,58 @@ def test_slow_compiled_density_can_be_interrupted(tmp_path, quick, what):
     assert out == "interrupted\n" and time.monotonic() - began < 5
 
 
+ALARM_SCRIPT = """
+    import signal, sys
+    sys.path.insert(0, {here!r})
+    import densities, gess
+    class Late(Exception):
+        pass
+    def ring(number, frame):
+        raise Late
+    if __name__ == "__main__":
+        signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, {seconds})
+        try:
+            gess.sample({model}, directory={folder!r}, draws=10**9, chains=16, warmup=100, {more})
+        except Late as late:
+            print("late", late.gess_result.draws.shape[1] > 0)
+        print(gess.sample("funnel", draws=5, warmup=20).draws.shape[1], flush=True)
+"""
+
+
+@pytest.mark.parametrize("model,more", [("'funnel'", "threads=2, thin=50"), ("densities.normal, 2", ""),
+                                        ("densities.normal, 2", "processes=2, start_method='fork'")])
+def test_handlers_of_other_signals_may_raise(tmp_path, model, more):
+    """An alarm, say: the run ends with the handler's exception and its draws, wherever the density is evaluated."""
+    script = ALARM_SCRIPT.format(here=HERE, seconds=1.5, model=model, folder=str(tmp_path / "run"), more=more)
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               text=True, start_new_session=True)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0 and out == "late True\n5\n", (process.returncode, out, err)
+    assert_gone(process.pid)
+
+
+def test_script_without_a_guard(tmp_path):
+    """Spawned processes import it, which starts the run again there."""
+    script = tmp_path / "script.py"
+    script.write_text("import gess\ndef normal(x):\n    return -0.5 * float(x @ x)\n"
+                      "gess.sample(normal, 2, processes=2, start_method='spawn')\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and 'belongs below `if __name__ == "__main__":`' in done.stderr, done.stderr
+
+
+def test_interrupt_outside_the_code_of_a_callback_is_not_lost():
+    """cffi hands it to its error handler, and the library may not ask for the error: the run then ends as if all were well."""
+    def density(x):
+        if not _library.escaped:
+            _library.escaped.append(KeyboardInterrupt())  # as the error handler does
+        return densities.normal(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        gess.sample(density, 2, **QUICK)
+    assert not _library.escaped
+
+
 def test_exception_in_starts():
     """It ends the run, even if only one start fails; the density was not at fault at any point."""
     calls = []
@@ -306,7 +364,7 @@ def test_exception_in_starts():
 
     with pytest.raises(ArithmeticError, match="no start") as caught:
         gess.sample(densities.normal, 2, starts=starts, **QUICK)
-    assert not hasattr(caught.value, "gess_point")
+    assert not hasattr(caught.value, "gess_point") and caught.value.gess_result is None
     for wrong in ([1, 2, 3], None, "ab", [1j, 0]):
         with pytest.raises(ValueError, match="starts="):
             gess.sample(densities.normal, 2, starts=lambda normals: wrong, **QUICK)

@@ -182,6 +182,50 @@ def test_arviz():
     assert len(arviz.summary(data)) == 4
 
 
+SIX_WORDS = "int {name}(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)"
+
+
+def test_function_of_a_module_of_cffi(plain, tmp_path, monkeypatch):
+    """By its address, and as Python sees it."""
+    cffi = pytest.importorskip("cffi")
+    shutil.which("cc") or pytest.skip("needs a C compiler")
+    builder = cffi.FFI()
+    builder.cdef(SIX_WORDS.format(name="logp") + "; double wave(double);")
+    builder.set_source("_six_words", SIX_WORDS.format(name="logp") + """
+{
+    for (size_t i = 0; i < n; i++) {
+        values[i] = 0;
+        for (size_t k = 0; k < dim; k++) values[i] += x[i * dim + k] * x[i * dim + k];
+        values[i] *= -0.5;
+    }
+    return 0;
+}
+static double wave(double x) { return x; }
+""")
+    builder.compile(str(tmp_path))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    import _six_words
+
+    for function in (_six_words.ffi.addressof(_six_words.lib, "logp"), _six_words.lib.logp):
+        assert np.array_equal(gess.sample(function, 2, **QUICK).draws, plain)
+    for function in (_six_words.ffi.addressof(_six_words.lib, "wave"), _six_words.lib.wave):
+        with pytest.raises(TypeError, match="takes 1 arguments and returns double; .* int .void .user"):
+            gess.sample(function, 2, **QUICK)
+    with pytest.raises(TypeError, match="no C function"):
+        gess.sample(_six_words.ffi.new("double[3]"), 2, **QUICK)
+
+
+def test_c_functions_of_other_signatures_are_refused():
+    library = ctypes.CDLL(None)
+    library.cos.argtypes, library.cos.restype = [ctypes.c_double], ctypes.c_double
+    for function in (library.cos, ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(abs)):
+        with pytest.raises(TypeError, match="takes 1 arguments and returns c_double"):
+            gess.sample(function, 2, **QUICK)
+    numba = pytest.importorskip("numba")
+    with pytest.raises(TypeError, match="takes 1 arguments and returns float64"):
+        gess.sample(numba.cfunc(numba.types.double(numba.types.double))(lambda x: x), 2, **QUICK)
+
+
 # ---- what describes a density ----
 
 
@@ -217,6 +261,12 @@ def test_priors():
         assert abs(gess.sample(lambda x: 0.0, prior=prior, **QUICK).draws.mean() - 3) < 0.05
     with pytest.raises(TypeError, match="prior=distribution.logpdf"):
         gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]), **QUICK)
+    for wrong in ([stats.poisson(3)], [stats.gamma]):
+        with pytest.raises(TypeError, match="prior 1 .*frozen continuous"):
+            gess.sample(lambda x: 0.0, prior=wrong, **QUICK)
+    with warnings.catch_warnings():  # of points far out, where squares overflow
+        warnings.simplefilter("error")
+        gess.sample(lambda x: 0.0, prior=[stats.norm(0, 1), stats.halfcauchy()], bounds=[(0, None), None], seed=1, chains=16)
     gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]).logpdf, **QUICK)
     if hasattr(stats, "Normal"):
         new = gess.sample(lambda x: 0.0, prior=[stats.Normal(mu=3.0, sigma=0.1)], **QUICK)
@@ -259,6 +309,32 @@ def test_what_a_c_function_does_not_take():
         gess.sample(c_normal, 2, pool=map, **QUICK)
     with pytest.raises(TypeError, match="no method map"):
         gess.sample(normal, 2, pool=3, **QUICK)
+
+
+@pytest.mark.parametrize("given,words", [
+    ({"dim": 2.5}, "dim= is 2.5"), ({"dim": "2"}, "dim= is '2'"), ({"dim": 2, "processes": 1.5}, "processes= is 1.5"),
+    ({"dim": 2, "processes": 1, "start_method": "steal"}, "start_method= is 'steal'"), ({"dim": 2, "prior": 3}, "prior= is 3"),
+    ({"dim": 2, "prior": lambda x: "a"}, "the prior returned 'a'"),
+    ({"dim": 2, "prior": lambda x: np.zeros(7)}, "the prior returned shape"),
+])
+def test_what_is_of_the_wrong_type_is_said(given, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        gess.sample(normal, **given, **QUICK)
+
+
+def test_functions_may_change_their_argument(plain):
+    def clobbers(function):
+        def changed(x):
+            value = function(x)
+            x *= 0.0
+            return value
+
+        return changed
+
+    assert np.array_equal(gess.sample(clobbers(normal), 2, **QUICK).draws, plain)
+    assert np.array_equal(gess.sample(clobbers(densities.normal_batch), 2, vectorize=True, **QUICK).draws, plain)
+    apart = gess.sample(normal, 2, prior=normal, **QUICK)
+    assert np.array_equal(gess.sample(clobbers(normal), 2, prior=clobbers(normal), **QUICK).draws, apart.draws)
 
 
 # ---- options ----

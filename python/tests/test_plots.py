@@ -59,6 +59,8 @@ def test_matplotlib(result):
         result.plot("ranks")
     with pytest.raises(ValueError, match="no parameter has such a name"):
         result.plot("corner", names="c*")
+    with pytest.raises(TypeError, match="names= chooses parameters"):
+        result.plot("corner", ["a", "b"])
 
 
 def test_watch(tmp_path):

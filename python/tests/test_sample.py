@@ -1,10 +1,14 @@
 """gess.sample() with every kind of model, and the object that it returns."""
+import contextlib
 import ctypes
+import fcntl
 import inspect
 import json
 import os
+import struct
 import subprocess
 import sys
+import termios
 
 import densities
 import gess
@@ -174,6 +178,7 @@ def test_load_resume_and_extend(tmp_path):
     assert same(longer, whole)
     assert (tmp_path / "part" / "draws.gess").read_bytes() == (tmp_path / "whole" / "draws.gess").read_bytes()
     opened = gess.load(tmp_path / "part")
+    assert opened.stats["evals"] == longer.stats["evals"] and not opened.stopped
     assert same(opened, whole) and "90 draws" in repr(opened)
     with pytest.raises(gess.UsageError, match="resume"):
         opened.resume(draws=95)
@@ -283,11 +288,59 @@ def test_points_may_be_kept():
     assert all(tuple(draw) in stored for draw in result.flat())
 
 
-def test_progress_line(capsys):
-    gess.sample(densities.slow, 1, progress=True, chains=4, draws=20, warmup=20)
-    assert "warm-up" in capsys.readouterr().err
+def test_progress_bar(capsys):
+    gess.sample(densities.slow, 1, progress=True, chains=4, draws=60, warmup=60)
+    lines = capsys.readouterr().err.split("\r")
+    shares = [int(line.split("]")[1].split("%")[0]) for line in lines if line.startswith("[")]
+    assert "warm-up" in lines[1] and shares == sorted(shares) and 0 < shares[-1] <= 100 and lines[-2].strip() == ""
     gess.sample(densities.slow, 1, chains=4, draws=5, warmup=5)
     assert capsys.readouterr().err == ""
+
+
+def test_progress_bar_of_a_terminal():
+    """Shown without being asked for, in lines that do not wrap."""
+    script = "import sys; sys.path.insert(0, %r); import densities, gess; gess.sample(densities.slow, 1, chains=4, draws=150, warmup=60)"
+    ours, theirs = os.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 60, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    child = subprocess.Popen([sys.executable, "-c", script % os.path.dirname(__file__)], stdin=theirs, stdout=theirs,
+                             stderr=theirs, env=environment)
+    os.close(theirs)
+    output = b""
+    with contextlib.suppress(OSError):  # the terminal has gone
+        while part := os.read(ours, 4096):
+            output += part
+    os.close(ours)
+    assert child.wait() == 0
+    lines = output.decode().split("\r")
+    assert len(lines) > 4 and max(len(line) for line in lines) < 60
+    assert any("warm-up: " in line for line in lines) and any(line.startswith("[##") and " %  " in line for line in lines)
+
+
+def test_progress_bar_of_a_notebook():
+    """Below its cell, once; the kernel is a real one."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n" \
+        "import densities, gess\n" \
+        "result = gess.sample(densities.slow, 1, chains=4, draws=60, warmup=60)\n" \
+        "compiled = gess.sample('funnel', draws=500, threads=2)\n" \
+        "result.summary()"
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
+    seen = []
+
+    class Watched(nbclient.NotebookClient):
+        def process_message(self, message, *rest):
+            seen.append(message)
+            return super().process_message(message, *rest)
+
+    Watched(notebook, kernel_name="python3", timeout=120).execute()
+    shown = [message for message in seen if message["msg_type"] in ("display_data", "update_display_data")]
+    pages = [message["content"]["data"]["text/html"] for message in shown]
+    assert any("<progress max=" in page and "value=" in page for page in pages) and pages[-1] == ""
+    kinds = {output["output_type"] for output in notebook.cells[0]["outputs"]}
+    assert kinds <= {"display_data", "execute_result"}, notebook.cells[0]["outputs"]  # nothing on standard error
+    assert "<table>" in notebook.cells[0]["outputs"][-1]["data"]["text/html"]
 
 
 def test_command_of_the_package():

@@ -125,7 +125,8 @@ def run_page(page, gess, source, python):
                 continue
             count += 1
         if "\n".join(program).strip():
-            run(page, [python, "-c", "\n".join(program)], folder, environment, "\n".join(program))
+            text = "\n".join(program)
+            run(page, [python, "-c", text, *cases.PYTHON_ARGUMENTS.get(page.name, [])], folder, environment, text)
     page.faults += [f"cases.py has a line that the page has not: {line}" for line in sorted(commands.unused)]
     return count, commands.left_out
 

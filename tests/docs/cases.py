@@ -31,6 +31,7 @@ gess sample ./line/line.so --data line/data.csv -q -o run1
     "docs/figures.md": RUN,
     "docs/evidence.md": RUN + "gess sample eight-schools -q; gess sample eight-schools:centred=0 -q\n",
     "docs/exports.md": RUN,
+    "docs/file-formats.md": RUN,
     "docs/clusters.md": LINE,
     "docs/stan.md": STAN.format("eight_schools_model.so", "eight_schools.json"),
     "docs/other-samplers.md": LINE + STAN.format("model_model.so", "data.json"),
@@ -87,6 +88,9 @@ int block(void); int block(void) {""", "free(x); return 0; }"),
 double log_prior(const double *x); double log_likelihood(const double *x);""",
                        "int (*const used)(void *, unsigned, size_t, size_t, const double *, double *, double *) = logp_blobs;"),
 }
+
+# What programs in Python are started with.
+PYTHON_ARGUMENTS = {"docs/file-formats.md": ["gess-runs/german-credit-1/draws.gess"]}
 
 # Lines of programs in Python that cannot run.
 PYTHON_NOT_RUN = {

@@ -3,7 +3,7 @@
 #   python.sh SOURCE_FOLDER BUILD_FOLDER VENV TEST
 # TEST: package (pytest, examples of the docstrings), types (mypy), notebooks, docs (the programs in the
 # documentation), faults (many interrupts), emcee (its
-# documentation's examples against emcee itself, and emcee's own tests), libraries (numba, JAX, ArviZ, MPI). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
+# documentation's examples against emcee itself, and emcee's own tests), libraries (numba, JAX, ArviZ, MPI, notebooks). Ends with 77 if PyPI cannot be reached and VENV is not there yet.
 set -eu
 source=$1
 build=$2
@@ -76,7 +76,7 @@ faults)
     ;;
 libraries)
     more=$venv-libraries
-    packages="numba jax arviz pandas joblib cloudpickle mpi4py"
+    packages="numba jax arviz pandas joblib cloudpickle mpi4py nbclient ipykernel"
     if [ "$(cat "$more/ready" 2> /dev/null)" != "$packages" ]; then
         python3 -m venv "$more"
         "$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' > \
@@ -86,7 +86,8 @@ libraries)
             { echo "PyPI cannot be reached: passed over"; exit 77; }
         echo "$packages" > "$more/ready"
     fi
-    exec "$more/bin/python" -m pytest -q -p no:cacheprovider "$source/python/tests/test_models.py"
+    exec "$more/bin/python" -m pytest -q -p no:cacheprovider "$source/python/tests/test_models.py" \
+        "$source/python/tests/test_sample.py::test_progress_bar_of_a_notebook"
     ;;
 emcee)
     "$python" -m pytest -q -rP -p no:cacheprovider "$source/python/tests/long"

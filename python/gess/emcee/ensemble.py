@@ -11,6 +11,7 @@ import numpy as np
 
 from gess._library import Floats
 from gess.emcee._engine import Engine
+from gess.emcee._interrupts import interrupts_held
 from gess.emcee.state import Backend, State
 
 logger = logging.getLogger(__name__)
@@ -310,7 +311,7 @@ class EnsembleSampler:
         """Walkers outside the support start where another one is inside it."""
         if not np.all(np.isfinite(coords)):
             raise ValueError("At least one parameter value was infinite or NaN")
-        log_prob, blobs = self._evaluate_placed(coords)
+        log_prob, blobs = self._evaluate_placed(coords.copy())  # a function may change its argument
         inside = np.flatnonzero(log_prob > -np.inf)
         if len(inside) == 0:
             raise ValueError("log_prob is -inf at every initial position; start at least one walker inside the support")
@@ -386,7 +387,8 @@ class EnsembleSampler:
                 if saved is not None and made == 1:
                     self.backend.grow(saved, state.blobs)
                 if saved is not None and made % every == 0:
-                    self.backend.save_step(state, moved)
+                    with interrupts_held():
+                        self.backend.save_step(state, moved)
                 if bar is not None:
                     bar.update(1)
             self._previous_state = state

@@ -117,7 +117,8 @@ class Backend:
         parts: List[Tuple[str, Any]] = [("chain", (self.nwalkers, self.ndim)), ("log_prob", (self.nwalkers,))]
         for name, shape in parts:
             old = getattr(self, name)
-            setattr(self, name, np.concatenate((old, np.empty((more, *shape), dtype=self.dtype))))
+            room = np.empty((more, *shape), dtype=self.dtype)  # not touched yet, so it costs nothing
+            setattr(self, name, np.concatenate((old, room)) if len(old) else room)
         if blobs is not None:
             room = np.empty((more, self.nwalkers), dtype=np.dtype((blobs.dtype, blobs.shape[1:])))
             self.blobs = room if self.blobs is None else np.concatenate((self.blobs, room))
