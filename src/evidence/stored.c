@@ -83,15 +83,29 @@ static int read_chain(const reading *r, gess__stored *s, size_t index, size_t pe
     return GESS_OK;
 }
 
+/* The model's log density of a stored draw, the last one of a chain. */
+static int evaluate_again(const reading *r, size_t chain, double *value, gess_error *err)
+{
+    const gess__target *target = &r->source->ensemble->target;
+    const gess_model *model = target->model;
+    char own[256] = "";
+    int code = gess__model_logp(model, 0, 1, r->rows + 1, value);
+    if (code == 0) return GESS_OK;
+    GESS_TRY(gess__target_lost(target, 0, err));
+    if (model->message != NULL) model->message(model->user, 0, own, sizeof own);
+    own[sizeof own - 1] = '\0';
+    return gess__fail(err, GESS_ERR_MODEL, "the model returned error %d at the last draw of chain %zu%s%s", code,
+                      chain + 1, own[0] != '\0' ? "; it says: " : "", own);
+}
+
 /* Compares stored log densities of a few draws with those that the model gives now. */
 static int check_density(const reading *r, uint64_t *evals, gess_error *err)
 {
-    const gess_model *model = r->source->ensemble->target.model;
     for (size_t i = 0; i < CHECKED; i++) {
         size_t chain = r->source->first + i * r->source->chains / CHECKED;
         double now = NAN;
         GESS_TRY(gess__reader_rows(r->reader, chain, 1, r->reader->draws - 1, 1, r->rows, err));
-        if (gess__model_logp(model, 0, 1, r->rows + 1, &now) != 0) now = NAN;
+        GESS_TRY(evaluate_again(r, chain, &now, err));
         *evals += 1;
         if (fabs(now - r->rows[0]) <= SAME * gess__max(1.0, fabs(now))) continue;
         return gess__fail(err, GESS_ERR_MODEL,

@@ -43,27 +43,28 @@ typedef struct interface {
                     char **error);
     bs_rng *(*rng_construct)(unsigned seed, char **error);
     void (*rng_destruct)(bs_rng *rng);
-    int (*set_print)(bs_print_fn *print, char **error);
+    int (*set_print)(bs_print_fn *print, char **error); /* NULL: the model prints where the library likes */
 } interface;
 
 static const struct {
     const char *name;
     size_t at;
-} symbols[] = {{"bs_model_construct", offsetof(interface, construct)},
-               {"bs_model_destruct", offsetof(interface, destruct)},
-               {"bs_free_error_msg", offsetof(interface, free_error)},
-               {"bs_name", offsetof(interface, name)},
-               {"bs_model_info", offsetof(interface, info)},
-               {"bs_param_names", offsetof(interface, names)},
-               {"bs_param_unc_names", offsetof(interface, free_names)},
-               {"bs_param_num", offsetof(interface, count)},
-               {"bs_param_unc_num", offsetof(interface, free_count)},
-               {"bs_param_constrain", offsetof(interface, constrain)},
-               {"bs_log_density", offsetof(interface, density)},
-               {"bs_log_density_gradient", offsetof(interface, gradient)},
-               {"bs_rng_construct", offsetof(interface, rng_construct)},
-               {"bs_rng_destruct", offsetof(interface, rng_destruct)},
-               {"bs_set_print_callback", offsetof(interface, set_print)}};
+    bool optional;
+} symbols[] = {{"bs_model_construct", offsetof(interface, construct), false},
+               {"bs_model_destruct", offsetof(interface, destruct), false},
+               {"bs_free_error_msg", offsetof(interface, free_error), false},
+               {"bs_name", offsetof(interface, name), false},
+               {"bs_model_info", offsetof(interface, info), false},
+               {"bs_param_names", offsetof(interface, names), false},
+               {"bs_param_unc_names", offsetof(interface, free_names), false},
+               {"bs_param_num", offsetof(interface, count), false},
+               {"bs_param_unc_num", offsetof(interface, free_count), false},
+               {"bs_param_constrain", offsetof(interface, constrain), false},
+               {"bs_log_density", offsetof(interface, density), false},
+               {"bs_log_density_gradient", offsetof(interface, gradient), false},
+               {"bs_rng_construct", offsetof(interface, rng_construct), false},
+               {"bs_rng_destruct", offsetof(interface, rng_destruct), false},
+               {"bs_set_print_callback", offsetof(interface, set_print), true}};
 
 enum {
     TRANSFORMED_DATA_SEED = 1,
@@ -264,6 +265,7 @@ static int find_symbols(interface *call, void *library, const char *path, gess_e
 {
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
         void *address = dlsym(library, symbols[i].name);
+        if (address == NULL && symbols[i].optional) continue;
         if (address == NULL)
             return gess__fail(err, GESS_ERR_MODEL,
                               "the Stan model %.500s has no symbol %s; build it with BridgeStan 2 or later", path,
@@ -297,7 +299,8 @@ static int construct(stan *s, gess__model *m, const char *path, const char *data
     char *text = NULL, *error = NULL;
     GESS_TRY(gess__shared_object_data(path, data, err));
     if (data != NULL) GESS_TRY(read_text(m, data, &text, err));
-    if (s->call.set_print(on_print, &error) != 0 && error != NULL) s->call.free_error(error);
+    if (s->call.set_print != NULL && s->call.set_print(on_print, &error) != 0 && error != NULL)
+        s->call.free_error(error);
     error = NULL;
     pthread_mutex_lock(&one_at_a_time);
     s->model = s->call.construct(text, TRANSFORMED_DATA_SEED, &error);

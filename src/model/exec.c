@@ -23,6 +23,7 @@
 #define GREETING_SECONDS 120.0
 #define END_SECONDS 0.3
 #define PROBE_SECONDS 5.0
+#define SILENT_SECONDS 60.0 /* without an answer, after which that is said, once per batch */
 
 enum { MAX_WORKERS = 4097, MAX_LINES = 1000, PENDING = 1 << 15, MAX_BATCH = 1024, SHOWN = 12 };
 
@@ -265,6 +266,34 @@ static void add_progress(const gess__exec_reader *r, gess__program_call *call)
     }
 }
 
+/* A batch that is waited for. */
+typedef struct waiting {
+    const seat *seat;
+    const gess__program_call *call;
+    size_t n;
+    double begin;
+    bool said;
+} waiting;
+
+/* An interrupt of an exchange: the call's own, if it has one. */
+static int watch(void *user)
+{
+    waiting *w = user;
+    exec *e = w->seat->exec;
+    if (!w->said && gess__seconds() - w->begin > SILENT_SECONDS) {
+        char line[200];
+        w->said = true;
+        gess__format(line, sizeof line, "program of worker %u: no answer to %zu point%s for %g s%s", w->seat->worker,
+                     w->n, w->n == 1 ? "" : "s", SILENT_SECONDS,
+                     w->call->seconds > 0.0 ? "" : "; it is waited for (--eval-timeout sets a limit)");
+        say(e, line);
+        pthread_mutex_lock(&e->lock);
+        if (e->on_line == NULL) flush_pending(e, true);
+        pthread_mutex_unlock(&e->lock);
+    }
+    return w->call->interrupt != NULL && w->call->interrupt(w->call->user);
+}
+
 static enum gess__process_end exchange(exec *e, seat *s, size_t n, const double *x, double *logp,
                                        gess__program_call *call)
 {
@@ -276,16 +305,16 @@ static enum gess__process_end exchange(exec *e, seat *s, size_t n, const double 
         s->out = more;
         s->room = room;
     }
-    double before = gess__seconds();
+    waiting w = {.seat = s, .call = call, .n = n, .begin = gess__seconds()};
     const gess__exchange what = {.out = s->out,
                                  .size = gess__exec_request(e->binary, n, e->dim, x, s->out),
                                  .take = gess__exec_take,
                                  .reader = &r,
                                  .seconds = call->seconds,
-                                 .interrupt = call->interrupt,
-                                 .user = call->user};
+                                 .interrupt = watch,
+                                 .user = &w};
     enum gess__process_end end = gess__program_exchange(s->program, &what);
-    call->took = gess__seconds() - before;
+    call->took = gess__seconds() - w.begin;
     if (end == GESS__PROCESS_DONE) return end;
     if (end == GESS__PROCESS_WRONG) {
         call->bad = r.bad;

@@ -209,6 +209,7 @@ int gess__config_read(const char *path, gess_options *options, const char **mode
 {
     json_error_t where;
     *keep = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
+    if (*keep == NULL && where.line < 0) return gess__fail(err, GESS_ERR_FILE, "%s", where.text); /* it did not open */
     if (*keep == NULL)
         return gess__fail(err, GESS_ERR_FILE, "cannot read %s, line %d: %s", path, where.line, where.text);
     *model = json_string_value(json_object_get(*keep, "model"));

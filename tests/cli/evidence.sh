@@ -154,7 +154,7 @@ mv history.json modes/history.json
 refuse basin-lost modes
 
 # ---- other faults ----
-expect 5 'config.json' "$gess" evidence nowhere
+expect 5 'gess: unable to open nowhere/config.json: No such file' "$gess" evidence nowhere
 expect 1 'which run' "$gess" evidence
 cat > data.c <<'END'
 #include <gess/gess.h>

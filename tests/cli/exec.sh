@@ -56,6 +56,27 @@ expect 0 '' "$gess" sample 'exec:python3 changing.py' --chains 4 --warmup 5 --dr
 echo 2 > value
 expect 2 'the density has changed since this run was stopped' "$gess" resume changed --draws 4 -q
 
+# a program that fails, or is silent, when the evidence asks it: that is said, not that the density has changed
+cat > later.py <<'END'
+import os, sys, time
+sys.stdin.readline()
+print("ok 1", flush=True)
+for line in sys.stdin:
+    points = [float(sys.stdin.readline()) for _ in range(int(line))]
+    if os.path.exists("silent"):
+        time.sleep(1000)
+    if os.path.exists("dead"):
+        sys.exit("no such telescope")
+    print("\n".join(str(-x * x / 2) for x in points), flush=True)
+END
+expect 0 '' "$gess" sample 'exec:python3 later.py' --seed 2 --eval-timeout 2s -q -o later
+touch dead
+expect 2 'the program ended with exit status 1 (the last it said: no such telescope)' "$gess" evidence later
+mv dead silent
+expect 2 'the program did not answer within 2 s' "$gess" evidence later
+rm silent
+expect 0 'they agree' "$gess" evidence later
+
 # what the program says: in log.txt, and last words in the message
 cat > talking.py <<'END'
 import os, sys

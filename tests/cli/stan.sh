@@ -15,7 +15,8 @@ build() # build NAME OPTION...
 build fake_model.so
 build serial_model.so -DTHREADS='"false"'
 build gq_model.so -DGQ_FAILS
-build old_model.so -DNO_PRINT
+build old_model.so -DNO_RNG
+build silent_model.so -DNO_PRINT
 echo 'int bs_construct(void) { return 0; }' > one.c
 cc -shared -fPIC -o one_model.so one.c || exit 1
 echo '{"y": [0.5, -1, 2]}' > data.json
@@ -57,6 +58,10 @@ for other in serial isolated resumed; do
     cmp two/draws.gess $other/draws.gess || fail "$other: other draws"
 done
 
+# a library without bs_set_print_callback(): the same draws; what it prints is its own business
+expect 0 'read 3 observations' "$gess" sample ./silent_model.so $run -q -o silent
+cmp two/draws.gess silent/draws.gess || fail "silent: other draws"
+
 # starts are uniform on (-2, 2)
 FAKE_STARTS=32 "$gess" sample ./fake_model.so --data data.json --chains 32 --warmup 20 --draws 5 -q -o starts 2> starts.txt
 awk '/starts from/ { found = 1; exit !($4 >= -2 && $4 < -1.8 && $6 <= 2 && $6 > 1.8) } END { if (!found) exit 1 }' \
@@ -87,7 +92,7 @@ expect 2 'variable does not exist; processing stage=data initialization; variabl
     "$gess" sample ./fake_model.so --data wrong.json -o bad
 expect 2 'with no data: Exception: variable does not exist' "$gess" sample ./fake_model.so -o bad
 expect 2 'cannot read --data none.json' "$gess" sample ./fake_model.so --data none.json -o bad
-expect 2 'has no symbol bs_set_print_callback; build it with BridgeStan 2' "$gess" sample ./old_model.so -o bad
+expect 2 'has no symbol bs_rng_construct; build it with BridgeStan 2' "$gess" sample ./old_model.so -o bad
 expect 2 'built by BridgeStan 1' "$gess" sample ./one_model.so -o bad
 [ ! -e bad ] || fail "a model that did not open left a folder"
 exit $failed

@@ -157,6 +157,15 @@ class Faults:
             raise Failed(f"a flood of standard error: log.txt has {len(log)} bytes")
         return "flood"
 
+    def waited_for(self):
+        """A minute of silence without a limit of time: log.txt says so, and goes on waiting."""
+        command = self.command("2 fault silence 30", "-o", "run", "--threads", "1", "--max-time", "75")
+        command[command.index("--eval-timeout") + 1] = "1h"
+        subprocess.run(command, cwd=self.folder, capture_output=True, timeout=120)
+        log = self.read("run/log.txt").decode()
+        if log.count("program of worker 0: no answer to ") != 1:
+            raise Failed(f"log.txt does not say once that a program is silent: {log}")
+
     def stopped(self, binary, threads, at):
         """--max-time, SIGINT and kill -9 while the program is silent."""
         how = self.random.choice(["time", "signal", "kill"])
@@ -209,6 +218,12 @@ def main():
                 return 1
             print(f"{i + 1} {kind.__name__}: {what} {binary} at {at}, {threads} threads: {time.monotonic() - before:.1f} s",
                   flush=True)
+        if arguments.faults >= 200:  # the long test
+            try:
+                faults.waited_for()
+            except Failed as error:
+                print(f"FAILED: {error}")
+                return 1
     print(f"{arguments.faults} faults, all named; no hang, no process left behind")
     return 0
 

@@ -8,7 +8,8 @@
  *
  * that prints what it reads and rejects mu > 1.5. THREADS is what it says of STAN_THREADS; without it, two calls at
  * once end the process. With GQ_FAILS its generated quantities fail where mu < -1. FAKE_STARTS=N in the environment
- * makes it print the extremes of its first N points. */
+ * makes it print the extremes of its first N points. NO_PRINT leaves out bs_set_print_callback(), NO_RNG
+ * bs_rng_construct(). */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -191,6 +192,7 @@ int bs_log_density(const bs_model *m, bool propto, bool jacobian, const double *
     return bs_log_density_gradient(m, propto, jacobian, x, logp, NULL, error);
 }
 
+#ifndef NO_RNG
 bs_rng *bs_rng_construct(unsigned seed, char **error)
 {
     bs_rng *rng = malloc(sizeof *rng);
@@ -199,6 +201,7 @@ bs_rng *bs_rng_construct(unsigned seed, char **error)
     for (int i = 0; i < 4; i++) rng->state = rng->state * 6364136223846793005ULL + 1442695040888963407ULL;
     return rng;
 }
+#endif
 
 void bs_rng_destruct(bs_rng *rng)
 {
