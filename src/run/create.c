@@ -132,10 +132,12 @@ static int prepare(gess_run *run, const char *directory, gess_error *err)
 static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
 {
     GESS_TRY(make == gess__sampler_new ? make_started_samplers(run, err) : make_samplers(run, make, err));
-    if (run->options.draws == GESS_AUTO)
+    if (run->options.draws == GESS_AUTO) {
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
                                      run->ensemble[0]->target.columns, run->model->blobs, run->ensemble[0]->group == 0,
                                      err));
+        gess__stop_rule_periodic(run->stop_rule, run->model);
+    }
     run->stats.dim = run->model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;
