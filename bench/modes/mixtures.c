@@ -176,6 +176,14 @@ void setup_spike(family *f)
     finish(f);
 }
 
+void setup_halo4(family *f)
+{
+    new_mixture(f);
+    add_part(f, 0.5, 1.0, 1, (double[]){0.0});
+    add_part(f, 0.5, 12.0, 1, (double[]){10.0});
+    finish(f);
+}
+
 static void add_ring(family *f, size_t count, const double *weights, double radius, double scale)
 {
     for (size_t k = 0; k < count; k++) {

@@ -371,7 +371,9 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     if values.get("threads") is None:
         values["threads"] = target.threads(processes)
     if pool is not None:
-        chains = values.get("chains") or int(options()["chains"].value)
+        chains = values.get("chains")
+        if chains in (None, "auto"):  # the most that `auto` takes
+            chains = int(options()["chains"].value)
         values.setdefault("block", chains)  # all points of a round in one call of map
     return run_in(target, directory, values, processes, progress)
 
@@ -396,7 +398,7 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
             density = target.model.density
             points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
             values.setdefault("chains", len(points))
-            if len(points) < int(values["chains"]):
+            if values["chains"] != "auto" and len(points) < int(values["chains"]):
                 raise UsageError(f"starts= has {len(points)} points for {values['chains']} chains; give one per chain")
             values["init"] = write_starts(points, scratch, None if density is None else density.names)
         path = os.path.join(scratch, "run") if directory is None else os.fspath(directory)

@@ -263,6 +263,9 @@ def test_options_are_those_of_the_library():
         gess.sample(densities.normal, 2, chainz=3)
     with pytest.raises(gess.UsageError, match="chains"):
         gess.sample(densities.normal, 2, chains=0)
+    assert gess.sample("gaussian:dim=2", chains="auto", target_ess=400).draws.shape[0] == 32
+    few = gess.sample(densities.normal, 2, chains="auto", target_ess=400, starts=np.random.default_rng(1).normal(size=(32, 2)))
+    assert few.draws.shape[0] == 32
     assert gess.version() == gess.__version__ and lib.gess_version_number() > 0
     assert "funnel" in gess.models()
 

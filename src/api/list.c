@@ -24,6 +24,7 @@ static const char *default_of(size_t index)
     static const char *const defaults[] = {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) #value,
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) "auto",
+#define GESS_COUNT_AUTO_TOO(name, flag, value, low, high, unit, help) #value,
 #define GESS_REAL(name, flag, value, low, high, unit, help) #value,
 #define GESS_TIME(name, flag, unit, help) "0",
 #define GESS_TEXT(name, flag, value, unit, help) value,

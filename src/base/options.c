@@ -21,6 +21,8 @@ static const gess__option table[] = {
     {ROW(COUNT, field, option, argument, words), .count = (value), .low = (lowest), .high = (highest)},
 #define GESS_COUNT_OR_AUTO(field, option, lowest, highest, argument, words) \
     {ROW(COUNT_OR_AUTO, field, option, argument, words), .count = GESS_AUTO, .low = (lowest), .high = (highest)},
+#define GESS_COUNT_AUTO_TOO(field, option, value, lowest, highest, argument, words) \
+    {ROW(COUNT_OR_AUTO, field, option, argument, words), .count = (value), .low = (lowest), .high = (highest)},
 #define GESS_REAL(field, option, value, lowest, highest, argument, words) \
     {ROW(REAL, field, option, argument, words), .real = (value), .min = (lowest), .max = (highest)},
 #define GESS_TIME(field, option, argument, words) {ROW(TIME, field, option, argument, words)},

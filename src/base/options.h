@@ -11,6 +11,7 @@ enum {
 #define GESS_ROW(name) GESS__OPTION_ROW_##name,
 #define GESS_COUNT(name, flag, value, low, high, unit, help) GESS_ROW(name)
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) GESS_ROW(name)
+#define GESS_COUNT_AUTO_TOO(name, flag, value, low, high, unit, help) GESS_ROW(name)
 #define GESS_REAL(name, flag, value, low, high, unit, help) GESS_ROW(name)
 #define GESS_TIME(name, flag, unit, help) GESS_ROW(name)
 #define GESS_TEXT(name, flag, value, unit, help) GESS_ROW(name)
@@ -24,6 +25,7 @@ enum {
 struct gess_options {
 #define GESS_COUNT(name, flag, value, low, high, unit, help) uint64_t name;
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) uint64_t name;
+#define GESS_COUNT_AUTO_TOO(name, flag, value, low, high, unit, help) uint64_t name;
 #define GESS_REAL(name, flag, value, low, high, unit, help) double name;
 #define GESS_TIME(name, flag, unit, help) double name;
 #define GESS_TEXT(name, flag, value, unit, help) const char *name;

@@ -3,6 +3,7 @@
 #include <gess/options.def>
 #undef GESS_COUNT
 #undef GESS_COUNT_OR_AUTO
+#undef GESS_COUNT_AUTO_TOO
 #undef GESS_REAL
 #undef GESS_TIME
 #undef GESS_TEXT

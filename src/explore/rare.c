@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/tiles.h"
 #include "base/vmath.h"
 #include "explore/component.h"
 #include "explore/evaluate.h"
@@ -29,6 +30,17 @@ enum { FIRST_SET = 1000000 };
 
 /* T covers a point where log π − log T exceeds the median over the window by at most this. */
 #define COVERED 1.0
+
+/* Wide tails around a narrow core are no maximum. So PROBES points are drawn from T's components, as if they were
+ * normal and up to PROBE_WIDTH times as wide. Where the level of some exceeds the typical one by TAIL_EXCESS, the one
+ * that counts most is a usual draw of a t with TAIL_NU degrees of freedom by which the tails are weighed, or of one
+ * that is up to WIDER times WIDENING times as wide. */
+enum { PROBES = 64, PROBE_ORDER = 37, WIDER = 4, FIRST_PROBE_SET = 2000000 };
+#define PROBE_WIDTH 10.0
+#define WIDENING 3.0
+#define KNOWN 0.3 /* relative error of a weight */
+#define TAIL_EXCESS 3.0
+#define TAIL_NU 4.0
 
 /* Levels of the points of the window, twice; the caller frees them. */
 static double *levels_of(const gess__window *w, const gess__ensemble *e)
@@ -232,6 +244,96 @@ int gess__rare_search(gess__rare_state *state, gess__maxima *s, gess__peaks *p, 
     return GESS_OK;
 }
 
+/* ---- tails ---- */
+
+/* Draws the probes: from each component in proportion to its weight, all widths alike often. log_t: the density that
+ * a point was drawn with. */
+static void draw_probes(const gess__ensemble *e, uint64_t set, gess__approx *t, double *points, double *log_t,
+                        uint32_t *owner, double *z)
+{
+    const gess__mixture *m = e->frozen.mixture;
+    double below = 0.0;
+    uint32_t i = 0;
+    for (size_t k = 0; k < m->count; k++) {
+        below += gess__exp(m->log_weight[k]);
+        gess__approx_copy(t, m->component[k]);
+        t->nu = INFINITY;
+        for (; i < PROBES && (((double)i + 0.5) / PROBES < below || k + 1 == m->count); i++) {
+            double *x = points + i * t->dim, place = ((double)(i * PROBE_ORDER % PROBES) + 0.5) / PROBES,
+                   log_width = place * gess__log(PROBE_WIDTH), width = gess__exp(log_width);
+            gess__component_draw(t, e, set, i, z, x);
+            log_t[i] = gess__component_log_density(t, x, z) - (double)t->dim * log_width;
+            for (size_t j = 0; j < t->dim; j++) x[j] = t->mu[j] + width * (x[j] - t->mu[j]);
+            owner[i] = (uint32_t)k;
+        }
+    }
+}
+
+static void multiply(gess__approx *t, double factor)
+{
+    for (size_t i = 0; i < t->dim * t->dim; i++) t->chol[i] *= factor;
+    t->nu = TAIL_NU;
+    gess__approx_ready(t);
+}
+
+/* Makes t so wide that the point, seen from its centre, is a usual draw; 0 if it is one already. */
+static int widen(gess__approx *t, const double *point, double *scratch)
+{
+    double square;
+    gess__whitened_squares(t->dim, t->chol, t->inverse_diagonal, t->mu, 1, point, &square, scratch);
+    double factor = sqrt(square / (double)t->dim);
+    if (!(factor > 1.0 && factor < INFINITY)) return 0;
+    multiply(t, factor);
+    return 1;
+}
+
+/* Weighs the tails by maximum number k, and, as they may reach much further than the point that showed them, by wider
+ * ones until the weight is known. */
+static int weigh_tails(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l, size_t k,
+                       double typical, const gess__record *record, size_t *found, gess_error *err)
+{
+    double before[GESS__MAX_BASINS];
+    for (size_t i = 0; i < b->count; i++) before[i] = b->basin[i].weight;
+    for (int i = 0;; i++) {
+        GESS_TRY(weigh(state, s, b, l, k, typical, record, found, err));
+        const gess__basin *last = *found > 0 ? &b->basin[b->count - 1] : NULL;
+        if (i == WIDER || (last != NULL && last->error < KNOWN * last->weight)) return GESS_OK;
+        gess__basins_remove(b, found);
+        for (size_t j = 0; j < b->count; j++) b->basin[j].weight = before[j];
+        multiply(s->t[k], WIDENING);
+    }
+}
+
+/* Looks for tails that T lacks, and makes a basin of one that is not negligible. */
+static int probe_tails(gess__rare_state *state, gess__maxima *s, gess__basins *b, gess__learning *l, double typical,
+                       const gess__record *record, size_t *found, gess_error *err)
+{
+    const gess__ensemble *e = l->ensemble;
+    size_t dim = s->dim, k = (size_t)s->state.count, scratch = gess__levels_scratch(dim), best = PROBES;
+    uint64_t set = FIRST_PROBE_SET + l->adaptation->warmup.economy.commitments;
+    uint32_t owner[PROBES];
+    double *points = NULL;
+    if (k == GESS__MAX_MAXIMA) return GESS_OK;
+    GESS_TRY(gess__alloc_bytes(&points, PROBES * (dim + 3) + scratch, sizeof *points, "probes", err));
+    double *values = points + PROBES * dim, *log_t = values + PROBES, *levels = log_t + PROBES, *z = levels + PROBES;
+    draw_probes(e, set, s->t[k], points, log_t, owner, z);
+    int status = gess__evaluate_points(l->ensemble, record, PROBES, points, values, err);
+    if (status == GESS_OK) gess__set_levels(e->frozen.mixture, PROBES, points, values, levels, z);
+    for (size_t i = 0; status == GESS_OK && i < PROBES; i++) {
+        if (!(levels[i] > typical + TAIL_EXCESS && levels[i] < INFINITY)) continue;
+        if (best == PROBES || values[i] - log_t[i] > values[best] - log_t[best]) best = i;
+    }
+    if (best < PROBES) {
+        gess__approx_copy(s->t[k], e->frozen.mixture->component[owner[best]]);
+        if (widen(s->t[k], points + best * dim, z)) {
+            s->state.value[s->state.count++] = values[best];
+            status = weigh_tails(state, s, b, l, k, typical, record, found, err);
+        }
+    }
+    free(points);
+    return status;
+}
+
 /* The chains are a basin if no other one is known. */
 static size_t add_chains(gess__basins *b, const gess__learning *l, double *levels)
 {
@@ -266,6 +368,7 @@ int gess__rare_look(gess__rare_state *state, gess__peaks *p, gess__basins *b, ge
         if (status == GESS_OK) added = add_chains(b, l, levels);
         state->weighing = 0;
         if (status == GESS_OK) status = search_and_weigh(state, s, b, l, level.typical, record, found, err);
+        if (status == GESS_OK && *found == 0) status = probe_tails(state, s, b, l, level.typical, record, found, err);
     }
     *state = kept;
     if (status == GESS_OK) {

@@ -8,13 +8,62 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Draws that R-hat and ESS are allowed beyond what they ask for now, since they are estimates. */
+#define DRAWS_MARGIN 1.2
+
+static int min_draws_of(const gess__judge *j)
+{
+    return gess__is_nested(j) ? GESS__MIN_NESTED_DRAWS : GESS__MIN_DRAWS;
+}
+
+/* The effective sample size that a column is judged by. */
+static double ess_of(const gess__judge *j, const gess__figures *f)
+{
+    double ess = gess__min(f->ess_bulk, f->ess_tail);
+    return gess__is_two_group(j) ? gess__min(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series)) : ess;
+}
+
+/* By how many times more draws per chain the figures of a column meet the rules: effective sizes grow with the draws,
+ * and R-hat - 1 falls as fast. */
+static double times_more(const gess__judge *j, const gess__figures *f)
+{
+    const double warning = GESS__RHAT_WARNING - 1.0, failure = GESS__RHAT_FAILURE - 1.0;
+    double ess = ess_of(j, f), times = ess > 0.0 ? GESS__MIN_ESS / ess : 1.0;
+    int nested = gess__is_nested(j);
+    times = gess__max(times, ((nested ? f->r_hat_nested : f->r_hat) - 1.0) / warning);
+    return nested ? gess__max(times, (f->r_hat - 1.0) / failure) : times;
+}
+
+/* Draws per chain that the rules ask for, in two digits. */
+static double draws_needed(const gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    double times = 1.0, unit = 1.0;
+    for (size_t i = 0; i < s->count; i++) {
+        double more = gess__is_constant(&s->figures[i]) ? 1.0 : times_more(j, &s->figures[i]);
+        if (more > times && more < INFINITY) times = more;
+    }
+    double draws = (double)s->draws * (times > 1.0 ? DRAWS_MARGIN * times : 1.0);
+    draws = gess__max(draws, min_draws_of(j));
+    while (draws > 100.0 * unit) unit *= 10.0;
+    return ceil(draws / unit) * unit;
+}
+
+/* How the run gets the draws that the rules ask for. */
+static void advise_draws(const gess__judge *j, char *text, size_t size)
+{
+    char directory[4096];
+    snprintf(text, size, "Draw more: `gess resume %s --draws %.0f`",
+             gess__shell_quote(j->directory, directory, sizeof directory), draws_needed(j));
+}
+
 void gess__rule_draws(gess__judge *j)
 {
     const gess__summary *s = j->s;
-    int min_draws = gess__is_nested(j) ? GESS__MIN_NESTED_DRAWS : GESS__MIN_DRAWS;
-    char directory[4096], advice[4400];
-    snprintf(advice, sizeof advice, "Draw more: `gess resume %s --draws 1000`, or leave --draws to gess.",
-             gess__shell_quote(j->directory, directory, sizeof directory));
+    int min_draws = min_draws_of(j);
+    char resume[4300], advice[4400];
+    advise_draws(j, resume, sizeof resume);
+    snprintf(advice, sizeof advice, "%s, or leave --draws to gess.", resume);
     if (s->draws < (uint64_t)min_draws)
         gess__add_finding(j, GESS__FAILURE, "draws", advice,
                           "There %s %llu draw%s per chain; with fewer than %d it cannot be judged whether the chains "
@@ -77,11 +126,14 @@ void gess__rule_rhat(gess__judge *j)
     }
     if (r.bad == 0) return;
     int failure = r.value > GESS__RHAT_FAILURE;
+    char resume[4300], more[4400];
+    advise_draws(j, resume, sizeof resume);
+    snprintf(more, sizeof more, "%s.", resume);
     gess__add_finding(j, failure ? GESS__FAILURE : GESS__WARNING, "r-hat",
                       failure ? "Do not use these draws yet. Run for longer (more --draws or --max-evals); if that "
                                 "does not help, check the traces of this parameter for chains in different places and "
                                 "for chains that still move away from their starts."
-                              : "More draws per chain bring it down.",
+                              : more,
                       "%s of %s is %.4f (%zu of %zu quantities are above %.2f): %s, or their halves, differ.",
                       nested ? "Nested R-hat" : "R-hat", s->names[r.worst], r.value, r.bad, s->count, limit,
                       nested ? "groups of chains" : "chains");
@@ -94,15 +146,17 @@ void gess__rule_ess(gess__judge *j)
     double min = INFINITY;
     for (size_t i = 0; i < s->count; i++) {
         const gess__figures *f = &s->figures[i];
-        double ess = gess__min(f->ess_bulk, f->ess_tail);
-        if (gess__is_two_group(j)) ess = gess__min(ess, f->sd * f->sd / (f->mcse_series * f->mcse_series));
+        double ess = ess_of(j, f);
         if (gess__is_constant(f) || !(ess < min)) continue;
         min = ess;
         worst = i;
     }
     if (worst == s->count || min >= GESS__MIN_ESS) return;
-    gess__add_finding(j, GESS__FAILURE, "ess",
-                      "Draw more; the error of a mean falls with the square root of the effective sample size.",
+    char resume[4300], advice[4400];
+    advise_draws(j, resume, sizeof resume);
+    snprintf(advice, sizeof advice, "%s; the error of a mean falls with the square root of the effective sample size.",
+             resume);
+    gess__add_finding(j, GESS__FAILURE, "ess", advice,
                       "The effective sample size of %s is %.0f; below %.0f neither the figures nor R-hat can be relied "
                       "on.",
                       s->names[worst], min, GESS__MIN_ESS);

@@ -1,5 +1,6 @@
 /* Makes, resumes and frees a run: opens its directory, files, samplers and ranks. It also has the short functions of
  * <gess/gess.h> on a run. loop.c runs it. */
+#include "adapt/chain_count.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/options.h"
@@ -112,10 +113,11 @@ int gess__run_is_helper(const gess_run *run)
 /* Checks, and what exists before the directory: a new run and a resumed one have it in common. */
 static int prepare(gess_run *run, const char *directory, gess_error *err)
 {
-    const gess_options *options = &run->options;
+    gess_options *options = &run->options;
     run->started = run->checkpoint_time = gess__seconds();
     GESS_TRY(gess__model_check(run->model, err));
     GESS_TRY(gess__options_check(options, err));
+    if (options->chains == GESS_AUTO) options->chains = gess__auto_chains(run->model->dim, options);
     if (options->draws != GESS_AUTO && options->draws > UINT64_MAX / 4 / options->thin)
         return gess__fail(err, GESS_ERR_USAGE, "--draws times --thin is too large");
     if (gess__run_is_helper(run)) return GESS_OK;
@@ -132,10 +134,12 @@ static int prepare(gess_run *run, const char *directory, gess_error *err)
 static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
 {
     GESS_TRY(make == gess__sampler_new ? make_started_samplers(run, err) : make_samplers(run, make, err));
-    if (run->options.draws == GESS_AUTO)
+    if (run->options.draws == GESS_AUTO) {
         GESS_TRY(gess__stop_rule_new(&run->stop_rule, kept_chains(run), run->ensembles,
                                      run->ensemble[0]->target.columns, run->model->blobs, run->ensemble[0]->group == 0,
                                      err));
+        gess__stop_rule_periodic(run->stop_rule, run->model);
+    }
     run->stats.dim = run->model->dim;
     run->stats.chains = kept_chains(run);
     run->stats.least_ess = run->stats.worst_rhat = run->stats.worst_nested_rhat = NAN;

@@ -23,6 +23,7 @@ int gess__progress_open(gess_run *run, gess_error *err)
     GESS_TRY(gess__team_new(&m->team, 1, err));
     GESS_TRY(gess__stop_rule_new(&m->rule, run->stats.chains, run->ensembles, run->ensemble[0]->target.columns,
                                  run->model->blobs, run->ensemble[0]->group == 0, err));
+    gess__stop_rule_periodic(m->rule, run->model);
     m->rule->max_doubles = MAX_DOUBLES;
     return GESS_OK;
 }

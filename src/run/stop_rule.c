@@ -34,8 +34,16 @@ int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles,
     GESS_ALLOC(&r->ess, r->columns, err);
     GESS_ALLOC(&r->nested, r->columns, err);
     GESS_ALLOC(&r->bad, r->columns, err);
+    GESS_ALLOC(&r->circle, r->columns, err);
     r->groups = ensembles > 1 || nested ? gess__compared_groups(chains, ensembles) : 0;
     return GESS_OK;
+}
+
+void gess__stop_rule_periodic(gess__stop_rule *r, const gess_model *model)
+{
+    GESS_ASSERT(model->shown > 0 || model->dim < r->columns);
+    for (size_t i = 0; model->periodic != NULL && model->shown == 0 && i < model->dim; i++)
+        if (model->periodic[i]) r->circle[i + 1] = (gess__circle){.lower = model->lower[i], .upper = model->upper[i]};
 }
 
 static void free_workers(gess__stop_rule *r)
@@ -62,6 +70,7 @@ void gess__stop_rule_free(gess__stop_rule *r)
     free(r->ess);
     free(r->nested);
     free(r->bad);
+    free(r->circle);
     free(r);
 }
 
@@ -139,6 +148,17 @@ static int fails_verdict(gess__stop_rule *r, unsigned worker, size_t column)
            gess__chains_disagree(&checks, r->rhat[column]);
 }
 
+/* Cuts a circle open where its draws are few, as the summary does. */
+static void cut_open(const gess__stop_rule *r, size_t column, double *x)
+{
+    const gess__circle *circle = &r->circle[column];
+    size_t count = r->chains * (size_t)r->draws;
+    gess__circular_figures c;
+    if (!gess__is_circle(circle)) return;
+    gess__circular_of(circle, count, x, &c);
+    if (isfinite(c.cut)) gess__circular_unwrap(circle, c.cut, count, x, x);
+}
+
 static int compute_column(void *data, unsigned worker, size_t column, gess_error *err)
 {
     gess__stop_rule *r = data;
@@ -147,6 +167,7 @@ static int compute_column(void *data, unsigned worker, size_t column, gess_error
     (void)err;
     for (size_t c = 0; c < r->chains; c++)
         memcpy(packed + c * n, r->values + (column * r->chains + c) * r->capacity, n * sizeof *packed);
+    cut_open(r, column, packed);
     r->nested[column] = NAN;
     double rhat = NAN;
     if (r->group_work != NULL)

@@ -15,6 +15,7 @@
 #define GESS_RUN_STOP_RULE_H
 
 #include "diagnose/chain_checks.h"
+#include "diagnose/circular.h"
 #include "execute/ensemble.h"
 
 /* R-hat − 1 of single chains may be this many times what the target allows for groups. */
@@ -36,6 +37,7 @@ typedef struct gess__stop_rule {
     size_t groups;                          /* of chains that are compared: the ensembles, or those of one; 0: none */
     double *rhat, *ess, *nested;            /* of each column at the last check */
     unsigned char *bad;                     /* of each column: it fails */
+    gess__circle *circle;                   /* of each column */
     gess__posterior_chain *chain;           /* workers × chains */
     double *chain_scratch;                  /* workers × 2 chains */
     double target_ess, target_rhat;         /* of the check */
@@ -56,6 +58,10 @@ typedef struct gess__stop_figures {
 int gess__stop_rule_new(gess__stop_rule **rule, size_t chains, size_t ensembles, size_t columns, size_t blobs,
                         int nested, gess_error *err);
 void gess__stop_rule_free(gess__stop_rule *rule);
+
+/* Periodic parameters of the model are judged as draws on a circle that is cut open where they are few, as in the
+ * summary. */
+void gess__stop_rule_periodic(gess__stop_rule *rule, const gess_model *model);
 
 /* Forgets all draws. */
 void gess__stop_rule_restart(gess__stop_rule *rule);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A run whose warm-up is cut off far too early learns again, converges, and has the same bytes for any number of threads
 # and wherever it was stopped. One that is cut off while the ensemble moves fails, and the command that the verdict gives
-# mends it: sh relearn.sh GESS
+# mends it. Words about a time limit that ends a run while it is learning: sh relearn.sh GESS
 set -u
 # shellcheck source=tests/command.sh
 . "$(dirname "$0")/../command.sh"
@@ -34,6 +34,19 @@ done
 [ "$stops" -gt 2 ] || fail "the run was stopped $stops times only"
 cmp straight/draws.gess stopped/draws.gess
 cmp straight/warmup.gess stopped/warmup.gess
+
+# a time limit that will end the run while it is learning is said early, one that will not is not
+said=0
+for limit in 0.2 0.4 0.8 1.6 3.2; do # one of them is right for this machine
+    "$gess" sample breast-cancer --max-time "$limit" --overwrite -o late >late.txt 2>&1 || true
+    grep -q 'at this pace the time limit ends the run while it is learning' late.txt || continue
+    grep -q 'at this pace --max-time ends the run while it is learning' late/log.txt || fail 'log.txt does not say it'
+    said=1
+    break
+done
+[ "$said" -eq 1 ] || fail "no word that the time limit comes too early: $(cat late.txt)"
+"$gess" sample gaussian --max-time 1h -o early >early.txt 2>&1
+grep -q 'at this pace' early.txt early/log.txt && fail 'an hour is not enough'
 
 # the first stage always counts as moving
 "$gess" sample funnel --max-warmup-evals 1500 --draws 200 -q -o 'cut off' >/dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts: --start-scale, --init-from and --best; a run with chains in a trap, which `gess diagnose` fails, and the
+# Chains and starts: --chains auto, --start-scale, --init-from and --best; a run with chains in a trap, which `gess diagnose` fails, and the
 # command that it gives, which mends it.
 #   starts.sh GESS SOURCE_FOLDER
 set -u
@@ -12,6 +12,23 @@ same()
 {
     cmp "$1/draws.gess" "$2/draws.gess" || fail "$3: other draws"
 }
+
+# ---- --chains auto: a number by the dimension and the goal, which config.json keeps ----
+for threads in 1 2; do
+    "$gess" sample gaussian --chains auto --threads $threads -q -o auto$threads || fail "--chains auto"
+    grep -q '"chains": "32"' auto$threads/config.json || fail "config.json has no number of chains"
+done
+"$gess" sample gaussian --chains 32 -q -o thirty || fail "--chains 32"
+same auto1 auto2 "--chains auto, threads"
+same auto1 thirty "--chains auto and --chains 32"
+"$gess" sample --config auto1/config.json -q -o again || fail "--config of --chains auto"
+same auto1 again "--chains auto, --config"
+"$gess" sample gaussian --chains auto --schedule two-group --warmup 5 --draws 5 -q -o two || fail "two-group, --chains auto"
+grep -q '"chains": "64"' two/config.json || fail "--chains auto changes two-group"
+"$gess" sample gaussian --chains auto --target-ess 1500 --ensembles 2 --warmup 5 -q -o more || fail "--ensembles, --chains auto"
+grep -q '"chains": "64"' more/config.json || fail "--chains auto: another number for two ensembles"
+expect 1 'or `auto`' "$gess" sample gaussian --chains many -o bad
+rm -r auto1 auto2 thirty again two more
 
 # ---- --start-scale ----
 short='--chains 20 --warmup 30 --draws 30 -q'

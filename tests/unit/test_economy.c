@@ -1,4 +1,5 @@
 /* The economy of a run: forecasts, trials on exact ensembles, and when a committed T disappoints. */
+#include "adapt/chain_count.h"
 #include "adapt/economy.h"
 #include "base/rng.h"
 
@@ -176,11 +177,42 @@ static void disappointments(void **unused)
     assert_true(forecast(&e, 0.1, 80000.0, 100.0));
 }
 
+static uint64_t chains_of(size_t dim, const char *option, const char *value, const char *ensembles)
+{
+    gess_options *o = NULL;
+    gess_error err = {0};
+    assert_int_equal(gess_options_new(&o, &err), GESS_OK);
+    assert_int_equal(gess_options_set(o, "chains", "auto", &err), GESS_OK);
+    assert_int_equal(gess_options_set(o, "ensembles", ensembles, &err), GESS_OK);
+    assert_int_equal(gess_options_set(o, option, value, &err), GESS_OK);
+    uint64_t chains = gess__auto_chains(dim, o);
+    assert_int_equal(gess_options_set(o, "threads", "7", &err), GESS_OK);
+    assert_int_equal(gess__auto_chains(dim, o), chains);
+    gess_options_free(o);
+    return chains;
+}
+
+/* --chains auto: by the dimension and the goal. */
+static void chain_counts(void **unused)
+{
+    (void)unused;
+    assert_int_equal(chains_of(1, "target-ess", "0", "1"), 32);
+    assert_int_equal(chains_of(10, "target-ess", "1000", "1"), 32);
+    assert_int_equal(chains_of(17, "target-ess", "1000", "1"), 40);
+    assert_int_equal(chains_of(1000, "target-ess", "1000", "1"), 64);
+    assert_int_equal(chains_of(10, "target-ess", "1500", "1"), 48);
+    assert_int_equal(chains_of(10, "target-ess", "1000000000000", "1"), 64);
+    assert_int_equal(chains_of(10, "target-ess", "1500", "4"), 128);
+    assert_int_equal(chains_of(10, "draws", "100", "1"), 64);
+    assert_int_equal(chains_of(10, "schedule", "two-group", "2"), 128);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forecasts), cmocka_unit_test(stagnation), cmocka_unit_test(unsure_and_left),
-        cmocka_unit_test(trials),    cmocka_unit_test(lengths),    cmocka_unit_test(disappointments),
+        cmocka_unit_test(forecasts),    cmocka_unit_test(stagnation), cmocka_unit_test(unsure_and_left),
+        cmocka_unit_test(trials),       cmocka_unit_test(lengths),    cmocka_unit_test(disappointments),
+        cmocka_unit_test(chain_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

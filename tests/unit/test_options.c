@@ -107,6 +107,7 @@ static void defaults(void **state)
     gess__options_init(&o);
 #define GESS_COUNT(name, flag, value, low, high, unit, help) assert_true(o.name == (uint64_t)(value));
 #define GESS_COUNT_OR_AUTO(name, flag, low, high, unit, help) assert_true(o.name == GESS_AUTO);
+#define GESS_COUNT_AUTO_TOO(name, flag, value, low, high, unit, help) assert_true(o.name == (uint64_t)(value));
 #define GESS_REAL(name, flag, value, low, high, unit, help) assert_true(o.name == (value));
 #define GESS_TIME(name, flag, unit, help) assert_true(o.name == 0.0);
 #define GESS_TEXT(name, flag, value, unit, help) assert_texts(o.name, value);

@@ -235,6 +235,46 @@ static void too_few(void **unused)
     assert_fails("not-finite", "a has draws");
 }
 
+/* The draws per chain that the advice of the first finding asks for, or 0 if it asks for none. */
+static uint64_t draws_asked_for(uint64_t each, int *enough)
+{
+    gess__draws few = draws;
+    gess__summary s;
+    gess__verdict v;
+    gess_error err = {0};
+    uint64_t asked = 0;
+    few.draws = each;
+    assert_int_equal(gess__summarise(&s, &few, &err), GESS_OK);
+    assert_int_equal(gess__judge_run(&v, &s, "/nonexistent", &err), GESS_OK);
+    *enough = find(&v, "draws") == NULL && find(&v, "ess") == NULL && find(&v, "r-hat") == NULL;
+    for (size_t i = 0; i < v.count && asked == 0; i++) {
+        const char *at = strstr(v.findings[i].advice, "gess resume /nonexistent --draws ");
+        if (at != NULL) asked = strtoull(at + strlen("gess resume /nonexistent --draws "), NULL, 10);
+    }
+    gess__verdict_free(&v);
+    gess__summary_free(&s);
+    return asked;
+}
+
+/* The verdict asks for about as many draws as it takes, and no more. */
+static void as_many_as_needed(void **unused)
+{
+    unsigned enough = 0, half = 0;
+    int fine;
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        fill(seed);
+        uint64_t asked = draws_asked_for(25, &fine);
+        assert_true(asked > 25 && asked < DRAWS);
+        assert_true(draws_asked_for(7, &fine) >= 20);
+        draws_asked_for(asked, &fine);
+        enough += fine != 0;
+        draws_asked_for(asked / 3, &fine);
+        half += fine != 0;
+    }
+    if (enough < 14 || half > 4) fail_msg("%u of 20 are enough, a third of them would be in %u", enough, half);
+}
+
 /* ---- summaries ---- */
 
 /* Compares every byte of the figures, unless both are NaN. */
@@ -454,6 +494,7 @@ int main(void)
         cmocka_unit_test(restart_command),
         cmocka_unit_test(drifts),
         cmocka_unit_test(too_few),
+        cmocka_unit_test(as_many_as_needed),
         cmocka_unit_test(from_a_file),
         cmocka_unit_test(ensembles_are_compared),
         cmocka_unit_test(series_sees_interaction),
