@@ -23,6 +23,12 @@ ranks 3 ./no_mpi/gess sample gaussian --draws 5 --warmup 5 -q -o refused
 [ $? -eq 1 ] || fail "without the library: status"
 said 'libgess_mpi.so'
 [ ! -e refused ] || fail "without the library: something was run"
+# ... by rank 0, even if the others have found out long before
+printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" -ne 0 ] || sleep 1\nexec "$@"\n' > slow.sh
+chmod +x slow.sh
+ranks 3 ./slow.sh ./no_mpi/gess sample gaussian --draws 5 --warmup 5 -q -o refused
+[ $? -eq 1 ] || fail "without the library, rank 0 late: status"
+said 'libgess_mpi.so'
 ranks 3 ./no_mpi/gess --version > out.txt || fail "--version on ranks"
 [ "$(grep -c '^gess ' out.txt)" -eq 1 ] || fail "a command without a run prints on several ranks"
 grep -q '^MPI: no' out.txt || fail "--version does not say that there is no MPI"
