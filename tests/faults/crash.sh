@@ -186,6 +186,10 @@ try 0 "$gess" sample ./good.so $slow -q -o slow-whole
 rm -rf run
 # shellcheck disable=SC2086
 "$gess" sample ./model.so $slow --max-time 0.1s -q -o run 2> err
+if [ -e run/config.json ] && [ ! -e run/draws.gess ]; then # stopped among its starts
+    try 5 "$gess" summary run
+    says 'the run in run has no draws yet; continue it with `gess resume run`'
+fi
 slots=1
 while [ $slots -lt 40 ]; do
     # shellcheck disable=SC2086
