@@ -92,6 +92,7 @@ assert p["slowest"] and all(set(s) == {"name", "ess", "rhat"} for s in p["slowes
 assert all(a[0] < b[0] for a, b in zip(p["checks"], p["checks"][1:])), p["checks"]
 END
 # in turns, until something ends it
+: > turns
 "$gess" watch live -i 0.5 > turns &
 watching=$!
 i=0
