@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 static gess_comm *comm;
-static int idle, rank;
+static int idle, rank, refused; /* refused: it could not join the others */
 
 /* Commands that several processes run as one. */
 static const char *const parallel_commands[] = {"sample", "resume", "evidence", "compare"};
@@ -31,6 +31,7 @@ int launch_open(const char *command, gess_error *err)
         return GESS_OK;
     }
     status = gess_comm_join(&comm, err);
+    refused = status != GESS_OK;
     if (status != GESS_OK || comm == NULL) return status;
     on_exit(at_exit, NULL);
     return gess_comm_info(comm, &rank, &size, err);
@@ -54,6 +55,8 @@ int launch_idle(void)
 int launch_close(int status, const gess_error *err)
 {
     gess_comm *c = comm;
+    /* launchers end all processes when one fails: rank 0, which could not join either, says so first */
+    if (refused && rank > 0) sleep(2);
     if (c == NULL) return status;
     comm = NULL;
     fflush(NULL);
@@ -61,8 +64,6 @@ int launch_close(int status, const gess_error *err)
     /* Only rank 0 returns the status: launchers end all processes when one of them fails, and its messages could be
      * lost. A rank whose density never returns does not get here; rank 0 aborts all ranks then. */
     if (rank > 0) _exit(GESS_OK);
-    /* A launcher that sees a process fail may stop before it has passed on what the process wrote. */
-    if (status != GESS_OK) nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
     return status;
 }
 

@@ -115,7 +115,7 @@ def test_killed_worker_is_noticed_at_once(method):
     began = time.monotonic()
     with pytest.raises(gess.ModelError, match="signal 9") as caught:
         gess.sample(densities.Killer(2000), 2, processes=2, start_method=method, **{**QUICK, "draws": 100000})
-    assert time.monotonic() - began < 20 and caught.value.gess_result.draws.shape[0] == 16
+    assert time.monotonic() - began < 60 and caught.value.gess_result.draws.shape[0] == 16
     assert not multiprocessing.active_children()
 
 
@@ -212,7 +212,7 @@ def interrupt(folder, wait, model="densities.normal", dim="2", more="", begun=Fa
     time.sleep(wait)
     os.killpg(process.pid, signal.SIGINT)
     try:
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         raise
@@ -296,7 +296,7 @@ def test_slow_compiled_density_can_be_interrupted(tmp_path, quick, what):
     time.sleep(1.5)
     process.send_signal(signal.SIGINT)
     began = time.monotonic()
-    out = process.communicate(timeout=20)[0]
+    out = process.communicate(timeout=60)[0]
     assert out == "interrupted\n" and time.monotonic() - began < 5
 
 

@@ -131,7 +131,6 @@ static void *run_body(void *argument)
 /* Helper ranks time out rank 0 only while its comm thread runs. */
 static void tell_running(gess__coordinator *c, int running)
 {
-    c->has_comm_thread = running;
     for (int i = 0; i < gess__peer_count(c); i++)
         gess__coordinator_send(c, i, GESS__WIRE_PING, &running, sizeof running);
 }
@@ -144,7 +143,9 @@ int gess__with_comm_thread(gess__coordinator *c, int (*body)(void *data, gess_er
     c->data = data;
     c->finished = 0;
     c->body_error = (gess_error){0};
+    c->has_comm_thread = 1; /* before the thread begins: `body` may get here, too */
     int code = gess__thread_start(&thread, run_body, c);
+    if (code != 0) c->has_comm_thread = 0;
     if (code != 0) return gess__fail(err, GESS_ERR_INTERNAL, "cannot start a thread: %s", strerror(code));
     pthread_mutex_lock(&c->lock);
     double now = gess__awake_clock_seconds(&c->awake);
@@ -159,6 +160,7 @@ int gess__with_comm_thread(gess__coordinator *c, int (*body)(void *data, gess_er
     tell_running(c, 0);
     pthread_mutex_unlock(&c->lock);
     pthread_join(thread, NULL);
+    c->has_comm_thread = 0;
     if (err != NULL && c->body_status != GESS_OK) *err = c->body_error;
     return c->body_status;
 }

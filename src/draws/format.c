@@ -5,10 +5,13 @@
 #include "base/assert.h"
 #include "base/checksum.h"
 #include "base/mem.h"
+#include "base/shell.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,6 +112,24 @@ static int read_header(gess__draws_file *f, gess_error *err)
     return status;
 }
 
+/* draws.gess does not exist; but its run may, if it has not sampled yet. */
+static int no_draws(const char *path, gess_error *err)
+{
+    static const char draws[] = "draws.gess";
+    size_t length = strlen(path), name = sizeof draws - 1;
+    char config[4096], quoted[4096];
+    if (length > name && path[length - name - 1] == '/' && strcmp(path + length - name, draws) == 0) {
+        int folder = (int)(length - name - 1);
+        snprintf(config, sizeof config, "%.*s/config.json", folder, path);
+        bool begun = access(config, F_OK) == 0;
+        snprintf(config, sizeof config, "%.*s", folder, path);
+        if (begun)
+            return gess__fail(err, GESS_ERR_FILE, "the run in %s has no draws yet; continue it with `gess resume %s`",
+                              config, gess__shell_quote(config, quoted, sizeof quoted));
+    }
+    return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(ENOENT));
+}
+
 int gess__draws_file_open(gess__draws_file *f, const char *path, gess_error *err)
 {
     struct stat information;
@@ -116,6 +137,7 @@ int gess__draws_file_open(gess__draws_file *f, const char *path, gess_error *err
     *f = (gess__draws_file){.file = -1};
     GESS_TRY(gess__copy_text(&f->path, path, err));
     f->file = open(path, O_RDONLY | O_CLOEXEC);
+    if (f->file < 0 && errno == ENOENT) return no_draws(path, err);
     if (f->file < 0 || fstat(f->file, &information) != 0)
         return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", path, strerror(errno));
     if (!S_ISREG(information.st_mode)) return not_draws(f, err);

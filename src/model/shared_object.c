@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fenv.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,6 +73,8 @@ int gess__shared_object_data(const char *path, const char *data, gess_error *err
 int gess__shared_object_open(gess__model *m, const char *path, const char *data, gess_error *err)
 {
     GESS_TRY(check_file(path, err));
+    fenv_t arithmetic;
+    fegetenv(&arithmetic);
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) {
         const char *why = dlerror();
@@ -80,5 +83,9 @@ int gess__shared_object_open(gess__model *m, const char *path, const char *data,
     }
     size_t kind = 0;
     while (kind < LOADERS && dlsym(library, loaders[kind].symbol) == NULL) kind++;
-    return loaders[kind < LOADERS ? kind : 0].open(m, library, path, data, err);
+    int status = loaders[kind < LOADERS ? kind : 0].open(m, library, path, data, err);
+    /* An object that was built with -ffast-math makes the thread that loads it, and the threads that this one starts,
+     * round numbers below DBL_MIN to 0. That is the object's choice for itself, not for the sampler. */
+    fesetenv(&arithmetic);
+    return status;
 }

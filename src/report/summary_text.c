@@ -239,10 +239,12 @@ static void print_rhat(const gess__summary *s, FILE *out)
         for (size_t i = s->hidden; i < s->count; i++)
             if (isfinite(s->figures[i].r_hat)) single = gess__max(single, s->figures[i].r_hat);
         size_t groups = gess__compared_groups(s->chains, s->ensembles);
-        fprintf(out,
-                "nested: R-hat of %zu groups of %zu chains, each taken as one long chain; r_hat, of the halves of the "
-                "%zu chains of one ensemble, is at most %.4f (--all)\n",
-                groups, s->chains / groups, s->chains, single);
+        fprintf(out, "nested: R-hat of %zu groups of %zu chains, each taken as one long chain", groups,
+                s->chains / groups);
+        if (isfinite(single))
+            fprintf(out, "; r_hat, of the halves of the %zu chains of one ensemble, is at most %.4f (--all)", s->chains,
+                    single);
+        fputc('\n', out);
         return;
     }
     if (s->ensembles > 1)

@@ -106,7 +106,7 @@ expect 3 'max-time is over' "$gess" sample funnel --draws 1e9 --warmup 10 --max-
 expect 0 'chains of' "$gess" summary timed
 "$gess" sample funnel --draws 1e9 --warmup 10 -q -o stopped 2> stopped.txt &
 writer=$!
-for _ in $(seq 100); do # until there are draws
+for _ in $(seq 600); do # until there are draws
     sleep 0.1
     [ -f stopped/draws.gess ] && [ "$(wc -c < stopped/draws.gess)" -gt 100000 ] && break
 done

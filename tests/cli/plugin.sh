@@ -230,4 +230,34 @@ build no_derived_names '-DCHANGE=density->derived_names=NULL'
 refused ./no_derived_names.so 'no derived_names'
 build dot_derived '-DSUM="s.1"'
 refused ./dot_derived.so "derived quantity 's.1'"
+# an object that is built with -ffast-math does not make the sampler round small numbers to 0
+cat > small.c <<'END'
+#include <float.h>
+#include <gess/gess.h>
+#include <stdio.h>
+static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
+{
+    static int said;
+    volatile double least = DBL_MIN, half = least / 2;
+    union { double number; unsigned long long bits; } is = {half};
+    (void)user, (void)worker;
+    if (said++ == 0) fprintf(stderr, "half: %llx\n", is.bits);
+    for (size_t i = 0; i < n; i++) values[i] = -0.5 * x[i * dim] * x[i * dim];
+    return 0;
+}
+const unsigned gess_plugin_abi = GESS_ABI;
+int gess_plugin_open(const char *data, gess_density *density, char *message, size_t size)
+{
+    (void)data, (void)message, (void)size;
+    density->dim = 1;
+    density->logp = logp;
+    return 0;
+}
+END
+cc -O2 -ffast-math -fPIC -shared -I "$source/include" -o small.so small.c
+for threads in 1 2; do
+    "$gess" sample ./small.so --chains 8 --warmup 5 --draws 5 --threads $threads -q --overwrite -o small 2> err
+    grep -q '^half: 8000000000000$' err || { echo "FAILED: -ffast-math of a model reaches the sampler: $(cat err)"; exit 1; }
+done
+
 echo "$cases models refused"

@@ -60,10 +60,13 @@ expect 1 'is a file' "$gess" sample gaussian --init-from wide/config.json -o bad
 cat > trap.c <<'END'
 #include <gess/gess.h>
 #include <math.h>
+#include <stdlib.h>
+#include <time.h>
 
 static int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)
 {
     (void)user, (void)worker;
+    if (getenv("TRAP_SLOW") != NULL) nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     for (size_t i = 0; i < n; i++) {
         double here = 0.0, there = -400.0;
         for (size_t j = 0; j < dim; j++) {
@@ -93,7 +96,7 @@ int gess_plugin_open(const char *data, gess_density *density, char *message, siz
     return 0;
 }
 END
-cc -std=c17 -O2 -shared -fPIC -I "$source/include" -o trap.so trap.c -lm || fail "the trap does not build"
+cc -std=c17 -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o trap.so trap.c -lm || fail "the trap does not build"
 "$gess" sample ./trap.so --kernel mh --chains 16 --max-evals 300000 -o 'my trap' > said.txt || fail "sample the trap"
 grep -q 'DO NOT TRUST.*far apart' said.txt || fail "sample does not say it: $(cat said.txt)"
 "$gess" diagnose 'my trap' > out.txt
@@ -147,7 +150,7 @@ cp -r 'my trap' other
 # shellcheck disable=SC2086
 "$gess" sample $options --init-from other --best -o whole || fail "sample the whole"
 # shellcheck disable=SC2086
-"$gess" sample $options --init-from other --best --checkpoint-every 10 -o killed &
+TRAP_SLOW=1 "$gess" sample $options --init-from other --best --checkpoint-every 10 -o killed &
 writer=$!
 while [ ! -f killed/checkpoint ] && kill -0 $writer 2> kill.txt; do sleep 0.005; done
 kill -9 $writer 2> kill.txt

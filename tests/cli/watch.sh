@@ -36,11 +36,11 @@ void gess_plugin_close(gess_density *d) { (void)d; }
 END
 gcc -O2 -shared -fPIC -I "$2/include" slow.c -o slow.so || exit 1
 
-# wait_for TEXT DIR: until `gess watch DIR --once` says it, half a minute at most
+# wait_for TEXT DIR: until `gess watch DIR --once` says it, two minutes at most
 wait_for()
 {
     i=0
-    while [ $i -lt 150 ]; do
+    while [ $i -lt 600 ]; do
         "$gess" watch "$2" --once 2> message | grep -q "$1" && return 0
         sleep 0.2
         i=$((i + 1))
@@ -71,7 +71,7 @@ grep -qE '[0-9]e[+][0-9]' text && fail "a number that has to be decoded: $(cat t
 grep -q ' left' text || fail "no time left: $(cat text)"
 # a page that reloads itself
 i=0
-while [ $i -lt 60 ]; do # a curve needs two checks of the targets
+while [ $i -lt 240 ]; do # a curve needs two checks of the targets
     expect 0 'sampling' "$gess" watch live --once --html page.html -i 3
     ! grep -q 'class="series"' page.html || break
     sleep 0.5
@@ -92,7 +92,16 @@ assert p["slowest"] and all(set(s) == {"name", "ess", "rhat"} for s in p["slowes
 assert all(a[0] < b[0] for a, b in zip(p["checks"], p["checks"][1:])), p["checks"]
 END
 # in turns, until something ends it
-timeout 3 "$gess" watch live -i 0.5 > turns
+: > turns
+"$gess" watch live -i 0.5 > turns &
+watching=$!
+i=0
+while [ "$(grep -c '^live: ' turns)" -lt 3 ] && [ $i -lt 240 ]; do
+    sleep 0.5
+    i=$((i + 1))
+done
+kill $watching
+wait $watching 2> message
 [ "$(grep -c '^live: ' turns)" -ge 3 ] || fail "watch did not go on: $(cat turns)"
 
 # ---- killed, resumed, stopped ----
@@ -104,7 +113,10 @@ wait_for 'its process is gone' live
 expect 0 'gess resume' "$gess" watch live
 "$gess" resume live --max-time 1s -q > out 2>&1 # a loaded machine may end it by force
 expect 0 'gess resume' "$gess" watch live
-expect 3 '' "$gess" sample funnel --draws 100000000 --max-time 1s -q -o stopped
+for seconds in 1 5 25; do # likewise
+    expect 3 '' "$gess" sample funnel --draws 100000000 --max-time ${seconds}s -q --overwrite -o stopped
+    "$gess" watch stopped | grep -q 'its process is gone' || break
+done
 expect 0 'stopped' "$gess" watch stopped
 expect 0 '"state": "stopped"' "$gess" watch stopped --json
 

@@ -18,7 +18,7 @@ limited()
     status=0
     (
         ulimit -v "$1"
-        exec timeout -s KILL 60 "$gess" sample rats --draws 50 --seed 3 --threads 2 --quiet -o run
+        exec timeout -s KILL 120 "$gess" sample rats --draws 50 --seed 3 --threads 2 --quiet -o run
     ) >said 2>&1 || status=$?
 }
 

@@ -62,11 +62,7 @@ begin_long()
 {
     "$gess" sample wishart:dim=50 --chains 16 --warmup 5 --draws 1e9 --checkpoint-every 50 -q -o reused > out 2> err &
     writer=$!
-    tries=0
-    until [ -s reused/checkpoint.old ] || [ $tries -ge 500 ]; do
-        tries=$((tries + 1))
-        sleep 0.02
-    done
+    wait_until [ -s reused/checkpoint.old ]
 }
 # end_long PATTERN: it has ended with 5 and this message
 end_long()

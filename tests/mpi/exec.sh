@@ -17,7 +17,7 @@ processes()
 
 none_left()
 {
-    for i in 1 2 3 4 5 6 7 8 9 10; do
+    for i in $(seq 300); do
         [ -n "$(processes)" ] || return 0
         sleep 0.2
     done

@@ -7,7 +7,7 @@ set -u
 . "$(dirname "$0")/launch.sh"
 sleeping
 export SLEEPING_SECONDS=0.0002
-limit=40
+limit=120 # seconds; what takes longer hangs
 
 # said TEXT: gess wrote one message, which contains TEXT
 said()
@@ -23,6 +23,12 @@ ranks 3 ./no_mpi/gess sample gaussian --draws 5 --warmup 5 -q -o refused
 [ $? -eq 1 ] || fail "without the library: status"
 said 'libgess_mpi.so'
 [ ! -e refused ] || fail "without the library: something was run"
+# ... by rank 0, even if the others have found out long before
+printf '#!/bin/sh\n[ "$OMPI_COMM_WORLD_RANK" -ne 0 ] || sleep 1\nexec "$@"\n' > slow.sh
+chmod +x slow.sh
+ranks 3 ./slow.sh ./no_mpi/gess sample gaussian --draws 5 --warmup 5 -q -o refused
+[ $? -eq 1 ] || fail "without the library, rank 0 late: status"
+said 'libgess_mpi.so'
 ranks 3 ./no_mpi/gess --version > out.txt || fail "--version on ranks"
 [ "$(grep -c '^gess ' out.txt)" -eq 1 ] || fail "a command without a run prints on several ranks"
 grep -q '^MPI: no' out.txt || fail "--version does not say that there is no MPI"
@@ -73,7 +79,7 @@ __attribute__((constructor)) static void load(void)
 C
 cc -D_DEFAULT_SOURCE -O2 -shared -fPIC -I "$source/include" -o late.so "$source/bench/mpi/sleeping.c" late.c -lm ||
     fail "the late model does not build"
-timeout -k 5 40 mpirun -n 3 ./spoken.sh "$folder/late.txt" ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" &
+timeout -k 5 $limit mpirun -n 3 ./spoken.sh "$folder/late.txt" ./only.sh "$gess" sample ./late.so --draws 5 --warmup 5 -q -o "$folder/lacking2" &
 late=$!
 # ... or only rank 0
 sed 's/-ne 2/-ne 0/' only.sh > other.sh
@@ -98,7 +104,7 @@ ranks 2 "$gess" resume whole > out.txt || fail "resume of a run that is complete
 hangs()
 {
     SLEEPING_SECONDS=$2 SLEEPING_FAULT=2:hang:$1 \
-        timeout -k 5 40 mpirun -n 3 "$gess" sample $options -o hang$1 2> err$1.txt
+        timeout -k 5 $limit mpirun -n 3 "$gess" sample $options -o hang$1 2> err$1.txt
 }
 hangs 100 0.001 &
 hang100=$!
@@ -116,11 +122,13 @@ unharmed()
     cmp "$2/draws.gess" "$3/draws.gess" || fail "$4: other draws"
     [ "$(grep -c '^gess: ' err.txt)" -eq 0 ] || fail "$4: a message"
 }
-# ended STATUS BEGUN WHAT: the run failed within seconds
+# ended STATUS BEGUN WHAT: the run failed within seconds, beside what a busy machine takes for processes that do nothing
 ended()
 {
     [ "$1" -ne 0 ] && [ "$1" -ne 124 ] || fail "$3: status $1"
-    [ $(($(date +%s) - $2)) -le 12 ] || fail "$3: not within seconds"
+    over=$(date +%s)
+    mpirun -n 3 "$gess" --version > idle.txt 2>&1
+    [ $((over - $2)) -le $((12 + 3 * ($(date +%s) - over))) ] || fail "$3: not within seconds"
 }
 for fault in error infinity; do
     rm -rf run
@@ -159,7 +167,7 @@ SLEEPING_SECONDS=0 "$gess" sample $few -o whole3 || fail "sample, few chains"
 SLEEPING_SECONDS=0.0015 ranks 4 "$gess" sample $few -o clean || fail "few chains: status $?"
 cmp whole3/draws.gess clean/draws.gess || fail "few chains: other draws"
 for rank in 1 2 3; do
-    SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:hang:40 timeout -k 5 40 mpirun -n 4 "$gess" sample $few -o few$rank 2> few$rank.txt &
+    SLEEPING_SECONDS=0.0015 SLEEPING_FAULT=$rank:hang:40 timeout -k 5 $limit mpirun -n 4 "$gess" sample $few -o few$rank 2> few$rank.txt &
     eval "few$rank=$!"
 done
 helped=$(grep -c 'assigned to speculate [1-9]' clean/log.txt)
@@ -194,7 +202,7 @@ under_way()
     tries=0
     until drawing; do
         tries=$((tries + 1))
-        [ $tries -lt 400 ] || fail "no draws came"
+        [ $tries -lt 3000 ] || fail "no draws came"
         sleep 0.02
     done
 }
@@ -204,7 +212,7 @@ stopped=0
 for how in launcher rank1 rank0; do
     rm -rf run
     : > err.txt
-    SLEEPING_SECONDS=0.0004 timeout -k 5 40 mpirun -n 3 ./spoken.sh "$folder/err.txt" "$gess" sample $longer -o run &
+    SLEEPING_SECONDS=0.0004 timeout -k 5 $limit mpirun -n 3 ./spoken.sh "$folder/err.txt" "$gess" sample $longer -o run &
     job=$!
     under_way
     launcher=$(pgrep -P $job | head -n 1)

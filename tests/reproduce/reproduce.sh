@@ -104,7 +104,7 @@ for cell; do grep -q '"sampler": "mh"' "$cell" || fail "$cell was not computed a
 "$gess" reproduce figure-mixing --quick --trials 1 --only mixture/ -q -o killed --jobs 1 > /dev/null 2>&1 &
 run=$!
 i=0
-while [ "$(find killed -name '*.json' 2> /dev/null | wc -l)" -lt 2 ] && [ $i -lt 1200 ]; do
+while [ "$(find killed -name '*.json' 2> /dev/null | wc -l)" -lt 2 ] && [ $i -lt 2400 ]; do
     sleep 0.05
     i=$((i + 1))
 done
@@ -125,7 +125,7 @@ for signal in INT TERM; do
     "$gess" reproduce figure-mixing --only breast-cancer/rdss,breast-cancer/cwss -o stopped > stopped.txt 2>&1 &
     run=$!
     i=0
-    while [ ! -s stopped.txt ] && [ $i -lt 600 ]; do
+    while [ ! -s stopped.txt ] && [ $i -lt 2400 ]; do
         sleep 0.05
         i=$((i + 1))
     done

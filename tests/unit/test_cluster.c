@@ -9,10 +9,12 @@
 #include "base/clock.h"
 #include "base/vmath.h"
 #include "cluster/coordinator.h"
+#include "cluster/coordinator_state.h"
 #include "cluster/helper_rank.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -280,6 +282,55 @@ static void silent_rank(void **state)
     fall_silent(&how, 100e-6);
 }
 
+/* `body` of gess__with_comm_thread() gets there again, maybe before the comm thread does anything. */
+typedef struct nested {
+    gess__coordinator *ranks;
+    pthread_t outer, inner;
+    atomic_int done;
+} nested;
+
+static int inner_body(void *data, gess_error *err)
+{
+    (void)err;
+    ((nested *)data)->inner = pthread_self();
+    return GESS_OK;
+}
+
+static int outer_body(void *data, gess_error *err)
+{
+    nested *n = data;
+    n->outer = pthread_self();
+    int status = gess__fail(err, GESS_ERR_USAGE, "what the outer body says");
+    gess__with_comm_thread(n->ranks, inner_body, n, NULL); /* as a run that fails tells the helper ranks */
+    atomic_store(&n->done, 1);
+    return status;
+}
+
+static void *call_outer(void *data)
+{
+    static gess_error error;
+    assert_int_equal(gess__with_comm_thread(((nested *)data)->ranks, outer_body, data, &error), GESS_ERR_USAGE);
+    return &error;
+}
+
+static void nested_bodies(void **state)
+{
+    pthread_t thread;
+    nested n = {0};
+    void *error;
+    (void)state;
+    assert_int_equal(gess__loopback_new(&net, 2, 0.0, 0.0, NULL), GESS_OK);
+    assert_int_equal(gess__coordinator_of(gess__loopback_rank(net, 0), &n.ranks, NULL), GESS_OK);
+    pthread_mutex_lock(&n.ranks->lock); /* keeps the comm thread at its beginning */
+    assert_int_equal(pthread_create(&thread, NULL, call_outer, &n), 0);
+    for (int i = 0; i < 200 && !atomic_load(&n.done); i++) usleep(10000);
+    pthread_mutex_unlock(&n.ranks->lock);
+    pthread_join(thread, &error);
+    assert_true(pthread_equal(n.outer, n.inner));
+    assert_string_equal(((gess_error *)error)->text, "what the outer body says");
+    gess__loopback_free(net);
+}
+
 static void silent_helper(void **state)
 {
     const rank_run how = {.schedule = "pooled", .threads = 1, .draws = 150, .chains = 2, .speculate = "4"};
@@ -289,8 +340,9 @@ static void silent_helper(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(same_draws),  cmocka_unit_test(traffic),
-                                       cmocka_unit_test(few_chains),  cmocka_unit_test(absent_rank),
-                                       cmocka_unit_test(silent_rank), cmocka_unit_test(silent_helper)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(same_draws),   cmocka_unit_test(traffic),
+                                       cmocka_unit_test(few_chains),   cmocka_unit_test(absent_rank),
+                                       cmocka_unit_test(silent_rank),  cmocka_unit_test(nested_bodies),
+                                       cmocka_unit_test(silent_helper)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
