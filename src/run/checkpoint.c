@@ -94,6 +94,8 @@ int gess__checkpoint_save(gess_run *run, gess_error *err)
     GESS_ASSERT(run->lock >= 0 && run->writer != NULL);
     watch_saving(run, GESS_WATCH_SAVING);
     int status = save(run, err);
+    /* a directory that is gone, or another run's by now, says more than the file that could not be written into it */
+    if (status == GESS_ERR_FILE) (void)gess__directory_check(run, err);
     watch_saving(run, GESS_WATCH_SAVED);
     return status;
 }
