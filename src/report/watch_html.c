@@ -99,5 +99,5 @@ void gess__watch_page(const gess__watch *w, double seconds, FILE *out)
         fputs("</dd>\n", out);
     }
     fprintf(out, "</dl>\n<p>%s</p>\n</main>\n</body>\n</html>\n",
-            over ? "" : "This page reloads itself while `gess watch --html` writes it.");
+            over ? "" : "This page reloads itself while <code>gess watch --html</code> writes it.");
 }
