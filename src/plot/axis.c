@@ -2,6 +2,7 @@
 #include "plot/axis.h"
 
 #include "base/special.h"
+#include "base/vmath.h"
 
 #include <math.h>
 #include <string.h>
@@ -225,7 +226,7 @@ void gess__interval_title(gess__canvas *c, double x, double y, double width, con
     bool split = w.below[0] != '\0';
     if (split) {
         snprintf(number_text, sizeof number_text, "%s", w.value);
-        errors = fmax(gess__text_width(w.above, small, false), gess__text_width(w.below, small, false)) + 1.0;
+        errors = gess__max(gess__text_width(w.above, small, false), gess__text_width(w.below, small, false)) + 1.0;
     } else {
         gess__interval_line(&w, number_text, sizeof number_text);
     }

@@ -1,5 +1,6 @@
 /* The forest plot: a row per parameter with its interval, thick 68 %, thin 90 %, the numbers beside it and R-hat at the
  * end. Parameters of one size share an axis; others are each drawn on a scale of their own, in standard deviations. */
+#include "base/vmath.h"
 #include "plot/axis.h"
 
 #include <math.h>
@@ -131,7 +132,7 @@ static layout layout_of(const gess__figure *f)
     for (size_t i = 0; i < f->count; i++) {
         char text[200];
         interval_line(f, &f->parameter[i], text, sizeof text);
-        widest = fmax(widest, gess__text_width(text, 8.0, false));
+        widest = gess__max(widest, gess__text_width(text, 8.0, false));
     }
     l.r_hats = l.numbers + widest + 34.0;
     return l;
