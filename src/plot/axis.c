@@ -65,6 +65,13 @@ static double step_for(double range, size_t max)
     }
 }
 
+/* The next smaller of 1, 2 and 5 times a power of ten. */
+static double finer(double step)
+{
+    double unit = power(exponent(step)), lead = step / unit;
+    return lead > 4.0 ? 2.0 * unit : lead > 1.5 ? unit : unit / 2.0;
+}
+
 void gess__ticks_of(gess__ticks *t, double lo, double hi, size_t max)
 {
     t->count = 0;
@@ -84,6 +91,9 @@ void gess__ticks_of(gess__ticks *t, double lo, double hi, size_t max)
     } else if (largest >= 1e5 || largest < 1e-3) {
         scale = exponent(largest);
     }
+    /* one number alone is no scale */
+    for (int i = 0; i < 2 && floor((hi - offset) / step + 1e-9) < ceil((lo - offset) / step - 1e-9) + 1.0; i++)
+        step = finer(step);
     if (scale != 0) {
         char digits[32];
         size_t used = strlen(t->scale);

@@ -216,6 +216,12 @@ static void test_numbers(void **state)
     assert_true(strstr(t.scale, "1000000000") != NULL);
     gess__ticks_of(&t, 1.0, 1.0, 4);
     assert_int_equal(t.count, 0);
+    gess__ticks_of(&t, -3.7, 4.0, 3); /* 0 alone would be no scale */
+    assert_int_equal(t.count, 4);
+    assert_string_equal(t.text[0], MINUS "2");
+    gess__ticks_of(&t, 0.15, 0.97, 3);
+    assert_int_equal(t.count, 4);
+    assert_string_equal(t.text[0], "0.2");
     assert_true(gess__text_width("iiii", 10.0, false) < gess__text_width("MMMM", 10.0, false));
     const char *text = "\xce\xb8\xff"
                        "a";

@@ -18,8 +18,8 @@ const digits = (x, decimals) => { const t = Math.abs(x).toFixed(Math.max(0, Math
 function ticks(lo, hi, max) {
   const range = hi - lo, largest = Math.max(Math.abs(lo), Math.abs(hi)), out = { list: [], scale: "" };
   if (!(range > 0) || !Number.isFinite(range) || !(largest > 1e-290)) return out;
-  const least = range / max, unit = 10 ** exponent(least), step = [1, 2, 5, 10].map(k => k * unit).find(s => s >= least * (1 - 1e-9));
-  let offset = 0, scale = 0;
+  const least = range / max, unit = 10 ** exponent(least), steps = [.2, .5, 1, 2, 5, 10].map(k => k * unit);
+  let at = steps.findIndex((s, i) => i > 1 && s >= least * (1 - 1e-9)), offset = 0, scale = 0;
   if (range < 1e-4 * largest) {
     const round = 10 * 10 ** exponent(range);
     offset = Math.floor(lo / round) * round;
@@ -27,6 +27,9 @@ function ticks(lo, hi, max) {
     if (range < 1e-3) scale = exponent(range);
   } else if (largest >= 1e5 || largest < 1e-3) scale = exponent(largest);
   if (scale !== 0) out.scale += (out.scale ? "," : "") + " / 10" + raised(scale);
+  /* one number alone is no scale */
+  for (let i = 0; i < 2 && Math.floor((hi - offset) / steps[at] + 1e-9) < Math.ceil((lo - offset) / steps[at] - 1e-9) + 1; i++) at--;
+  const step = steps[at];
   for (let k = Math.ceil((lo - offset) / step - 1e-9); offset + k * step <= hi + 1e-9 * range && out.list.length < 12; k++)
     out.list.push([offset + k * step, digits(k * step / 10 ** scale, scale - exponent(step))]);
   return out;
@@ -331,7 +334,8 @@ function traces(panels, options) {
   panels.forEach((p, at) => {
     const x0 = 40 + at % columns * pitch, y0 = 22 + Math.floor(at / columns) * row, x = { lo: 1, hi: p.draws, from: x0, to: x0 + width }, y = { lo: p.lo, hi: p.hi, from: y0 + height, to: y0 };
     const note = finite(p.rhat) ? `R-hat ${p.rhat.toFixed(3)}, ESS ${Math.round(p.ess)}` : "";
-    d.text(x0, y0 - 6, fit(p.name, width + beside - textWidth(note, 10) - 10, 12), small("start", "ink", 12));
+    const t = ticks(p.lo, p.hi, 3);
+    d.text(x0, y0 - 6, fit(p.name, width + beside - textWidth(note, 10) - textWidth(t.scale, 12) - 10, 12) + t.scale, small("start", "ink", 12));
     d.text(x0 + width + beside, y0 - 6, note, small("end", p.doubtful ? "orange" : "quiet", 10));
     d.clipTo(x0, y0, width + beside, height);
     p.chains.forEach((chain, k) => {
@@ -347,9 +351,7 @@ function traces(panels, options) {
     });
     if (finite(p.truth)) d.segment(x0, place(y, p.truth), x0 + width + beside, place(y, p.truth), { stroke: "ink", dash: 3 });
     d.unclip();
-    const t = ticks(p.lo, p.hi, 3);
     axisLeft(d, y, t, x0, true);
-    if (t.scale) d.text(x0 + 4, y0 + 10, t.scale, small("start", "quiet", 9));
     axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, 20);
     d.rect(x0, y0, width, height, { stroke: "frame" });
   });
