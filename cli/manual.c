@@ -61,9 +61,9 @@ int print_manual(FILE *out)
             gess_version());
     fputs(".SH NAME\ngess \\- samples from any probability density that can be evaluated\n.SH SYNOPSIS\n", out);
     for (size_t i = 0; command_row(i) != NULL; i++) {
-        fprintf(out, ".B gess %s\n", command_row(i)->name);
+        fprintf(out, "%s.B gess %s\n", i > 0 ? ".br\n" : "", command_row(i)->name);
         put(out, command_row(i)->arguments);
-        fputs("\n.br\n", out);
+        if (command_row(i)->arguments[0] != '\0') fputc('\n', out);
     }
     fputs(".SH COMMANDS\n", out);
     for (size_t i = 0; command_row(i) != NULL; i++) put_item(out, command_row(i)->name, NULL, command_row(i)->help);

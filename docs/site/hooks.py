@@ -33,7 +33,8 @@ def formulas(markdown):
         display = match[1] is not None
         made = latex2mathml.converter.convert((match[1] or match[2]).strip(), display="block" if display else "inline")
         made = made.replace("<mi>&#x0007E;</mi>", "<mo>&#x0223C;</mo>")  # "is distributed as" is a relation, with room around it
-        return re.sub(r'(<mi>(?:log|cos|sin|exp)</mi>)(?!<mo stretchy="false">&#x00028;)', r'\1<mspace width="0.17em"/>', made)
+        made = re.sub(r'(<mi>(?:log|cos|sin|exp)</mi>)(?!<mo stretchy="false">&#x00028;)', r'\1<mspace width="0.17em"/>', made)
+        return f'<div style="overflow-x: auto">{made}</div>' if display else made  # wider than a phone: it scrolls, not the page
 
     def inline_at_line_start(match):
         # Markdown takes a line that begins with <math> for a block of HTML, which ends the paragraph

@@ -118,7 +118,8 @@ int gess__part_refresh(gess__part *p, const gess__evidence_input *input, gess__v
     round_of r = {.part = p, .input = input};
     if (n > p->room) {
         double *more = realloc(p->level2, n * sizeof *more);
-        if (more == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %zu fresh draws of T", n);
+        if (more == NULL)
+            return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for %zu fresh draws of the approximation", n);
         p->level2 = more;
         p->room = n;
     }

@@ -2,12 +2,14 @@
 #include "plot/axis.h"
 
 #include "base/special.h"
+#include "base/vmath.h"
 
 #include <math.h>
 #include <string.h>
 
 #define MINUS "\xe2\x88\x92"
 #define ELLIPSIS "\xe2\x80\xa6"
+#define TIMES "\xc3\x97"
 
 const uint32_t gess__hues[GESS__HUES] = {0x0b72b9, 0xd1660a, 0x0f9b74, 0xb65f9b,
                                          0xa58a00, 0x5a57c9, 0xc0392b, 0x6b7785};
@@ -37,7 +39,7 @@ static void number(char *text, size_t size, double x, int decimals)
     char digits[400];
     bool zero = fabs(x) < 0.5 * power(-decimals);
     snprintf(digits, sizeof digits, "%.*f", decimals, zero ? 0.0 : fabs(x));
-    snprintf(text, size, "%s%.14s", x < 0.0 && !zero ? MINUS : "", digits);
+    snprintf(text, size, "%s%.*s", x < 0.0 && !zero ? MINUS : "", (int)size - 4, digits);
 }
 
 static void small_digits(char *text, size_t size, int n)
@@ -63,6 +65,13 @@ static double step_for(double range, size_t max)
     }
 }
 
+/* The next smaller of 1, 2 and 5 times a power of ten. */
+static double finer(double step)
+{
+    double unit = power(exponent(step)), lead = step / unit;
+    return lead > 4.0 ? 2.0 * unit : lead > 1.5 ? unit : unit / 2.0;
+}
+
 void gess__ticks_of(gess__ticks *t, double lo, double hi, size_t max)
 {
     t->count = 0;
@@ -82,6 +91,9 @@ void gess__ticks_of(gess__ticks *t, double lo, double hi, size_t max)
     } else if (largest >= 1e5 || largest < 1e-3) {
         scale = exponent(largest);
     }
+    /* one number alone is no scale */
+    for (int i = 0; i < 2 && floor((hi - offset) / step + 1e-9) < ceil((lo - offset) / step - 1e-9) + 1.0; i++)
+        step = finer(step);
     if (scale != 0) {
         char digits[32];
         size_t used = strlen(t->scale);
@@ -162,57 +174,75 @@ void gess__plotted_interval(const gess__plotted *p, bool moments, double *low, d
     *high = moments ? p->mean + p->sd : p->q84;
 }
 
-void gess__interval_text(double low, double middle, double high, char value[32], char above[32], char below[32])
+/* The power of ten that an interval is given in, 0 for none, and its decimals: a plain number as long as its digits are
+ * all known, however large it is. */
+static int interval_scale(double low, double middle, double high, int *decimals)
 {
-    double up = high - middle, down = middle - low, least = up < down ? up : down;
-    above[0] = below[0] = '\0';
-    if (!isfinite(low) || !isfinite(middle) || !isfinite(high) || !(least > 0.0)) {
-        snprintf(value, 32, isfinite(middle) ? "%.4g" : "NA", middle);
-        return;
+    double up = high - middle, down = middle - low, least = up < down ? up : down, largest = fabs(middle);
+    int scale = 0;
+    if (up > largest) largest = up;
+    if (down > largest) largest = down;
+    *decimals = 1 - exponent(least);
+    if (least / power(exponent(least)) >= 9.95) --*decimals; /* rounds to one digit more */
+    if (largest < 1e-3 || largest >= 1e15 || (largest >= 1e5 && *decimals < 0)) {
+        scale = exponent(largest);
+        *decimals += scale;
     }
-    int scale = 0, decimals = 1 - exponent(least);
-    if (least / power(exponent(least)) >= 9.95) decimals--; /* rounds to one digit more */
-    if (fabs(middle) >= 1e5 || (fabs(middle) < 1e-3 && up < 1e-3)) {
-        scale = exponent(fabs(middle) > up ? middle : up);
-        decimals += scale;
-    }
-    if (decimals < 0) decimals = 0;
-    if (decimals > 9) decimals = 9;
-    char digits[24] = "", plus[24], minus[24];
-    number(value, 20, middle / power(scale), decimals);
-    number(plus, sizeof plus, up / power(scale), decimals);
-    number(minus, sizeof minus, down / power(scale), decimals);
-    if (scale != 0) small_digits(digits, sizeof digits, scale);
-    if (strcmp(plus, minus) == 0)
-        snprintf(above, 32, "\xc2\xb1 %s", plus);
-    else {
-        snprintf(above, 32, "+%s", plus);
-        snprintf(below, 32, MINUS "%s", minus);
-    }
-    if (scale == 0) return;
-    size_t used = strlen(value);
-    snprintf(value + used, 32 - used, "e%s%d", scale < 0 ? MINUS : "", scale < 0 ? -scale : scale);
+    if (*decimals < 0) *decimals = 0;
+    if (*decimals > 14) *decimals = 14;
+    return scale;
 }
 
-/* The value and, if both errors read the same, "± ERROR" behind it. */
-static void value_text(char *text, size_t size, const char *value, const char *above, bool split)
+void gess__interval_text(double low, double middle, double high, gess__interval_words *w)
 {
-    snprintf(text, size, "%s%s%s", value, split || above[0] == '\0' ? "" : " ", split ? "" : above);
+    char plus[40], minus[40], raised[24];
+    int decimals;
+    *w = (gess__interval_words){.above = ""};
+    if (!isfinite(low) || !isfinite(middle) || !isfinite(high) || !(high > middle) || !(middle > low)) {
+        snprintf(w->value, sizeof w->value, isfinite(middle) ? "%s%.4g" : "NA", middle < 0.0 ? MINUS : "",
+                 fabs(middle));
+        return;
+    }
+    int scale = interval_scale(low, middle, high, &decimals);
+    number(w->value, sizeof w->value, middle / power(scale), decimals);
+    number(plus, sizeof plus, (high - middle) / power(scale), decimals);
+    number(minus, sizeof minus, (middle - low) / power(scale), decimals);
+    if (strcmp(plus, minus) == 0)
+        snprintf(w->above, sizeof w->above, "\xc2\xb1 %s", plus);
+    else {
+        snprintf(w->above, sizeof w->above, "+%s", plus);
+        snprintf(w->below, sizeof w->below, MINUS "%s", minus);
+    }
+    if (scale == 0) return;
+    small_digits(raised, sizeof raised, scale);
+    snprintf(w->power, sizeof w->power, TIMES "10%s", raised);
+}
+
+void gess__interval_line(const gess__interval_words *w, char *text, size_t size)
+{
+    bool scaled = w->power[0] != '\0';
+    snprintf(text, size, "%s%s%s%s%s%s%s%s", scaled ? "(" : "", w->value, w->above[0] != '\0' ? " " : "", w->above,
+             w->below[0] != '\0' ? " " : "", w->below, scaled ? ")" : "", w->power);
 }
 
 void gess__interval_title(gess__canvas *c, double x, double y, double width, const gess__plotted *p, bool moments)
 {
     const double size = 9.0, small = 6.5;
-    double low, middle, high;
-    char value[32], above[32], below[32], number_text[80], name[160], text[250];
+    double low, middle, high, errors = 0.0;
+    char number_text[192], name[160], text[360];
+    gess__interval_words w;
     gess__plotted_interval(p, moments, &low, &middle, &high);
-    gess__interval_text(low, middle, high, value, above, below);
-    bool split = below[0] != '\0';
-    double errors = split ? gess__text_width(above, small, false) : 0.0;
-    if (split && gess__text_width(below, small, false) > errors) errors = gess__text_width(below, small, false);
-    value_text(number_text, sizeof number_text, value, above, split);
+    gess__interval_text(low, middle, high, &w);
+    bool split = w.below[0] != '\0';
+    if (split) {
+        snprintf(number_text, sizeof number_text, "%s", w.value);
+        errors = gess__max(gess__text_width(w.above, small, false), gess__text_width(w.below, small, false)) + 1.0;
+    } else {
+        gess__interval_line(&w, number_text, sizeof number_text);
+    }
+    double behind = split ? gess__text_width(w.power, size, false) : 0.0;
     double room =
-        width - gess__text_width(" = ", size, false) - gess__text_width(number_text, size, false) - errors - 1.0;
+        width - gess__text_width(" = ", size, false) - gess__text_width(number_text, size, false) - errors - behind;
     gess__fit_name(name, sizeof name, p->name, "", room < 12.0 ? width : room, size);
     if (room < 12.0) { /* the numbers alone are as wide as the panel: the name goes above them */
         gess__text(c, x, y - 11.0, gess__letters(size, GESS__MIDDLE, GESS__INK), name);
@@ -220,10 +250,10 @@ void gess__interval_title(gess__canvas *c, double x, double y, double width, con
     } else {
         snprintf(text, sizeof text, "%s = %s", name, number_text);
     }
-    double whole = gess__text_width(text, size, false) + 1.0 + errors, at = x - whole / 2.0;
+    double front = gess__text_width(text, size, false), at = x - (front + errors + behind) / 2.0;
     gess__text(c, at, y, gess__letters(size, GESS__START, GESS__INK), text);
     if (!split) return;
-    at += whole - errors;
-    gess__text(c, at, y - 3.8, gess__letters(small, GESS__START, GESS__INK), above);
-    gess__text(c, at, y + 2.6, gess__letters(small, GESS__START, GESS__INK), below);
+    gess__text(c, at + front + 1.0, y - 3.8, gess__letters(small, GESS__START, GESS__INK), w.above);
+    gess__text(c, at + front + 1.0, y + 2.6, gess__letters(small, GESS__START, GESS__INK), w.below);
+    if (behind > 0.0) gess__text(c, at + front + errors, y, gess__letters(size, GESS__START, GESS__INK), w.power);
 }

@@ -38,6 +38,7 @@ void gess__fit_name(char *text, size_t size, const char *name, const char *scale
 #define GESS__FRAME 0x8a94a3u
 #define GESS__BLUE 0x0b62a8u
 #define GESS__ORANGE 0xd1660au
+#define GESS__GREEN 0x0f9b74u
 enum { GESS__HUES = 8 };
 extern const uint32_t gess__hues[GESS__HUES];
 

@@ -108,7 +108,7 @@ static void draw_prior(gess__canvas *c, const gess__plotted *p, const gess__axis
     if (p->prior_points == 0) return;
     for (size_t i = 0; i < p->prior_points; i++)
         gess__line(c, gess__place(x, p->prior_x[i]), bottom - p->prior_density[i] * per_density);
-    gess__paint(c, gess__stroked(GESS__QUIET, 1.0, 1.0, 3.0));
+    gess__paint(c, gess__stroked(GESS__GREEN, 1.0, 1.1, 3.0));
 }
 
 static void draw_marginal(corner *k, size_t at)
@@ -264,7 +264,7 @@ static void draw_key(corner *k)
                  gess__stroked(GESS__INK, 0.8, 0.8, 2.5)},
                 {"1\xcf\x83 and 2\xcf\x83: 39 % and 86 % of the draws", true, gess__stroked(GESS__BLUE, 1.0, 1.1, 0.0)},
                 {"true value", truths, gess__stroked(GESS__ORANGE, 1.0, 1.1, 0.0)},
-                {"prior", priors, gess__stroked(GESS__QUIET, 1.0, 1.0, 3.0)}};
+                {"prior", priors, gess__stroked(GESS__GREEN, 1.0, 1.1, 3.0)}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!keys[i].shown) continue;
         gess__text(k->canvas, right - 24.0, y, gess__letters(8.0, GESS__END, GESS__QUIET), keys[i].text);

@@ -36,8 +36,15 @@ int gess__plot_ranks(gess__canvas **canvas, const gess__figure *figure, gess_err
 /* The interval that is shown of a parameter: median and 68 %, or mean ± sd. (axis.c) */
 void gess__plotted_interval(const gess__plotted *p, bool moments, double *low, double *middle, double *high);
 
-/* Text such as "1.23", "+0.04", "−0.05": two digits of the smaller error. `below` is empty if both errors read the
- * same; then `above` is "± 0.04". (axis.c) */
-void gess__interval_text(double low, double middle, double high, char value[32], char above[32], char below[32]);
+/* The parts of "1.23 +0.04 −0.05", with two digits of the smaller error. `below` is empty if both errors read the same;
+ * then `above` is "± 0.04". `power` is what all three are multiplied by, such as "×10⁻⁷", or empty. */
+typedef struct gess__interval_words {
+    char value[48], above[48], below[48], power[32];
+} gess__interval_words;
+
+void gess__interval_text(double low, double middle, double high, gess__interval_words *words); /* (axis.c) */
+
+/* The parts in one line: "1.23 ± 0.04", "(1.23 +0.04 −0.05)×10⁻⁷". (axis.c) */
+void gess__interval_line(const gess__interval_words *words, char *text, size_t size);
 
 #endif

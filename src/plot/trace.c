@@ -82,15 +82,17 @@ static void draw_panel(gess__canvas *c, const gess__plotted *p, double left, dou
                        size_t finite)
 {
     gess__axis x = {1.0, (double)(p->draws * p->step) + 1e-9, left, left + WIDTH}, y = {0.0, 0.0, top + HEIGHT, top};
-    gess__ticks across, up;
+    gess__ticks across, up = {.count = 0};
     char name[200], note[64] = "";
     size_t shown = p->chains < MAX_CHAINS ? p->chains : MAX_CHAINS;
     if (isfinite(p->r_hat)) snprintf(note, sizeof note, "R-hat %.3f, ESS %.0f", p->r_hat, p->ess);
-    gess__fit_name(name, sizeof name, p->name, "", WIDTH + SIDE - gess__text_width(note, 7.5, false) - 8.0, 9.0);
+    bool good = gess__view(sorted, finite, &y.lo, &y.hi);
+    if (good) gess__ticks_of(&up, y.lo, y.hi, 3);
+    gess__fit_name(name, sizeof name, p->name, up.scale, WIDTH + SIDE - gess__text_width(note, 7.5, false) - 8.0, 9.0);
     gess__text(c, left, top - 5.0, gess__letters(9.0, GESS__START, GESS__INK), name);
     gess__text(c, left + WIDTH + SIDE, top - 5.0,
                gess__letters(7.5, GESS__END, p->doubtful ? GESS__ORANGE : GESS__QUIET), note);
-    if (gess__view(sorted, finite, &y.lo, &y.hi)) {
+    if (good) {
         gess__canvas_clip(c, left, top, WIDTH + SIDE, HEIGHT);
         for (size_t i = 0; i < shown; i++)
             draw_chain(c, p, chain_number(p, i, shown), gess__hues[i % GESS__HUES], &x, &y);
@@ -100,10 +102,7 @@ static void draw_panel(gess__canvas *c, const gess__plotted *p, double left, dou
             gess__segment_line(c, left, gess__place(&y, p->truth), left + WIDTH + SIDE, gess__place(&y, p->truth),
                                gess__stroked(GESS__INK, 1.0, 0.8, 2.0));
         gess__canvas_unclip(c);
-        gess__ticks_of(&up, y.lo, y.hi, 3);
         gess__axis_left(c, &y, &up, left, true);
-        if (up.scale[0] != '\0')
-            gess__text(c, left + 3.0, top + 8.0, gess__letters(6.5, GESS__START, GESS__QUIET), up.scale);
     }
     gess__ticks_of(&across, x.lo, x.hi, 4);
     gess__axis_below(c, &x, &across, top + HEIGHT, 20.0);

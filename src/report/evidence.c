@@ -54,7 +54,8 @@ static void judge_draws(gess__judge *j, const gess__evidence_result *r)
              gess__shell_quote(j->directory, directory, sizeof directory));
     if (r->parts == 0)
         gess__add_finding(j, GESS__FAILURE, "few-draws", more,
-                          "There are %llu draws, too few for a bridge from them to T.", (unsigned long long)r->draws);
+                          "There are %llu draws, too few for a bridge from them to the approximation.",
+                          (unsigned long long)r->draws);
     else if (r->effective < MIN_EFFECTIVE)
         gess__add_finding(j, GESS__FAILURE, "few-draws", more,
                           "The draws are worth %.0f independent ones in the bridge; it takes %.0f.", r->effective,
@@ -63,19 +64,19 @@ static void judge_draws(gess__judge *j, const gess__evidence_result *r)
 
 static void judge_t(gess__judge *j, const gess__evidence_result *r)
 {
-    static const char advice[] = "Use the default schedule, or run longer, so that T has the shape of the posterior.";
+    static const char advice[] =
+        "Use the default schedule, or run longer, so that the approximation has the shape of the posterior.";
     if (r->parts == 0) return;
     if (r->outside || r->uncovered > MAX_UNCOVERED)
         gess__add_finding(j, GESS__FAILURE, "not-covered", advice,
-                          "T does not cover the draws: %.0f %% of them are where T puts less of its mass than at any "
-                          "of "
-                          "its own draws, relative to the density.",
+                          "The approximation does not cover the draws: %.0f %% of them are where it puts less of its "
+                          "mass than at any of its own draws, relative to the density.",
                           r->outside ? 100.0 : 100.0 * r->uncovered);
     if (!(r->k <= r->max_k))
         gess__add_finding(j, GESS__FAILURE, "k-hat", advice,
-                          "The weights of draws of T have k-hat %.2f, and only up to %.2f do so few of them have a "
-                          "mean "
-                          "that can be believed: the density has heavier tails than T, or parts that T hardly reaches.",
+                          "The weights of draws of the approximation have k-hat %.2f, and only up to %.2f do so few of "
+                          "them have a mean that can be believed: the density has heavier tails than it, or parts that "
+                          "it hardly reaches.",
                           r->k, r->max_k);
     double apart = gess__evidence_apart(r);
     if (r->k <= r->max_k && !r->outside && !(apart <= MAX_Z))

@@ -52,7 +52,8 @@ void gess__evidence_print(const gess__evidence_report *e, FILE *out)
     if (isfinite(e->annealed))
         fprintf(out, "annealing      %.4g, by the particles of warm-up, which give no error\n", e->annealed);
     fprintf(out,
-            "evaluations    %llu beyond the run; the error is %.2g from the draws and %.2g from fresh draws of T%s\n",
+            "evaluations    %llu beyond the run; the error is %.2g from the draws and %.2g from fresh draws of the "
+            "approximation%s\n",
             (unsigned long long)r->evals, r->se_draws, r->se_fresh,
             r->refitted ? ", refitted to halves of the draws" : "");
     if (e->has_prior)

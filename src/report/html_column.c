@@ -5,6 +5,7 @@
 #include "base/sort.h"
 #include "base/vmath.h"
 #include "diagnose/posterior.h"
+#include "plot/density.h"
 #include "report/html.h"
 
 #include <math.h>
@@ -128,12 +129,11 @@ static void histogram(const column *c, double lo, double hi, size_t bins, double
     }
 }
 
-/* Silverman's rule, in fine bins; never below one. */
-static double bandwidth(const column *c, double sd, double width)
+/* Silverman's rule, in fine bins, never below one. Its spread is that of the densest part, so that separate modes are
+ * not smoothed into each other. */
+static double bandwidth(const column *c, double width)
 {
-    double spread = (quantile(c->sorted, c->count, 0.75) - quantile(c->sorted, c->count, 0.25)) / 1.34;
-    if (!(spread > 0.0) || sd < spread) spread = sd;
-    double h = 0.9 * spread * gess__exp(-0.2 * gess__log((double)c->count)) / width;
+    double h = 0.9 * gess__local_scale(c->sorted, c->count) * gess__exp(-0.2 * gess__log((double)c->count)) / width;
     if (!(h >= 1.0)) return 1.0;
     return h < FINE / 8.0 ? h : FINE / 8.0;
 }
@@ -170,14 +170,14 @@ static void view(const column *c, double *lo, double *hi)
     }
 }
 
-static json_t *density(const column *c, double sd)
+static json_t *density(const column *c)
 {
     double lo, hi, counts[BINS], fine[FINE], curve[FINE];
     view(c, &lo, &hi);
     double width = (hi - lo) / FINE;
     histogram(c, lo, hi, BINS, counts);
     histogram(c, lo, hi, FINE, fine);
-    smooth(fine, bandwidth(c, sd, width), lo <= c->sorted[0], hi >= c->sorted[c->count - 1], curve);
+    smooth(fine, bandwidth(c, width), lo <= c->sorted[0], hi >= c->sorted[c->count - 1], curve);
     double inside = 0.0;
     for (size_t b = 0; b < BINS; b++) inside += counts[b];
     for (size_t i = 0; i < CURVE; i++) /* counts of two fine bins become a density */
@@ -393,7 +393,7 @@ static int plots_of(const column *c, const gess__figures *figures, json_t *plots
     json_object_set_new(plots, "band", band(c));
     json_object_set_new(plots, "sample", sample(c));
     if (c->sorted[0] == c->sorted[c->count - 1]) return GESS_OK;
-    json_object_set_new(plots, "density", density(c, figures->sd));
+    json_object_set_new(plots, "density", density(c));
     GESS_TRY(ranks(c, &part, err));
     json_object_set_new(plots, "ranks", part);
     if (c->count < c->all) return GESS_OK; /* a series with gaps has no autocorrelations */

@@ -197,9 +197,9 @@ void gess__rule_stuck(gess__judge *j)
     if (worst < s->count) {
         const gess__column_chains *c = &s->figures[worst].chains;
         gess__add_finding(j, GESS__FAILURE, "stuck",
-                          "Check where these chains are (`gess export`): in a tail that T does not reach, in a region "
-                          "cut off from the rest, or at a point where the density differs from call to call. A longer "
-                          "warm-up helps, and so does the kernel `gess` in place of `ess`.",
+                          "Check where these chains are (`gess export`): in a tail that the approximation does not "
+                          "reach, in a region cut off from the rest, or at a point where the density differs from call "
+                          "to call. A longer warm-up helps, and so does the kernel `gess` in place of `ess`.",
                           "%zu of %zu chains never moved in %s (chain %zu is the first).", c->constant, s->chains,
                           s->names[worst], c->first_constant + 1);
         return;

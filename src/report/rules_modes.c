@@ -3,6 +3,7 @@
 #include "report/rules.h"
 
 #include "base/format.h"
+#include "base/special.h"
 #include "report/mode_table.h"
 
 #include <math.h>
@@ -284,9 +285,12 @@ void gess__rule_mode_alone(gess__judge *j)
 static size_t print_mode(const json_t *table, const json_t *mode, char *text, size_t size)
 {
     const json_t *names = json_object_get(table, "parameters"), *centre = json_object_get(mode, "centre");
-    double error = gess__number_of(mode, "error");
-    int length = gess__format(text, size, "%.4g", gess__number_of(mode, "weight"));
-    if (!isnan(error)) length += gess__format(text + length, size - (size_t)length, " ± %.1g", error);
+    double error = gess__number_of(mode, "error"), weight = gess__number_of(mode, "weight");
+    int length = 0, decimals = error > 1e-8 ? 1 - (int)floor(gess__log10(error)) : 4; /* two digits of the error */
+    if (error > 0.0)
+        length = gess__format(text, size, "%.*f ± %.*f", decimals, weight, decimals, error);
+    else
+        length = gess__format(text, size, "%.4g", weight);
     for (size_t i = 0; i < json_array_size(names) && i < 3; i++) {
         const json_t *x = json_array_get(centre, i);
         const char *name = json_string_value(json_array_get(names, i));

@@ -11,8 +11,8 @@
 #include <string.h>
 
 static const char ended_early[] =
-    "Warm-up ended too early: the sampled draws differ from those that T was fitted to. The sampler is exact all the "
-    "same, but its first draws depend on the starts: run again with more --max-warmup-evals or --warmup.";
+    "Warm-up ended too early: the sampled draws differ from those that the approximation was fitted to. The sampler is "
+    "exact all the same, but its first draws depend on the starts: run again with more --max-warmup-evals or --warmup.";
 
 static double element(const json_t *object, const char *key, size_t i)
 {
@@ -104,8 +104,8 @@ static char *more_warmup(const gess__judge *j)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (out == NULL) return NULL;
-    fputs("T was fitted to chains that had not arrived: it may lack regions that no chain has been in, and the chains "
-          "agree without them. ",
+    fputs("The approximation was fitted to chains that had not arrived: it may lack regions that no chain has been in, "
+          "and the chains agree without them. ",
           out);
     if (gess__can_rerun(j)) {
         if (more < usual) more = usual;

@@ -1,5 +1,6 @@
 /* Prints the summary as a table, as CSV and as JSON, with the run's cost. summary.c computes it. */
 #include "base/csv.h"
+#include "base/special.h"
 #include "base/vmath.h"
 #include "diagnose/groups.h"
 #include "report/summary.h"
@@ -133,9 +134,14 @@ typedef struct layout {
     int names;
 } layout;
 
-/* The figures of R-hat: of single chains, and of groups of chains, which the table has in its place if there are any.
- */
+/* Figures that the table treats in ways of their own. NESTED, the R-hat of groups of chains, takes the place of R_HAT
+ * if there are any groups. */
 enum {
+    MEAN = offsetof(gess__figures, mean) / sizeof(double),
+    SD = offsetof(gess__figures, sd) / sizeof(double),
+    Q5 = offsetof(gess__figures, q5) / sizeof(double),
+    Q50 = offsetof(gess__figures, q50) / sizeof(double),
+    Q95 = offsetof(gess__figures, q95) / sizeof(double),
     R_HAT = offsetof(gess__figures, r_hat) / sizeof(double),
     NESTED = offsetof(gess__figures, r_hat_nested) / sizeof(double)
 };
@@ -146,10 +152,34 @@ static const char *heading(size_t k)
     return k == NESTED ? "nested" : figure[k].name;
 }
 
-static void cell_text(double x, const char *format, char text[32])
+/* Figures that say where a parameter lies. */
+static bool is_location(size_t k)
 {
+    return k == MEAN || k == Q5 || k == Q50 || k == Q95;
+}
+
+/* How many digits of a mean or a quantile are worth showing: three of the standard deviation, four at least. */
+static int digits_of(double x, double sd)
+{
+    if (!isfinite(sd) || !(sd > 0.0) || !(fabs(x) > sd)) return 4;
+    int digits = (int)(floor(gess__log10(fabs(x))) - floor(gess__log10(sd))) + 3;
+    return digits < 4 ? 4 : digits > 15 ? 15 : digits;
+}
+
+static void cell_text(const double *row, size_t k, char text[32])
+{
+    double x = row[k];
+    int digits = is_location(k) ? digits_of(x, row[SD]) : 4;
     snprintf(text, 32, "NA");
-    if (isfinite(x)) snprintf(text, 32, format, x);
+    if (!isfinite(x)) return;
+    if (digits > 4 && fabs(x) >= 1.0 && fabs(x) < 1e15) { /* a plain number: a date, say */
+        int decimals = digits - 1 - (int)floor(gess__log10(fabs(x)));
+        snprintf(text, 32, "%.*f", decimals > 0 ? decimals : 0, x);
+    } else if (digits > 4) {
+        snprintf(text, 32, "%.*g", digits, x);
+    } else {
+        snprintf(text, 32, figure[k].format, x);
+    }
 }
 
 static void measure(const gess__summary *s, layout *l)
@@ -162,7 +192,7 @@ static void measure(const gess__summary *s, layout *l)
         row_of(&s->figures[i], row);
         if (width_of(s->names[i]) > l->names) l->names = width_of(s->names[i]);
         for (size_t k = 0; k < FIGURES; k++) {
-            cell_text(row[k], figure[k].format, text);
+            cell_text(row, k, text);
             if (1 + (int)strlen(text) > l->width[k]) l->width[k] = 1 + (int)strlen(text);
         }
     }
@@ -224,7 +254,7 @@ static void print_rows(const gess__summary *s, const layout *l, FILE *out)
         row_of(&s->figures[i], row);
         print_name(s->names[i], l->names, out);
         for (size_t k = 0; k < FIGURES; k++) {
-            cell_text(row[k], figure[k].format, text);
+            cell_text(row, k, text);
             if (l->shown[k]) fprintf(out, "%*s", l->width[k], text);
         }
         fputc('\n', out);

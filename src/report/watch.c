@@ -211,7 +211,6 @@ static void add_phase(const gess__watch *w, gess__watch_line *lines, size_t *cou
     } else {
         add(line->text, sizeof line->text, "%s", warm ? " evaluations" : " per chain");
     }
-    if (warm) take_series(line, json_object_get(w->progress, "stages"), 1);
 }
 
 static void add_budget(const gess__watch *w, gess__watch_line *lines, size_t *count)
@@ -229,6 +228,7 @@ static void add_budget(const gess__watch *w, gess__watch_line *lines, size_t *co
     if (rate > 0.0 && rate < 100.0 && w->state == GESS_WATCH_RUNNING)
         add(line->text, sizeof line->text, ", %.3g/s", rate);
     if (get(w, "updates") > 0.0) add(line->text, sizeof line->text, ", %.2f per update", evals / get(w, "updates"));
+    if (in_phase(w, "learning")) take_series(line, json_object_get(w->progress, "stages"), 1);
 }
 
 static void add_figures(const gess__watch *w, gess__watch_line *lines, size_t *count)
@@ -269,8 +269,9 @@ static void add_slowest(const gess__watch *w, gess__watch_line *lines, size_t *c
     json_array_foreach(list, i, row)
     {
         const char *name = json_string_value(json_object_get(row, "name"));
-        add(line->text, sizeof line->text, "%s%.48s (%s, %.3f)", i > 0 ? ", " : "", name != NULL ? name : "?",
-            things(gess__number_of(row, "ess"), ess), gess__number_of(row, "rhat"));
+        add(line->text, sizeof line->text, "%s%.48s (%s%s, %s%.3f)", i > 0 ? ", " : "", name != NULL ? name : "?",
+            i > 0 ? "" : "ESS ", things(gess__number_of(row, "ess"), ess), i > 0 ? "" : "R-hat ",
+            gess__number_of(row, "rhat"));
     }
 }
 

@@ -98,6 +98,6 @@ void gess__watch_page(const gess__watch *w, double seconds, FILE *out)
         put_series(&lines[i], out);
         fputs("</dd>\n", out);
     }
-    fprintf(out, "</dl>\n<p>Slowest parameters: ESS and R-hat in parentheses. %s</p>\n</main>\n</body>\n</html>\n",
-            over ? "" : "This page reloads itself while `gess watch --html` writes it.");
+    fprintf(out, "</dl>\n<p>%s</p>\n</main>\n</body>\n</html>\n",
+            over ? "" : "This page reloads itself while <code>gess watch --html</code> writes it.");
 }

@@ -103,7 +103,7 @@ history["exploration"] = {"route": "direct", "evals": 10, "spread": [[32, 32]], 
 json.dump(history, open("modes2/history.json", "w"))
 END
 "$gess" diagnose modes2 > out.txt || fail "modes2 passes"
-grep -q '0.75 ± 0.01 at x1 = 9' out.txt || fail "modes2: the modes are named"
+grep -q '0.750 ± 0.010 at x1 = 9' out.txt || fail "modes2: the modes are named"
 grep -q 'r-hat-blind' out.txt && fail "modes2: a note on R-hat, though chains pass between the modes"
 "$gess" diagnose modes2 --json | grep -q '"modes"' || fail "modes2: the modes are in the JSON"
 sed -i 's/"kept"/"lost"/' modes2/history.json

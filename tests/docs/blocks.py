@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the code blocks of README.md and docs/: those of a page one after the other in an empty folder, with the command on the
 path. Blocks marked `sh` are run as shells run them, the blocks marked `python` of a page as one program, and blocks marked `c`
-are compiled. A block with title="FILE" is written into that file instead. cases.py has what pages need beforehand and
+are compiled. A block with title="FILE" is written into that file instead. On the pages of cases.OUTPUT a block marked
+`text` is what the block before it printed. cases.py has what pages need beforehand and
 the few commands that cannot run here, each with its reason; of these the options and files they name are looked up.
 
     blocks.py GESS SOURCE_FOLDER [PAGE...]
@@ -89,9 +90,22 @@ def run(page, arguments, folder, environment, shown):
                               timeout=SECONDS)
     except subprocess.TimeoutExpired:
         page.faults.append(f"not done after {SECONDS} s:\n{shown}")
-        return
+        return ""
     if done.returncode != 0:
         page.faults.append(f"status {done.returncode}\n{shown}\n{(done.stdout + done.stderr)[-1500:]}")
+    return done.stdout
+
+
+def words(text):
+    """Text without its spaces, lines and times."""
+    return re.sub(r"\d+\.\d s\b", "N s", " ".join(text.split()))
+
+
+def check_output(page, text, printed):
+    """Lines that a page shows are lines that were printed, but for those that it leaves out."""
+    for part in re.split(r"^…$", text, flags=re.M):
+        if words(part) not in words(printed):
+            page.faults.append(f"the command prints something else than:\n{part}\nIt prints\n{printed[-3000:]}")
 
 
 def run_page(page, gess, source, python):
@@ -108,12 +122,14 @@ def run_page(page, gess, source, python):
         prepared = cases.PREPARE.get(page.name, "")
         if prepared:
             run(page, ["sh", "-ec", prepared], folder, environment, "what cases.py prepares")
-        program = []
+        program, printed = [], ""
         for language, title, text in page.blocks:
             if title:
                 (Path(folder) / title).write_text(text)
             elif language == "sh" and not python:
-                run(page, ["sh", "-ec", commands.block(text)], folder, environment, text)
+                printed = run(page, ["sh", "-ec", commands.block(text)], folder, environment, text)
+            elif language == "text" and not python and page.name in cases.OUTPUT:
+                check_output(page, text, printed)
             elif language == "c" and not python:
                 before, after = cases.C_FRAME[page.name]
                 (Path(folder) / "block.c").write_text(f"{before}\n{text}\n{after}\n")

@@ -48,6 +48,9 @@ INSTEAD = {
     },
 }
 
+# Pages on which blocks of text are what the commands before them printed.
+OUTPUT = {"README.md"}
+
 MEASURED = "a measurement that takes minutes to hours"
 CLUSTER = "needs a cluster"
 NOT_RUN = {

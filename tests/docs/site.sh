@@ -31,6 +31,8 @@ done
 grep -q '<math' "$out/site/method.html" || fail 'method.html has no formulas'
 sed 's/<[^>]*>//g' "$out/site/method.html" | grep -n '\$\|\\[a-z]' && fail 'method.html has formulas as text'
 grep -n '^<math [^>]*display="inline"' "$out/site/method.html" | cut -c1-80 | grep . && fail 'method.html has formulas that break their paragraph'
+[ "$(grep -o '<math [^>]*display="block"' "$out/site/method.html" | wc -l)" -eq "$(grep -oE '<div style="overflow-x: auto"><math' "$out/site/method.html" | wc -l)" ] ||
+    fail 'method.html has formulas that make the page wider than a phone'
 # the C interface is there, with every public function
 for name in $(grep -ohE 'gess_[a-z_]+\(' "$source"/include/gess/gess.h "$source"/include/gess/draws.h | sort -u | tr -d '('); do
     grep -q "$name" "$out/site/api.html" || fail "api.html lacks $name"

@@ -294,6 +294,27 @@ def check_modes(name, page, modes):
     check(f"{name}: bars as long as weights are", all(abs(w / widths[0] - m["weight"] / heaviest[0]["weight"]) < 0.02 for w, m in zip(widths, heaviest)), widths)
 
 
+# Intervals as unit/test_plot has them for `gess plot`: the page must show the same.
+INTERVALS = [((0.9, 1.0, 1.2), "1.00 +0.20 −0.10"), ((1.18, 1.234, 1.288), "1.234 ± 0.054"), ((-3.1, -2.0, 1.0), "−2.0 +3.0 −1.1"), ((2.0, 2.0, 2.0), "2"),
+             ((1.9e7, 2.0e7, 2.2e7), "(2.00 +0.20 −0.10)×10⁷"), ((2.1e-7, 3.0e-7, 3.9e-7), "(3.00 ± 0.90)×10⁻⁷"), ((-2e7, 0.0, 2e7), "(0.0 ± 2.0)×10⁷"),
+             ((2459123.4439, 2459123.4567, 2459123.4695), "2459123.457 ± 0.013"), ((-1e12 - 3.0, -1e12, -1e12 + 2.0), "−1000000000000.0 +2.0 −3.0"), ((123406.0, 123456.0, 123506.0), "123456 ± 50")]
+
+
+def check_numbers(name, page):
+    """Numbers that are hard to write; a curve that follows separate values; R-hat in view whatever the numbers are."""
+    for numbers, text in INTERVALS:
+        got = page.run(f"GessFigures.intervalLine(GessFigures.intervalText(...{json.dumps(numbers)}))")
+        check(f"{name}: the interval of {numbers}", got == text, got)
+    columns = page.run("Object.fromEntries([...document.querySelectorAll('#table tbody tr')].map(r => [r.children[0].textContent, r.children[4].textContent]))")
+    check(f"{name}: a mean with the digits that its deviation calls for", columns["far from 0"].startswith(("1000000000.00", "999999999.99")), columns)
+    text = page.run("gessReport.resultText('text')")
+    check(f"{name}: a power of ten beside each copied number", any(line.startswith("huge\t") and line.count("e30") == 3 for line in text.splitlines()), text)
+    d = page.run("(() => { const d = gessReport.data.plots.find(p => p.name === 'two modes').density; return [d.lo, d.hi, gessReport.unpack(d.counts), gessReport.unpack(d.curve)]; })()")
+    (lo, hi, counts, curve), all_of = d, sum(d[2])
+    apart = sum(abs(c / all_of - (curve[2 * i] + curve[2 * i + 1]) * (hi - lo) / len(curve)) for i, c in enumerate(counts))
+    check(f"{name}: the curve of two modes has two peaks as narrow as theirs", apart < 0.5, apart)
+
+
 class Runs:
     def __init__(self, gess, make, folder):
         self.gess, self.make, self.folder = gess, make, folder
@@ -396,6 +417,11 @@ def check_odd(runs, browser, pictures):
         check(f"odd, {name!r}: five figures", len(figures) == 5, figures)
         said = {"constant": (1, "all draws are the same number"), "all NaN": (0, "no draw is a finite number"), "some NaN": (3, "some draws are not finite"), "some infinite": (3, "some draws are not finite")}.get(name, (5, ""))
         check(f"odd, {name!r}: what can be drawn is drawn", figures.count("plot") == said[0] and (said[0] == 5 or any(said[1] in f for f in figures)), figures)
+    check_numbers("odd", page)
+    narrow = Page(browser, os.path.join(folder, "report.html"), width=360, height=800)
+    right = narrow.run("Math.max(...[...document.querySelectorAll('#results-table tbody tr')].map(r => r.children[2].getBoundingClientRect().right))")
+    check("odd: R-hat is in view beside long numbers", right <= 360, right)
+    narrow.close()
     page.run("gessReport.corner([0, 1, 3, 6, 10, 12, 13, 14])")
     check("odd: a corner of eight", page.run(f"({SHOWN})('#corner-plots')")["bad"] == 0)
     check_saved("odd", page, ("corner", "forest", "traces"))
@@ -440,6 +466,9 @@ def check_together(runs, browser, pictures):
     check("both: a column for each run", heads == ["parameter", "one-a", "one-b", "R-hat"], heads)
     rows = page.run("[...document.querySelectorAll('#runs-table tbody tr')].map(r => r.textContent)")
     check("both: the runs are listed", len(rows) == 2 and "8 × 400" in rows[0] and "8 × 300" in rows[1], rows)
+    standing = page.run("document.getElementById('standing').textContent")
+    bad = [name for name, row in zip(("one-a", "one-b"), rows) if "FAIL" in row]
+    check("both: the page says which runs may be used", standing.startswith("Fail" if bad else "Pass") and all(name in standing for name in bad), standing)
     check("both: mean and sd as asked for", page.run("document.querySelector('input[value=mean]').checked"))
     truths = page.run("gessReport.data.plots.map(p => p.truth ?? null)")
     check("both: true values", truths[:3] == [0, 0.5, None], truths)

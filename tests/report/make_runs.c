@@ -4,7 +4,7 @@
  *   one     one chain
  *   four    four chains, one of them shifted
  *   short   three draws
- *   odd     hostile names; columns that are constant, NaN, infinite, huge, or far from 0
+ *   odd     hostile names; columns that are constant, NaN, infinite, huge, far from 0, or in two modes
  *   wide    200 parameters
  *   most    more columns than are plotted, with the longest names
  *   circle  x1 is an angle of 0.105 and a spread of 0.094, on [0, 2π): some draws are beyond the seam
@@ -48,7 +48,8 @@ static const char *const hostile[] = {"lp__",
                                       "some infinite",
                                       "huge",
                                       "far from 0",
-                                      "two values"};
+                                      "two values",
+                                      "two modes"};
 enum { HOSTILE = sizeof hostile / sizeof *hostile };
 
 /* Changes a plain value into that of an odd column. */
@@ -62,6 +63,7 @@ static double odd_value(size_t column, double x, uint64_t draw)
     case 13: return x * 1e300;
     case 14: return 1e9 + 1e-3 * x;
     case 15: return x > 0.0 ? 1.0 : 0.0;
+    case 16: return x > 0.0 ? x + 20.0 : x - 20.0;
     default: return x;
     }
 }

@@ -291,8 +291,8 @@ static void modes(void **unused)
                       one[] = "{\"modes\": [" MODE("[0, 0, 0]", "1", "0", "1") "]}";
     fill(7);
     assert_silent(mixed, "mode-alone");
-    assert_found(mixed, GESS__NOTE, "modes-found", "2 modes. Weights and centres: 0.9 ± 0.01 at c = 20; ");
-    assert_found(mixed, GESS__NOTE, "modes-found", "; 0.1 ± 0.01 at c = -5.");
+    assert_found(mixed, GESS__NOTE, "modes-found", "2 modes. Weights and centres: 0.900 ± 0.010 at c = 20; ");
+    assert_found(mixed, GESS__NOTE, "modes-found", "; 0.100 ± 0.010 at c = -5.");
     assert_silent(mixed, "r-hat-blind");
     assert_found(alone, GESS__FAILURE, "mode-alone",
                  "Only 1 of 24 chains visited the mode around a = 0, b = 4, c = 20, weight 0.01");

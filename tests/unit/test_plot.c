@@ -158,35 +158,53 @@ static void test_axis_labels(void **state)
     }
 }
 
+#define MINUS "\xe2\x88\x92"
+#define PLUSMINUS "\xc2\xb1 "
+#define TIMES10 \
+    "\xc3\x97"  \
+    "10"
+
 static void check_interval(double low, double middle, double high, const char *value, const char *above,
-                           const char *below)
+                           const char *below, const char *power, const char *line)
 {
-    char v[32], a[32], b[32];
-    gess__interval_text(low, middle, high, v, a, b);
-    assert_string_equal(v, value);
-    assert_string_equal(a, above);
-    assert_string_equal(b, below);
+    gess__interval_words w;
+    char text[200];
+    gess__interval_text(low, middle, high, &w);
+    gess__interval_line(&w, text, sizeof text);
+    assert_string_equal(w.value, value);
+    assert_string_equal(w.above, above);
+    assert_string_equal(w.below, below);
+    assert_string_equal(w.power, power);
+    assert_string_equal(text, line);
+}
+
+static void test_intervals(void **state)
+{
+    (void)state;
+    check_interval(0.9, 1.0, 1.2, "1.00", "+0.20", MINUS "0.10", "", "1.00 +0.20 " MINUS "0.10");
+    check_interval(1.18, 1.234, 1.288, "1.234", PLUSMINUS "0.054", "", "", "1.234 " PLUSMINUS "0.054");
+    check_interval(-3.1, -2.0, 1.0, MINUS "2.0", "+3.0", MINUS "1.1", "", MINUS "2.0 +3.0 " MINUS "1.1");
+    check_interval(2.0, 2.0, 2.0, "2", "", "", "", "2");
+    check_interval(NAN, NAN, NAN, "NA", "", "", "", "NA");
+    /* a power of ten belongs to the value and to its errors */
+    check_interval(1.9e7, 2.0e7, 2.2e7, "2.00", "+0.20", MINUS "0.10", TIMES10 "\xe2\x81\xb7",
+                   "(2.00 +0.20 " MINUS "0.10)" TIMES10 "\xe2\x81\xb7");
+    check_interval(2.1e-7, 3.0e-7, 3.9e-7, "3.00", PLUSMINUS "0.90", "", TIMES10 "\xe2\x81\xbb\xe2\x81\xb7",
+                   "(3.00 " PLUSMINUS "0.90)" TIMES10 "\xe2\x81\xbb\xe2\x81\xb7");
+    check_interval(-2e7, 0.0, 2e7, "0.0", PLUSMINUS "2.0", "", TIMES10 "\xe2\x81\xb7",
+                   "(0.0 " PLUSMINUS "2.0)" TIMES10 "\xe2\x81\xb7");
+    /* no power of ten where every digit is known: a date, a large count */
+    check_interval(2459123.4439, 2459123.4567, 2459123.4695, "2459123.457", PLUSMINUS "0.013", "", "",
+                   "2459123.457 " PLUSMINUS "0.013");
+    check_interval(-1e12 - 3.0, -1e12, -1e12 + 2.0, MINUS "1000000000000.0", "+2.0", MINUS "3.0", "",
+                   MINUS "1000000000000.0 +2.0 " MINUS "3.0");
+    check_interval(123406.0, 123456.0, 123506.0, "123456", PLUSMINUS "50", "", "", "123456 " PLUSMINUS "50");
 }
 
 static void test_numbers(void **state)
 {
     (void)state;
     gess__ticks t;
-    check_interval(0.9, 1.0, 1.2, "1.00", "+0.20",
-                   "\xe2\x88\x92"
-                   "0.10");
-    check_interval(1.18, 1.234, 1.288, "1.234", "\xc2\xb1 0.054", "");
-    check_interval(-3.1, -2.0, 1.0,
-                   "\xe2\x88\x92"
-                   "2.0",
-                   "+3.0",
-                   "\xe2\x88\x92"
-                   "1.1");
-    check_interval(2.0, 2.0, 2.0, "2", "", "");
-    check_interval(NAN, NAN, NAN, "NA", "", "");
-    check_interval(1.9e7, 2.0e7, 2.2e7, "2.00e7", "+0.20",
-                   "\xe2\x88\x92"
-                   "0.10");
     gess__ticks_of(&t, 0.0, 1.0, 5);
     assert_int_equal(t.count, 6);
     assert_string_equal(t.text[1], "0.2");
@@ -198,6 +216,12 @@ static void test_numbers(void **state)
     assert_true(strstr(t.scale, "1000000000") != NULL);
     gess__ticks_of(&t, 1.0, 1.0, 4);
     assert_int_equal(t.count, 0);
+    gess__ticks_of(&t, -3.7, 4.0, 3); /* 0 alone would be no scale */
+    assert_int_equal(t.count, 4);
+    assert_string_equal(t.text[0], MINUS "2");
+    gess__ticks_of(&t, 0.15, 0.97, 3);
+    assert_int_equal(t.count, 4);
+    assert_string_equal(t.text[0], "0.2");
     assert_true(gess__text_width("iiii", 10.0, false) < gess__text_width("MMMM", 10.0, false));
     const char *text = "\xce\xb8\xff"
                        "a";
@@ -281,6 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contours),    cmocka_unit_test(test_edges),
                                        cmocka_unit_test(test_axis_labels), cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_deflate),     cmocka_unit_test(test_png)};
+                                       cmocka_unit_test(test_intervals),   cmocka_unit_test(test_deflate),
+                                       cmocka_unit_test(test_png)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,8 +18,8 @@ const digits = (x, decimals) => { const t = Math.abs(x).toFixed(Math.max(0, Math
 function ticks(lo, hi, max) {
   const range = hi - lo, largest = Math.max(Math.abs(lo), Math.abs(hi)), out = { list: [], scale: "" };
   if (!(range > 0) || !Number.isFinite(range) || !(largest > 1e-290)) return out;
-  const least = range / max, unit = 10 ** exponent(least), step = [1, 2, 5, 10].map(k => k * unit).find(s => s >= least * (1 - 1e-9));
-  let offset = 0, scale = 0;
+  const least = range / max, unit = 10 ** exponent(least), steps = [.2, .5, 1, 2, 5, 10].map(k => k * unit);
+  let at = steps.findIndex((s, i) => i > 1 && s >= least * (1 - 1e-9)), offset = 0, scale = 0;
   if (range < 1e-4 * largest) {
     const round = 10 * 10 ** exponent(range);
     offset = Math.floor(lo / round) * round;
@@ -27,6 +27,9 @@ function ticks(lo, hi, max) {
     if (range < 1e-3) scale = exponent(range);
   } else if (largest >= 1e5 || largest < 1e-3) scale = exponent(largest);
   if (scale !== 0) out.scale += (out.scale ? "," : "") + " / 10" + raised(scale);
+  /* one number alone is no scale */
+  for (let i = 0; i < 2 && Math.floor((hi - offset) / steps[at] + 1e-9) < Math.ceil((lo - offset) / steps[at] - 1e-9) + 1; i++) at--;
+  const step = steps[at];
   for (let k = Math.ceil((lo - offset) / step - 1e-9); offset + k * step <= hi + 1e-9 * range && out.list.length < 12; k++)
     out.list.push([offset + k * step, digits(k * step / 10 ** scale, scale - exponent(step))]);
   return out;
@@ -52,22 +55,37 @@ function axisLeft(d, axis, t, x, labels) {
   }
 }
 
-/* Value and errors as text, with two digits of the smaller error: [value, above, below]. */
-function intervalText(low, middle, high) {
-  const up = high - middle, down = middle - low, least = Math.min(up, down);
-  if (!finite(low) || !finite(middle) || !finite(high) || !(least > 0)) return [finite(middle) ? String(Number(middle.toPrecision(4))).replace("-", "−") : "NA", "", ""];
+/* The power of ten that an interval is given in, 0 for none, and its decimals, with two digits of the smaller error: a plain
+ * number as long as its digits are all known, however large it is. Null: there is no interval. */
+function intervalFormat(low, middle, high) {
+  const up = high - middle, down = middle - low, least = Math.min(up, down), largest = Math.max(Math.abs(middle), up, down);
+  if (!finite(low) || !finite(middle) || !finite(high) || !(least > 0)) return null;
   let scale = 0, decimals = 1 - exponent(least);
   if (least / 10 ** exponent(least) >= 9.95) decimals--;
-  if (Math.abs(middle) >= 1e5 || Math.abs(middle) < 1e-3 && up < 1e-3) { scale = exponent(Math.abs(middle) > up ? middle : up); decimals += scale; }
-  decimals = Math.max(0, Math.min(9, decimals));
-  const of = x => digits(x / 10 ** scale, decimals), tail = scale ? "e" + String(scale).replace("-", "−") : "";
-  return of(up) === of(down) ? [of(middle) + tail, "± " + of(up), ""] : [of(middle) + tail, "+" + of(up), "−" + of(down)];
+  if (largest < 1e-3 || largest >= 1e15 || largest >= 1e5 && decimals < 0) { scale = exponent(largest); decimals += scale; }
+  decimals = Math.max(0, Math.min(12, decimals));
+  return { scale, of: x => digits(x / 10 ** scale, decimals), power: scale ? "×10" + raised(scale) : "" };
 }
 
-/* A number with as many decimals as the value of an interval has. */
-function rounded(v, low, middle, high) {
-  const text = intervalText(low, middle, high)[0], power = text.includes("e") ? Number(text.split("e")[1].replace("−", "-")) : 0, decimals = (text.split("e")[0].split(".")[1] || "").length;
-  return finite(v) ? digits(v / 10 ** power, decimals) + (power ? "e" + String(power).replace("-", "−") : "") : "NA";
+/* Value, errors and what all of them are multiplied by; `below` is empty if both errors read the same. */
+function intervalText(low, middle, high) {
+  const f = intervalFormat(low, middle, high);
+  if (!f) return { value: finite(middle) ? String(Number(middle.toPrecision(4))).replace(/-/g, "−") : "NA", above: "", below: "", power: "", scale: 0 };
+  const value = f.of(middle), up = f.of(high - middle), down = f.of(middle - low), { power, scale } = f;
+  return up === down ? { value, above: "± " + up, below: "", power, scale } : { value, above: "+" + up, below: "−" + down, power, scale };
+}
+
+/* The parts in one line. */
+function intervalLine({ value, above, below, power }) {
+  const line = [value, above, below].filter(Boolean).join(" ");
+  return power ? `(${line})${power}` : line;
+}
+
+/* Two numbers with as many decimals as the value of an interval has. */
+function rangeText(from, to, low, middle, high) {
+  const f = intervalFormat(low, middle, high) || { of: x => String(Number(x.toPrecision(4))).replace(/-/g, "−"), power: "" };
+  if (!finite(from) || !finite(to)) return "NA";
+  return f.power ? `(${f.of(from)} to ${f.of(to)})${f.power}` : `${f.of(from)} to ${f.of(to)}`;
 }
 
 /* ---- densities ---- */
@@ -153,15 +171,16 @@ function contours(cell, level) {
 /* ---- the corner plot ---- */
 
 function title(d, x, y, width, p, size) {
-  const [value, above, below] = intervalText(p.low, p.middle, p.high), split = below !== "", tiny = size * .72;
-  const errors = split ? Math.max(textWidth(above, tiny), textWidth(below, tiny)) : 0, number = split || !above ? value : `${value} ${above}`;
-  const room = width - textWidth(" = " + number, size) - errors - 1;
+  const words = intervalText(p.low, p.middle, p.high), { value, above, below } = words, split = below !== "", tiny = size * .72;
+  const errors = split ? Math.max(textWidth(above, tiny), textWidth(below, tiny)) + 1 : 0, number = split ? value : intervalLine(words), behind = split ? textWidth(words.power, size) : 0;
+  const room = width - textWidth(" = " + number, size) - errors - behind;
   if (room < 14) d.text(x, y - size * 1.25, fit(p.name, width, size), small("middle", "ink", size));
-  const text = room < 14 ? number : `${fit(p.name, room, size)} = ${number}`, whole = textWidth(text, size) + errors + 1, start = x - whole / 2;
+  const text = room < 14 ? number : `${fit(p.name, room, size)} = ${number}`, front = textWidth(text, size), start = x - (front + errors + behind) / 2;
   d.text(start, y, text, small("start", "ink", size));
   if (!split) return;
-  d.text(start + whole - errors, y - size * .42, above, small("start", "ink", tiny));
-  d.text(start + whole - errors, y + size * .3, below, small("start", "ink", tiny));
+  d.text(start + front + 1, y - size * .42, above, small("start", "ink", tiny));
+  d.text(start + front + 1, y + size * .3, below, small("start", "ink", tiny));
+  if (behind) d.text(start + front + errors, y, words.power, small("start", "ink", size));
 }
 
 /* parameters: name, runs [{sample, ess}], lo, hi (the view), low, middle, high (the interval), truth, prior {x, y}.
@@ -201,7 +220,7 @@ function corner(parameters, options) {
       line.push([x0 + panel, bottom]);
       d.line(line, { fill: series[run % 8], fillAlpha: names.length > 1 ? .12 : .22, stroke: series[run % 8], width: 1.4 });
     });
-    if (p.prior) d.line(p.prior.x.map((v, i) => [place(x, v), bottom - p.prior.y[i] * scale]), { stroke: "quiet", width: 1.3, dash: 4 });
+    if (p.prior) d.line(p.prior.x.map((v, i) => [place(x, v), bottom - p.prior.y[i] * scale]), { stroke: "green", width: 1.4, dash: 4 });
     if (names.length === 1) [p.low, p.middle, p.high].forEach((v, i) => finite(v) && d.segment(place(x, v), y0, place(x, v), bottom, { stroke: "ink", strokeAlpha: .8, dash: i === 1 ? 0 : 3 }));
     if (finite(p.truth)) d.segment(place(x, p.truth), y0, place(x, p.truth), bottom, { stroke: "orange", width: 1.5 });
     d.unclip();
@@ -250,7 +269,7 @@ function key(d, right, y, size, options, parameters, width) {
   const rows = options.runs.length > 1 ? options.runs.map((name, i) => [name, { stroke: series[i % 8], width: 1.5 }]) : [[options.interval, { stroke: "ink", dash: 3 }]];
   rows.push(["1σ and 2σ: 39 % and 86 %", { stroke: "blue", width: 1.4 }]);
   if (parameters.some(p => finite(p.truth))) rows.push(["true value", { stroke: "orange", width: 1.5 }]);
-  if (parameters.some(p => p.prior)) rows.push(["prior", { stroke: "quiet", width: 1.3, dash: 4 }]);
+  if (parameters.some(p => p.prior)) rows.push(["prior", { stroke: "green", width: 1.4, dash: 4 }]);
   rows.forEach(([text, pen], i) => {
     d.text(right - 30, y + i * size * 1.5, fit(text, width - 30, size), small("end", "quiet", size));
     d.segment(right - 24, y + i * size * 1.5 - 4, right, y + i * size * 1.5 - 4, pen);
@@ -262,7 +281,8 @@ function key(d, right, y, size, options, parameters, width) {
 /* rows: name, intervals per run [{low, middle, high, q5, q95, rhat, doubtful}], truth. */
 function forest(rows, options) {
   const runs = options.runs.length, narrow = options.width < 620, size = narrow ? 11 : 12.5, line = runs > 1 ? 8 + 9 * runs : 20, named = narrow ? 92 : 170;
-  const numbers = narrow ? 0 : 150, rhat = 52, width = Math.max(280, Math.min(options.width, 920)), top = 30, bottom = top + rows.length * line;
+  const texts = rows.map(r => r.intervals[0] ? intervalLine(intervalText(r.intervals[0].low, r.intervals[0].middle, r.intervals[0].high)) : "");
+  const numbers = narrow ? 0 : Math.max(150, ...texts.map(text => textWidth(text, 12) + 26)), rhat = 52, width = Math.max(280, Math.min(options.width, 920)), top = 30, bottom = top + rows.length * line;
   const axis = { lo: Infinity, hi: -Infinity, from: named, to: width - numbers - rhat - 8 };
   const all = rows.flatMap(r => r.intervals).filter(i => i && finite(i.q5) && finite(i.q95));
   for (const i of all) { axis.lo = Math.min(axis.lo, i.q5); axis.hi = Math.max(axis.hi, i.q95); }
@@ -293,7 +313,7 @@ function forest(rows, options) {
     });
     if (finite(r.truth) && of(r.truth) >= axis.from && of(r.truth) <= axis.to) d.segment(of(r.truth), middle - line / 2 + 2, of(r.truth), middle + line / 2 - 2, { stroke: "orange", width: 2 });
     const i = r.intervals[0];
-    if (i && numbers) d.text(axis.to + 12, middle + 4, intervalText(i.low, i.middle, i.high).filter(Boolean).join(" "), small("start", "ink", 12));
+    if (i && numbers) d.text(axis.to + 12, middle + 4, texts[at], small("start", "ink", 12));
     if (i && finite(i.rhat)) d.text(width - 4, middle + 4, i.rhat.toFixed(3), small("end", i.doubtful ? "orange" : "quiet", 12));
   });
   axisBelow(d, axis, t, bottom, 20);
@@ -314,7 +334,8 @@ function traces(panels, options) {
   panels.forEach((p, at) => {
     const x0 = 40 + at % columns * pitch, y0 = 22 + Math.floor(at / columns) * row, x = { lo: 1, hi: p.draws, from: x0, to: x0 + width }, y = { lo: p.lo, hi: p.hi, from: y0 + height, to: y0 };
     const note = finite(p.rhat) ? `R-hat ${p.rhat.toFixed(3)}, ESS ${Math.round(p.ess)}` : "";
-    d.text(x0, y0 - 6, fit(p.name, width + beside - textWidth(note, 10) - 10, 12), small("start", "ink", 12));
+    const t = ticks(p.lo, p.hi, 3);
+    d.text(x0, y0 - 6, fit(p.name, width + beside - textWidth(note, 10) - textWidth(t.scale, 12) - 10, 12) + t.scale, small("start", "ink", 12));
     d.text(x0 + width + beside, y0 - 6, note, small("end", p.doubtful ? "orange" : "quiet", 10));
     d.clipTo(x0, y0, width + beside, height);
     p.chains.forEach((chain, k) => {
@@ -330,14 +351,12 @@ function traces(panels, options) {
     });
     if (finite(p.truth)) d.segment(x0, place(y, p.truth), x0 + width + beside, place(y, p.truth), { stroke: "ink", dash: 3 });
     d.unclip();
-    const t = ticks(p.lo, p.hi, 3);
     axisLeft(d, y, t, x0, true);
-    if (t.scale) d.text(x0 + 4, y0 + 10, t.scale, small("start", "quiet", 9));
     axisBelow(d, x, ticks(1, p.draws, width < 160 ? 3 : 5), y0 + height, 20);
     d.rect(x0, y0, width, height, { stroke: "frame" });
   });
   return d;
 }
 
-return { corner, forest, traces, intervalText, rounded, ticks, shares, GRID, series };
+return { corner, forest, traces, intervalText, intervalLine, rangeText, ticks, shares, GRID, series };
 })();

@@ -31,8 +31,16 @@ function short(x, digits = 4) {
   return text.includes("e") ? String(Math.round(x)) : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
+/* A mean or quantile with as many digits as the standard deviation calls for, four at least. */
+function location(x, sd) {
+  if (!isNumber(x) || !isNumber(sd) || !(sd > 0) || x === 0) return short(x);
+  const known = Math.floor(Math.log10(Math.abs(x))) - Math.floor(Math.log10(sd)) + 3;
+  return known <= 4 ? short(x) : known > 15 || Math.abs(x) < 1e-4 || Math.abs(x) >= 1e15 ? short(x, Math.min(known, 15)) : x.toPrecision(known).includes("e") ? x.toFixed(0) : x.toPrecision(known);
+}
+
 /* A value with its error: both with two digits of the error. */
-const withError = (x, error) => GessFigures.intervalText(x - error, x, x + error).filter(Boolean).join(" ");
+const withError = (x, error) => GessFigures.intervalLine(GessFigures.intervalText(x - error, x, x + error));
+const minus = text => text.replace(/-/g, "−");
 const seconds = s => !isNumber(s) ? "NA" : s < 60 ? short(s, 3) + " s" : s < 3600 ? short(s / 60, 3) + " min" : short(s / 3600, 3) + " h";
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 4 });
 const counted = v => Number.isInteger(v) ? Math.abs(v) < 1e4 ? String(v) : compact.format(v) : "";
@@ -100,7 +108,7 @@ function axis(title, more) {
     type: "linear", offset: false,
     title: { display: Boolean(title), text: title },
     grid: { color: colour("line"), borderColor: colour("line"), offset: false },
-    ticks: { maxTicksLimit: 7, maxRotation: 0, autoSkip: true, autoSkipPadding: 10, includeBounds: false, callback: v => short(v, 5) },
+    ticks: { maxTicksLimit: 7, maxRotation: 0, autoSkip: true, autoSkipPadding: 10, includeBounds: false, callback: v => minus(short(v, 5)) },
   }, more);
 }
 
@@ -254,9 +262,9 @@ const plotOf = new Map(data.plots.map((p, i) => [p.row, i]));
 
 function cell(key, i) {
   const x = table[key][i];
-  const text = key.startsWith("ess") ? whole(x) : key.startsWith("r_hat") && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : short(x);
+  const text = key.startsWith("ess") ? whole(x) : key.startsWith("r_hat") && isNumber(x) ? x.toFixed(4) : (key === "drift_z" || key === "tau") && isNumber(x) ? x.toFixed(2) : key === "mean" || /^q\d/.test(key) ? location(x, table.sd[i]) : short(x);
   const how = mood(key, x, i);
-  return element("td", how ? { class: how, text } : { text });
+  return element("td", how ? { class: how, text: minus(text) } : { text: minus(text) });
 }
 
 function order() {
@@ -328,7 +336,7 @@ function traceChart(parent, plot) {
     `Trace of ${plot.name}: ${plural(t.chains.length, "chain")} over ${plural(data.draws, "draw")}, values from ${short(t.values.lo)} to ${short(t.values.hi)}.`, true);
   draw("trace", canvas, { type: "line", data: { datasets: sets }, options: {
     parsing: false, normalized: true, interaction: { mode: "nearest", intersect: false },
-    scales: { x: countAxis("draw", { min: 0, max: data.draws }), y: axis(clip(plot.name)) },
+    scales: { x: countAxis("draw", { min: 0, max: data.draws }), y: axis(clip(plot.name, innerWidth < 600 ? 14 : 24)) },
     plugins: { legend: { labels: { filter: item => item.text !== "5 %" } },
       tooltip: tip(i => i.dataset.label, i => `draw ${whole(i.parsed.x)}: ${short(i.parsed.y)}`) },
   } });
@@ -345,7 +353,7 @@ function densityChart(parent, plot, row) {
     { type: "bar", label: "draws", data: bars, backgroundColor: mixed(hues[0], .3), barPercentage: 1, categoryPercentage: 1, inflateAmount: .3, grouped: false, order: 2 }];
   for (const [label, key, dash] of [["5 %", "q5", [3, 3]], ["median", "q50", []], ["95 %", "q95", [3, 3]]])
     if (isNumber(table[key][row]) && table[key][row] >= d.lo && table[key][row] <= d.hi) sets.push(mark(label, table[key][row], dash));
-  const canvas = figure(parent, "Marginal density", `mean ${short(table.mean[row])}, sd ${short(table.sd[row])}` + (d.outside > 0 ? `; ${plural(d.outside, "draw")} outside the view` : ""),
+  const canvas = figure(parent, "Marginal density", minus(`mean ${location(table.mean[row], table.sd[row])}, sd ${short(table.sd[row])}`) + (d.outside > 0 ? `; ${plural(d.outside, "draw")} outside the view` : ""),
     `Marginal density of ${plot.name}: mean ${short(table.mean[row])}, standard deviation ${short(table.sd[row])}, 5 % to 95 % from ${short(table.q5[row])} to ${short(table.q95[row])}.`);
   draw("density", canvas, { type: "bar", data: { datasets: sets }, options: {
     interaction: { mode: "nearest", intersect: false, axis: "x" },
@@ -470,7 +478,22 @@ function interval(run, i) {
 const periods = (run, i) => { const p = run.table.period[i]; return isNumber(p) ? [p, -p] : []; };
 
 function standing() {
-  const v = data.verdict, box = $("standing"), failures = v.findings.filter(f => f.level === 2), warnings = v.findings.filter(f => f.level === 1);
+  const box = $("standing");
+  box.replaceChildren(...(runs.length > 1 ? [standingOfAll()] : [standingOf(data.verdict)]));
+}
+
+/* What may be used of several runs. */
+function standingOfAll() {
+  const failed = runs.map((_, k) => k).filter(k => !runs[k].verdict.pass), names = failed.map(k => runNames[k]).join(", ");
+  const item = element("div", { class: "finding level" + (failed.length ? 2 : "-good") }), say = element("p", { class: "say" }, element("strong", { text: failed.length ? "Fail" : "Pass" }));
+  if (failed.length) say.append(`Do not use the numbers of ${names} as they are: `, element("code", { text: "gess diagnose" }), " says why.");
+  else say.append(`Nothing speaks against using the numbers of these ${runs.length} runs.`);
+  item.append(say);
+  return item;
+}
+
+function standingOf(v) {
+  const failures = v.findings.filter(f => f.level === 2), warnings = v.findings.filter(f => f.level === 1);
   const link = element("a", { href: "#verdict", text: "the verdict" });
   const item = element("div", { class: "finding level" + (failures.length || !v.pass ? 2 : warnings.length ? 1 : "-good") });
   const say = element("p", { class: "say" }, element("strong", { text: v.pass ? "Pass" : "Fail" }));
@@ -479,7 +502,7 @@ function standing() {
   else say.append("Nothing speaks against using these numbers; see ", link, ".");
   item.append(say);
   for (const f of failures.slice(0, 3)) item.append(element("p", {}, ...worded(f.text)));
-  box.replaceChildren(item);
+  return item;
 }
 
 const dim = data.table.name.length;
@@ -488,11 +511,9 @@ const resultRows = () => [...Array(dim).keys()].filter(i => data.table.name[i] !
 
 function valueCell(v) {
   if (!v) return element("td", { text: "–" });
-  const [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high);
-  const cell = element("td", { class: "value" }, value);
-  if (below) cell.append(element("span", { class: "errors" }, element("sup", { text: above }), element("sub", { text: below })));
-  else if (above) cell.append(" " + above);
-  return cell;
+  const words = GessFigures.intervalText(v.low, v.middle, v.high), { value, above, below, power } = words;
+  if (!below) return element("td", { class: "value", text: GessFigures.intervalLine(words) });
+  return element("td", { class: "value" }, value, element("span", { class: "errors" }, element("sup", { text: above }), element("sub", { text: below })), power);
 }
 
 function results() {
@@ -509,10 +530,11 @@ function results() {
     row.append(element("td", { class: doubtful(t, i) ? "warn" : "", text: isNumber(rhatOf(t, i)) ? rhatOf(t, i).toFixed(3) : "NA" }));
     if (!compared) {
       row.append(element("td", { class: "wide-only", text: whole(t.ess_bulk[i]) }));
-      row.append(element("td", { class: "wide-only", text: isNumber(t.q5[i]) && isNumber(t.q95[i]) ? [t.q5[i], t.q95[i]].map(v => GessFigures.rounded(v, mine.low, mine.middle, mine.high)).join(" to ") : "NA" }));
+      row.append(element("td", { class: "wide-only", text: GessFigures.rangeText(t.q5[i], t.q95[i], mine.low, mine.middle, mine.high) }));
     }
     body.append(row);
   }
+  $("results-table").classList.toggle("single", !compared);
   $("results-table").tHead.replaceChildren(head);
   $("results-table").tBodies[0].replaceChildren(body);
   const notes = [moments ? "Mean ± standard deviation." : "Median with the interval from 16 % to 84 %."];
@@ -528,12 +550,12 @@ function results() {
 function resultText(kind) {
   const latex = s => s.replace(/[\\{}$&#_%~^]/g, c => ({ "\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}" }[c] || "\\" + c)), quoted = s => /[",\n]/.test(s) ? '"' + s.replace(/"/g, '""') + '"' : s;
   const lines = resultRows().map(i => {
-    const v = interval(data, i), name = data.table.name[i], [value, above, below] = GessFigures.intervalText(v.low, v.middle, v.high), rhat = isNumber(rhatOf(data.table, i)) ? rhatOf(data.table, i).toFixed(4) : "NA";
+    const v = interval(data, i), name = data.table.name[i], { value, above, below, scale } = GessFigures.intervalText(v.low, v.middle, v.high), rhat = isNumber(rhatOf(data.table, i)) ? rhatOf(data.table, i).toFixed(4) : "NA";
     const plain = s => s.replace(/−/g, "-");
     if (kind === "csv") return [quoted(/^[=+@\t\r-]/.test(name) ? "'" + name : name), ...[v.middle, v.low, v.high].map(x => finite(x) ? String(x) : "NA"), rhat].join(",");
-    if (kind === "text") return [name, plain([value, above, below].filter(Boolean).join(" ")), rhat].join("\t");
-    const [number, power] = plain(value).split("e"), errors = below ? `^{${plain(above)}}_{${plain(below)}}` : above ? " \\pm " + plain(above).slice(2) : "";
-    return `${latex(name)} & $${power ? `(${number}${errors}) \\times 10^{${power}}` : number + errors}$ \\\\`;
+    if (kind === "text") return [name, [value, above, below].filter(Boolean).map(part => plain(part) + (scale ? "e" + scale : "")).join(" "), rhat].join("\t");
+    const number = plain(value), errors = below ? `^{${plain(above)}}_{${plain(below)}}` : above ? " \\pm " + plain(above).slice(2) : "";
+    return `${latex(name)} & $${scale ? `(${number}${errors}) \\times 10^{${scale}}` : number + errors}$ \\\\`;
   });
   if (kind === "csv") lines.unshift(moments ? "parameter,mean,mean_minus_sd,mean_plus_sd,r_hat" : "parameter,median,q16,q84,r_hat");
   if (kind === "text") lines.unshift(["parameter", moments ? "mean ± sd" : "median, 68 %", "R-hat"].join("\t"));
@@ -581,7 +603,7 @@ function compared() {
 /* ---- drawings of the page ---- */
 
 const drawings = new Map();
-const palette = () => ({ ink: colour("ink"), quiet: colour("quiet"), frame: colour("frame"), faint: colour("line"), blue: hues[0], orange: hues[1], card: colour("card") });
+const palette = () => ({ ink: colour("ink"), quiet: colour("quiet"), frame: colour("frame"), faint: colour("line"), blue: hues[0], orange: hues[1], green: hues[2], card: colour("card") });
 const hueOf = k => { const c = GessFigures.series[k % 8]; return c === "blue" ? hues[0] : c === "orange" ? hues[1] : c; };
 const fileName = part => (data.title || data.model || "gess").replace(/^.*\//, "").replace(/[^\w.-]+/g, "-").slice(0, 60) + "-" + part;
 
@@ -665,7 +687,7 @@ function drawCorner() {
   drawings.delete("corner");
   if (k === 0) { parent.replaceChildren(); return; }
   show(parent, "corner", moments ? "Means ± standard deviations" : "Medians and 68 % intervals",
-    `Contours hold 39 % and 86 % of ${plural(data.sampled, "draw")} spread evenly over the run: 1σ and 2σ of a Gaussian.` + (corner.some(i => isNumber(data.plots[i].truth)) ? " Orange: true values." : "") + (corner.some(i => data.plots[i].prior) ? " Dashed: priors." : ""),
+    `Contours hold 39 % and 86 % of ${plural(data.sampled, "draw")} spread evenly over the run: 1σ and 2σ of a Gaussian.` + (corner.some(i => isNumber(data.plots[i].truth)) ? " Orange: true values." : "") + (corner.some(i => data.plots[i].prior) ? " Green, dashed: priors." : ""),
     GessFigures.corner(corner.map(cornerParameter), { runs: runNames, width: room(), interval: moments ? "mean ± sd" : "median and 68 % interval" }));
 }
 

@@ -3,7 +3,7 @@
  * that charts can be saved too. src/plot has the same for files. Texts are only ever set as textContent. */
 const GessVector = (() => {
 const NS = "http://www.w3.org/2000/svg";
-const paper = { ink: "#1b2430", quiet: "#566173", frame: "#8a94a3", faint: "#dde2e9", blue: "#0b62a8", orange: "#d1660a", card: "#ffffff" };
+const paper = { ink: "#1b2430", quiet: "#566173", frame: "#8a94a3", faint: "#dde2e9", blue: "#0b62a8", orange: "#d1660a", green: "#0f9b74", card: "#ffffff" };
 
 /* A pen: fill, stroke (names of `paper` or #rrggbb), fillAlpha, strokeAlpha, width, dash. */
 class Drawing {
