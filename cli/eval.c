@@ -3,6 +3,7 @@
 #include "supervise.h"
 
 #include <gess/draws.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +44,12 @@ static void put_name(const char *name)
     putchar('"');
 }
 
+/* A NaN has no sign there: that is the processor's choice, and not every reader takes it. */
+static void put_number(const char *before, double number)
+{
+    printf("%s%.17g", before, isnan(number) ? (double)NAN : number);
+}
+
 /* `gradients`: rows × dim, or NULL. */
 static int print_values(const gess_model *model, size_t rows, size_t dim, const double *logp, const double *gradients,
                         gess_error *err)
@@ -56,8 +63,8 @@ static int print_values(const gess_model *model, size_t rows, size_t dim, const 
     }
     putchar('\n');
     for (size_t row = 0; row < rows; row++) {
-        printf("%.17g", logp[row]);
-        for (size_t i = 0; i < dim && gradients != NULL; i++) printf(",%.17g", gradients[row * dim + i]);
+        put_number("", logp[row]);
+        for (size_t i = 0; i < dim && gradients != NULL; i++) put_number(",", gradients[row * dim + i]);
         putchar('\n');
     }
     return finish_output(err);

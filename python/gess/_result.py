@@ -446,15 +446,21 @@ class Result:
         return _sample.open_target(specification, options)
 
     def to_arviz(self) -> Any:
-        """The draws as ArviZ has them: InferenceData of ArviZ 0.x, a DataTree of 1.x."""
+        """The draws as ArviZ has them: InferenceData of ArviZ 0.x, a DataTree of 1.x.
+
+        Quantities log_lik, log_lik[1], … are one variable of the group log_likelihood, for arviz.loo() and arviz.waic().
+        """
         import arviz
 
         store = self._read()
-        posterior = {name: store.values[:, :, i] for i, name in enumerate(store.names) if i > 0}
+        observed = [i for i, name in enumerate(store.names) if name == "log_lik" or name.startswith("log_lik[")]
+        posterior = {name: store.values[:, :, i] for i, name in enumerate(store.names) if i > 0 and i not in observed}
         groups: Dict[str, Any] = {"posterior": posterior, "sample_stats": {"lp": self.log_prob}}
+        if observed:
+            groups["log_likelihood"] = {"log_lik": store.values[:, :, observed]}
         if int(str(arviz.__version__).split(".")[0]) >= 1:
             return arviz.from_dict(groups)
-        return arviz.from_dict(posterior=posterior, sample_stats=groups["sample_stats"])
+        return arviz.from_dict(**groups)
 
     def to_emcee(self) -> Any:
         """The draws in a backend with emcee's interface: get_chain(), get_log_prob(), get_blobs(), …

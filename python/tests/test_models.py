@@ -182,6 +182,18 @@ def test_arviz():
     assert len(arviz.summary(data)) == 4
 
 
+def test_arviz_log_likelihood():
+    arviz = pytest.importorskip("arviz")
+    y = np.array([1.2, 0.7, 2.1, -0.4])
+    result = gess.sample(lambda x: -0.5 * float(np.sum((y - x) ** 2)), 1, derived=lambda x: -0.5 * (y - x) ** 2,
+                         derived_names=[f"log_lik[{i + 1}]" for i in range(4)], seed=2, chains=8, warmup=50, draws=100)
+    data = result.to_arviz()
+    assert list(data["posterior"].data_vars) == ["x1"]
+    values = data["log_likelihood"]["log_lik"].values
+    assert np.array_equal(values, -0.5 * (y - result["x1"][:, :, None]) ** 2)
+    assert np.isfinite(arviz.loo(data).elpd_loo if hasattr(arviz.loo(data), "elpd_loo") else arviz.loo(data).elpd)
+
+
 SIX_WORDS = "int {name}(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)"
 
 

@@ -8,7 +8,9 @@
  *
  * A point that the model rejects, by reject() or because a distribution refuses its arguments, is outside the support,
  * as it is for Stan. A model without STAN_THREADS keeps the memory of its derivatives in global variables, which all
- * such models of a process may share: one lock is for all of them. */
+ * such models of a process may share: one lock is for all of them. With STAN_THREADS each thread has memory of its own,
+ * which BridgeStan makes when the thread first asks for a gradient. Stiff solvers of differential equations and other
+ * functions need it for a density without gradient, too, so each thread asks for one gradient before anything else. */
 #include "base/checksum.h"
 #include "base/mem.h"
 #include "model/shared_object.h"
@@ -20,10 +22,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct bs_model bs_model;
 typedef struct bs_rng bs_rng;
 typedef void bs_print_fn(const char *text, size_t size);
+typedef int gradient_fn(const bs_model *model, bool propto, bool jacobian, const double *x, double *logp,
+                        double *gradient, char **error);
 
 /* The functions of the library that are used. */
 typedef struct interface {
@@ -39,8 +44,7 @@ typedef struct interface {
     int (*constrain)(const bs_model *model, bool transformed, bool generated, const double *x, double *out, bs_rng *rng,
                      char **error);
     int (*density)(const bs_model *model, bool propto, bool jacobian, const double *x, double *logp, char **error);
-    int (*gradient)(const bs_model *model, bool propto, bool jacobian, const double *x, double *logp, double *gradient,
-                    char **error);
+    gradient_fn *gradient;
     bs_rng *(*rng_construct)(unsigned seed, char **error);
     void (*rng_destruct)(bs_rng *rng);
     int (*set_print)(bs_print_fn *print, char **error); /* NULL: the model prints where the library likes */
@@ -134,9 +138,26 @@ static void remarks(void *user, char *text, size_t size)
 
 /* ---- the functions of the model ---- */
 
-static void enter(const stan *s)
+/* Makes the calling thread's memory for derivatives, once per library. What the gradient is does not matter. */
+static void make_tape(const stan *s, size_t dim, const double *x)
 {
-    if (!s->threads) pthread_mutex_lock(&one_at_a_time);
+    static _Thread_local gradient_fn *made;
+    double value, *unused;
+    char *error = NULL;
+    if (made == s->call.gradient || (unused = malloc(dim * sizeof *unused)) == NULL) return;
+    if (s->call.gradient(s->model, false, true, x, &value, unused, &error) != 0 && error != NULL)
+        s->call.free_error(error);
+    free(unused);
+    made = s->call.gradient;
+}
+
+/* Before a thread calls the model; the first point that it will ask for. */
+static void enter(const stan *s, size_t dim, const double *x)
+{
+    if (s->threads)
+        make_tape(s, dim, x);
+    else
+        pthread_mutex_lock(&one_at_a_time);
 }
 
 static void leave(const stan *s)
@@ -148,7 +169,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 {
     stan *s = user;
     (void)worker;
-    enter(s);
+    enter(s, dim, x);
     for (size_t i = 0; i < n; i++) {
         char *error = NULL;
         if (s->call.density(s->model, false, true, x + i * dim, &values[i], &error) == 0) continue;
@@ -164,7 +185,7 @@ static int gradient(void *user, unsigned worker, size_t n, size_t dim, const dou
 {
     stan *s = user;
     (void)worker;
-    enter(s);
+    enter(s, dim, x);
     for (size_t i = 0; i < n; i++) {
         char *error = NULL;
         if (s->call.gradient(s->model, false, true, x + i * dim, &values[i], gradients + i * dim, &error) == 0)
@@ -202,7 +223,7 @@ static int derive(void *user, unsigned worker, size_t dim, const double *x, size
 {
     stan *s = user;
     (void)worker;
-    enter(s);
+    enter(s, dim, x);
     int code = constrain(s, dim, x, derived, out);
     leave(s);
     return code;
@@ -278,18 +299,22 @@ static int find_symbols(interface *call, void *library, const char *path, gess_e
 /* The text of a file, as long as the model lives. */
 static int read_text(gess__model *m, const char *path, char **text, gess_error *err)
 {
+    struct stat about;
     FILE *file = fopen(path, "rb");
-    if (file == NULL || fseeko(file, 0, SEEK_END) != 0 || ftello(file) < 0) {
+    if (file == NULL || fstat(fileno(file), &about) != 0) {
         int why = errno;
         if (file != NULL) fclose(file);
         return gess__fail(err, GESS_ERR_MODEL, "cannot read --data %.400s: %s", path, strerror(why));
     }
-    size_t size = (size_t)ftello(file);
-    rewind(file);
-    int status = gess__model_alloc(m, text, size + 1, 1, err);
+    size_t size = (size_t)about.st_size;
+    int status = S_ISREG(about.st_mode)
+                     ? gess__model_alloc(m, text, size + 1, 1, err)
+                     : gess__fail(err, GESS_ERR_MODEL,
+                                  "cannot read --data %.400s: it is %s; a Stan model needs a file, which is read again "
+                                  "when the run is resumed",
+                                  path, S_ISDIR(about.st_mode) ? "a folder" : "a pipe or a device");
     if (status == GESS_OK && fread(*text, 1, size, file) != size)
-        status =
-            gess__fail(err, GESS_ERR_MODEL, "cannot read --data %.400s: it is not a file, or has become shorter", path);
+        status = gess__fail(err, GESS_ERR_MODEL, "cannot read --data %.400s: it has become shorter", path);
     fclose(file);
     return status;
 }

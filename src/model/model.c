@@ -256,7 +256,7 @@ int gess__model_positive(gess__model *m, size_t count, gess_error *err)
 
 /* ---- opening and closing ---- */
 
-static int open_builtin(gess__model *m, const char *specification, char *text, gess_error *err)
+static int open_builtin(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
     gess__parameters p = {.model = text};
     char *colon = strchr(text, ':');
@@ -275,6 +275,9 @@ static int open_builtin(gess__model *m, const char *specification, char *text, g
                           "slash: ./%.100s",
                           specification, gess__did_you_mean(&nearest, hint), names.text, text);
     }
+    if (data != NULL)
+        return gess__fail(err, GESS_ERR_USAGE, "--data %.400s: the built-in model %.400s takes no data file", data,
+                          specification);
     if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
     GESS_TRY(row->open(m, &p, err));
     return check_all_used(&p, err);
@@ -299,10 +302,7 @@ static int open_any(gess__model *m, const char *specification, char *text, const
     /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
     if (slash != NULL && (colon == NULL || slash < colon)) return gess__shared_object_open(m, specification, data, err);
-    if (data != NULL)
-        return gess__fail(err, GESS_ERR_USAGE, "--data %s: the built-in model %s takes no data file", data,
-                          specification);
-    return open_builtin(m, specification, text, err);
+    return open_builtin(m, specification, text, data, err);
 }
 
 /* The title: of a shared object, the name that its density has or, without one, that of its file. */

@@ -57,6 +57,33 @@ static void advise_draws(const gess__judge *j, char *text, size_t size)
              gess__shell_quote(j->directory, directory, sizeof directory), draws_needed(j));
 }
 
+/* Whether a row is derived from the parameters of a run. The sampler has nothing to do with its being finite. */
+static bool is_derived(const gess__judge *j, size_t row)
+{
+    const json_t *dim = json_object_get(j->config, "dim");
+    return json_is_integer(dim) && (json_int_t)j->s->column[row] > json_integer_value(dim);
+}
+
+/* Infinite draws, and such as are not a number: a failure in parameters and lp__, a warning in what is derived. */
+static void judge_not_finite(gess__judge *j)
+{
+    const gess__summary *s = j->s;
+    size_t bad = 0, first = 0;
+    bool failure = false;
+    for (size_t i = 0; i < s->count; i++) {
+        const gess__figures *f = &s->figures[i];
+        if (gess__is_constant(f) || (isfinite(f->mean) && isfinite(f->sd))) continue;
+        bool worse = !failure && !is_derived(j, i);
+        if (bad++ == 0 || worse) first = i;
+        failure |= worse;
+    }
+    if (bad == 0) return;
+    gess__add_finding(j, failure ? GESS__FAILURE : GESS__WARNING, "not-finite",
+                      "Check how it is derived: a draw of it is infinite or not a number.",
+                      "%s has draws that are not finite (%zu of %zu quantities have); it has no figures%s.",
+                      s->names[first], bad, s->count, failure ? "" : ", and is not judged");
+}
+
 void gess__rule_draws(gess__judge *j)
 {
     const gess__summary *s = j->s;
@@ -70,17 +97,7 @@ void gess__rule_draws(gess__judge *j)
                           "mix.",
                           s->draws == 1 ? "is" : "are", (unsigned long long)s->draws, s->draws == 1 ? "" : "s",
                           min_draws);
-    size_t bad = 0, first = 0;
-    for (size_t i = 0; i < s->count; i++) {
-        const gess__figures *f = &s->figures[i];
-        if (gess__is_constant(f) || (isfinite(f->mean) && isfinite(f->sd))) continue;
-        if (bad++ == 0) first = i;
-    }
-    if (bad > 0)
-        gess__add_finding(j, GESS__FAILURE, "not-finite",
-                          "Check how it is derived: a draw of it is infinite or not a number.",
-                          "%s has draws that are not finite (%zu of %zu quantities have); it has no figures.",
-                          s->names[first], bad, s->count);
+    judge_not_finite(j);
 }
 
 /* The figures of R-hat that are compared with a limit. */

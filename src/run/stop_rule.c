@@ -124,14 +124,18 @@ static int misses_targets(const gess__stop_rule *r, size_t column)
     return !(r->nested[column] <= limit && r->rhat[column] <= 1.0 + GESS__CHAINS_EXCESS * (limit - 1.0));
 }
 
-/* A fixed parameter, or a derived quantity that never changes: it has no figures and needs none. */
-static int is_constant(const gess__stop_rule *r, size_t column)
+/* A fixed parameter, or a derived quantity that never changes: it has no figures and needs none. One with a draw that
+ * is not finite has none either, however long it is waited for; parameters and lp__ are finite. */
+static int has_no_figures(const gess__stop_rule *r, size_t column)
 {
     const double *x = r->values + column * r->chains * r->capacity;
+    int constant = 1;
     for (size_t c = 0; c < r->chains; c++)
-        for (uint64_t i = 0; i < r->draws; i++)
-            if (x[c * r->capacity + i] != x[0]) return 0;
-    return 1;
+        for (uint64_t i = 0; i < r->draws; i++) {
+            if (!isfinite(x[c * r->capacity + i])) return 1;
+            constant &= x[c * r->capacity + i] == x[0];
+        }
+    return constant;
 }
 
 /* What the verdict would fail: too few effective draws in the tails, single chains that differ. The column's draws are
@@ -179,7 +183,7 @@ static int compute_column(void *data, unsigned worker, size_t column, gess_error
         r->nested[column] = rhat;
     else if (!(rhat <= r->rhat[column]))
         r->rhat[column] = rhat;
-    if (isnan(r->rhat[column]) && is_constant(r, column))
+    if (isnan(r->rhat[column]) && has_no_figures(r, column))
         r->bad[column] = 0;
     else
         r->bad[column] = (unsigned char)(misses_targets(r, column) || fails_verdict(r, worker, column));

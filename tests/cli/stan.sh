@@ -17,6 +17,8 @@ build serial_model.so -DTHREADS='"false"'
 build gq_model.so -DGQ_FAILS
 build old_model.so -DNO_RNG
 build silent_model.so -DNO_PRINT
+build tape_model.so -DTAPE
+build nan_model.so -DGQ_NAN
 echo 'int bs_construct(void) { return 0; }' > one.c
 cc -shared -fPIC -o one_model.so one.c || exit 1
 echo '{"y": [0.5, -1, 2]}' > data.json
@@ -82,6 +84,16 @@ expect 0 'the generated quantities of a draw failed: Exception: y_rep failed' \
 awk -F, '!/^#/ && ++n > 1 && $2 < -1 { if ($3 == "NaN" || $12 != "NaN") exit 1; seen = 1 } END { exit !seen }' \
     gq/csv/chain-1.csv || fail "generated quantities that failed are not NaN"
 
+# generated quantities that are NaN, at all draws or at some, are waited for by no one, and do not fail the verdict
+expect 0 '' "$gess" sample ./nan_model.so --data data.json --seed 5 --max-evals 2e5 -q -o nan
+grep -q 'targets met' nan/log.txt || fail "the targets are not met: $(tail -n 3 nan/log.txt)"
+expect 0 'PASS' "$gess" diagnose nan
+expect 0 'log_lik[1] has draws that are not finite (2 of ' "$gess" diagnose nan
+
+# a thread asks for a gradient before anything else, because some functions of Stan need what that makes
+expect 0 '' "$gess" sample ./tape_model.so $run --threads 3 -q -o tape
+cmp two/draws.gess tape/draws.gess || fail "tape: other draws"
+
 # exports: CmdStan's names
 "$gess" export two --to csv > /dev/null
 grep -q '^lp__,mu,sigma,z.1.1,z.2.1,z.1.2,z.2.2,total,log_lik.1,log_lik.2,log_lik.3,y_rep$' two/csv/chain-1.csv ||
@@ -92,6 +104,8 @@ expect 2 'variable does not exist; processing stage=data initialization; variabl
     "$gess" sample ./fake_model.so --data wrong.json -o bad
 expect 2 'with no data: Exception: variable does not exist' "$gess" sample ./fake_model.so -o bad
 expect 2 'cannot read --data none.json' "$gess" sample ./fake_model.so --data none.json -o bad
+expect 2 'cannot read --data .: it is a folder' "$gess" sample ./fake_model.so --data . -o bad
+expect 1 'a file needs a slash: ./fake_model.so' "$gess" sample fake_model.so --data data.json -o bad
 expect 2 'has no symbol bs_rng_construct; build it with BridgeStan 2' "$gess" sample ./old_model.so -o bad
 expect 2 'built by BridgeStan 1' "$gess" sample ./one_model.so -o bad
 [ ! -e bad ] || fail "a model that did not open left a folder"

@@ -9,7 +9,8 @@
  * that prints what it reads and rejects mu > 1.5. THREADS is what it says of STAN_THREADS; without it, two calls at
  * once end the process. With GQ_FAILS its generated quantities fail where mu < -1. FAKE_STARTS=N in the environment
  * makes it print the extremes of its first N points. NO_PRINT leaves out bs_set_print_callback(), NO_RNG
- * bs_rng_construct(). */
+ * bs_rng_construct(). With TAPE a thread that has not asked for a gradient yet gets nothing else. With GQ_NAN two
+ * elements of log_lik are NaN: one always, one at half of the draws. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,6 +34,7 @@ typedef struct bs_rng {
 
 static void (*print)(const char *text, size_t size);
 static atomic_int inside;
+static _Thread_local int tape; /* whether the thread has asked for a gradient */
 static atomic_long calls;
 static double lowest = INFINITY, highest = -INFINITY;
 
@@ -57,6 +59,18 @@ static void enter(void)
 static void leave(void)
 {
     atomic_fetch_sub(&inside, 1);
+}
+
+/* Whether a thread that needs its memory for derivatives lacks it. */
+static int lacks_tape(char **error)
+{
+#ifdef TAPE
+    if (!tape) *error = strdup("this thread has no memory for derivatives");
+    return !tape;
+#else
+    (void)error;
+    return 0;
+#endif
 }
 
 static void watch_starts(const double *x)
@@ -137,6 +151,7 @@ int bs_param_unc_num(const bs_model *m)
 
 int bs_param_constrain(const bs_model *m, bool tp, bool gq, const double *x, double *out, bs_rng *rng, char **error)
 {
+    if (lacks_tape(error)) return -1;
     enter();
     memcpy(out, x, DIM * sizeof *out);
     out[1] = exp(x[1]);
@@ -145,6 +160,10 @@ int bs_param_constrain(const bs_model *m, bool tp, bool gq, const double *x, dou
         double r = (m->y[i] - out[0]) / out[1];
         out[7 + i] = -0.5 * r * r - x[1] - HALF_LOG_2PI;
     }
+#ifdef GQ_NAN
+    if (gq) out[7] = NAN;
+    if (gq && x[2] > 0.0) out[8] = NAN;
+#endif
     int code = 0;
     if (gq) {
         double sum = -6.0; /* of twelve uniforms: nearly normal */
@@ -169,8 +188,10 @@ int bs_log_density_gradient(const bs_model *m, bool propto, bool jacobian, const
                             double *gradient, char **error)
 {
     (void)m;
+    tape |= gradient != NULL;
+    if (lacks_tape(error)) return -1;
     enter();
-    watch_starts(x);
+    if (gradient == NULL) watch_starts(x);
     int code = 0;
     double sum = 0.0;
     for (int i = 0; i < DIM; i++) {

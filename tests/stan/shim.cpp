@@ -65,6 +65,14 @@ template <class F> int guarded(char **error, const char *where, F f)
     return -1;
 }
 
+// Derivatives need memory that each thread has of its own; functions that solve for something use them inside.
+void make_tape()
+{
+#ifdef STAN_THREADS
+    thread_local stan::math::ChainableStack stack;
+#endif
+}
+
 std::string joined(const std::vector<std::string> &names)
 {
     std::string all;
@@ -177,6 +185,7 @@ int bs_param_constrain(const bs_model *m, bool tp, bool gq, const double *theta_
 {
     return guarded(error, "bs_param_constrain", [&] {
         messages out;
+        make_tape();
         if (gq && rng == nullptr) throw std::invalid_argument("the generated quantities need an rng");
         bs_rng unused(0);
         Eigen::VectorXd values = Eigen::Map<const Eigen::VectorXd>(theta_unc, bs_param_unc_num(m)), all;
@@ -199,6 +208,7 @@ int bs_log_density(const bs_model *m, bool propto, bool jacobian, const double *
 {
     return guarded(error, "bs_log_density", [&] {
         messages out;
+        make_tape();
         Eigen::VectorXd x = Eigen::Map<const Eigen::VectorXd>(theta_unc, bs_param_unc_num(m));
         if (propto) throw std::invalid_argument("this library has no log density up to a constant");
         *lp = jacobian ? m->model->log_prob_jacobian(x, &out) : m->model->log_prob(x, &out);
@@ -210,9 +220,7 @@ int bs_log_density_gradient(const bs_model *m, bool propto, bool jacobian, const
 {
     return guarded(error, "bs_log_density_gradient", [&] {
         messages out;
-#ifdef STAN_THREADS
-        thread_local stan::math::ChainableStack stack; // each thread has its own
-#endif
+        make_tape();
         stan::math::nested_rev_autodiff nested;
         int n = bs_param_unc_num(m);
         Eigen::Matrix<stan::math::var, Eigen::Dynamic, 1> x(n);

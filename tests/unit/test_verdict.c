@@ -214,6 +214,38 @@ static void drifts(void **unused)
     assert_fails("drift", "Chain 12 drifts in a");
 }
 
+/* Draws that are not finite: a failure of a parameter, a warning about what a run derives from its parameters. */
+static void not_finite(void **unused)
+{
+    (void)unused;
+    const int levels[] = {GESS__WARNING, GESS__FAILURE};
+    char folder[] = "test_verdict-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    fill(6);
+    for (size_t i = 0; i < DRAWS; i += 7) chain(2, 3)[i] = NAN; /* of the columns lp__, a, b[1,2] */
+    for (int dim = 1; dim <= 2; dim++) {
+        gess__summary s;
+        gess__verdict v;
+        gess_error err = {0};
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "{\"dim\": %d}", dim);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(gess__summarise(&s, &draws, &err), GESS_OK);
+        assert_int_equal(gess__judge_run(&v, &s, folder, &err), GESS_OK);
+        const gess__finding *f = find(&v, "not-finite");
+        assert_non_null(f);
+        assert_int_equal(f->level, levels[dim - 1]);
+        assert_int_equal(v.pass, dim == 1);
+        assert_non_null(strstr(f->text, "b[1,2] has draws that are not finite (1 of 3 quantities have)"));
+        gess__verdict_free(&v);
+        gess__summary_free(&s);
+    }
+    unlink(path);
+    rmdir(folder);
+}
+
 static void too_few(void **unused)
 {
     (void)unused;
@@ -493,6 +525,7 @@ int main(void)
         cmocka_unit_test(levels_far_apart),
         cmocka_unit_test(restart_command),
         cmocka_unit_test(drifts),
+        cmocka_unit_test(not_finite),
         cmocka_unit_test(too_few),
         cmocka_unit_test(as_many_as_needed),
         cmocka_unit_test(from_a_file),
