@@ -48,6 +48,10 @@ class Function:
         """The function at one point."""
         return self.function(point, *self.args, **self.kwargs)
 
+    def for_pool(self) -> "Function":
+        """What a pool sends to its workers with every point: not the prior, which is evaluated here."""
+        return Function(self.function, self.args, self.kwargs)
+
     def __call__(self, points: Floats, logp: Floats, blobs: Optional[Floats],
                  map_points: Optional[Callable[..., Any]] = None) -> None:
         """Writes the log densities of points, and their blobs."""
@@ -71,7 +75,7 @@ class Function:
         if self.vectorize:
             self._fill_batch(points, logp, blobs)
         elif map_points is not None:
-            self._fill_list(list(map_points(self.one, list(points))), logp, blobs)
+            self._fill_list(list(map_points(self.for_pool().one, list(points))), logp, blobs)
         elif blobs is None and not self.args and not self.kwargs:
             function = self.function
             self._fill_list([function(point) for point in points], logp, None)
@@ -154,6 +158,9 @@ def numbers(results: List[Any], what: str = "density") -> Floats:
 
 def scalar(value: Any, what: str = "density") -> float:
     """One log density, or an exception that says what is wrong with it."""
+    if isinstance(value, tuple) and len(value) > 1 and what == "density":
+        raise ValueError(f"the {what} returned a tuple of {len(value)}, not one number; for further numbers beside a log "
+                         "density give blobs=, their names or their number")
     array = to_numpy(value)
     if array.size != 1:
         raise ValueError(f"the {what} returned shape {array.shape} for one point, not one number; for a function of many "

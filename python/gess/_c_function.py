@@ -39,13 +39,19 @@ def address_in_ctypes(function: Any) -> int:
 
 
 def address_in_capsule(capsule: Any) -> int:
+    """Cython's capsules have the signature as their name: "int (void *, unsigned int, …)"."""
     import ctypes
 
     api = ctypes.pythonapi
     api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
     api.PyCapsule_GetPointer.restype = ctypes.c_void_p
     api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
-    return int(api.PyCapsule_GetPointer(capsule, api.PyCapsule_GetName(capsule)))
+    name = api.PyCapsule_GetName(capsule)
+    returns, bracket, arguments = (name or b"").decode("utf-8", "replace").partition(" (")
+    if bracket:
+        none = arguments.strip() in (")", "void)")
+        check_signature(0 if none else arguments.count(",") + 1, returns, returns in ("int", "int32_t", "long"))
+    return int(api.PyCapsule_GetPointer(capsule, name))
 
 
 def pointer_of_module(function: Any) -> Any:

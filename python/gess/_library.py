@@ -157,14 +157,22 @@ def options() -> Dict[str, Entry]:
 _VALUE = r"(?: (FILE|DIR|N|\d+|annealed|auto|geometric|mh|none|off|outside|retry|stop|tuned)\b)?"
 
 
-def keywords(words: str) -> str:
-    """A text of the library with keywords in place of options; commands, which are in backquotes, stay as they are.
+def keywords(words: str, result: str = "") -> str:
+    """A text of the library with keywords in place of options, and calls in place of `gess resume` and `gess export`; other
+    commands, which are in backquotes, stay as they are. `result` stands for the run in calls: by default it is loaded.
 
     >>> keywords("run again with --schedule annealed, or `gess resume DIR --draws 100`")
-    "run again with schedule='annealed', or `gess resume DIR --draws 100`"
+    "run again with schedule='annealed', or `gess.load('DIR').resume(draws=100)`"
     """
     known = {row.name: name for name, row in options().items()}
-    known["init"] = "starts"
+    known.update(init="starts", vars="variables")
+
+    def call(found: "re.Match[str]") -> str:
+        draws = "" if found[2] is None else f"draws={found[2]}"
+        return f"`{result or f'gess.load({found[1]!r})'}.resume({draws})`"
+
+    words = re.sub(r"`gess resume ([^` ]+)(?: --draws (\w+))?`", call, words)
+    words = re.sub(r"(?:\bexport )?--to (\w+)", r"export('\1')", words)
 
     def keyword(found: "re.Match[str]") -> str:
         if found[1] is None or found[1] not in known:

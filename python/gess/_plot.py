@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
+import importlib
 import json
 import os
 import tempfile
@@ -54,6 +56,7 @@ def select(result: "Result", names: Union[str, Sequence[str], None]) -> List[str
 
 def plot(result: "Result", kind: str, names: Union[str, Sequence[str], None]) -> Any:
     try:
+        import matplotlib
         import matplotlib.pyplot as pyplot
     except ImportError:
         raise ImportError("plot() needs matplotlib: pip install matplotlib") from None
@@ -63,7 +66,18 @@ def plot(result: "Result", kind: str, names: Union[str, Sequence[str], None]) ->
     chosen = select(result, names)
     if not chosen:
         raise ValueError(f"plot(names={names!r}): no parameter has such a name; there are {', '.join(result.names)}")
-    return kinds[kind](pyplot, result, chosen)
+    figure = kinds[kind](pyplot, result, chosen)
+    if matplotlib.get_backend().endswith("inline"):
+        figure._ipython_display_ = functools.partial(show_once, figure)
+    return figure
+
+
+def show_once(figure: Any) -> None:
+    """What a notebook shows of a figure that is the value of a cell: once, where it would show it as an open figure, too."""
+    tools: Any = importlib.import_module("IPython.core.pylabtools")
+    page: Any = importlib.import_module("IPython.display")
+    page.display(page.Image(tools.print_figure(figure)))
+    importlib.import_module("matplotlib.pyplot").close(figure)
 
 
 def corner(pyplot: Any, result: "Result", names: List[str]) -> Any:

@@ -194,7 +194,7 @@ class Workers:
             return (f"worker process {process.pid} ended {how} before it evaluated anything. A spawned process imports the "
                     "script anew: what starts the run belongs below `if __name__ == \"__main__\":`. Its own message is above")
         more = "; if the system killed it, it may have run out of memory: use fewer processes" if code in (-9, -15) else ""
-        return f"worker process {process.pid} ended {how} while it evaluated {n} points{more}"
+        return f"worker process {process.pid} ended {how} while it evaluated {n} point{'s' * (n > 1)}{more}"
 
     def close(self, patience: float = 0.5) -> None:
         """Ends the processes: at once if they wait, and by force if they do not end soon."""

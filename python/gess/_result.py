@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import html
 import os
+import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
 
 import numpy as np
@@ -81,7 +82,7 @@ class Summary:
         try:
             return self.figures[self.names.index(name)]
         except ValueError:
-            raise KeyError(name) from None
+            raise KeyError(f"{name!r}; the rows are {', '.join(self.names)}") from None
 
     def __len__(self) -> int:
         return len(self.names)
@@ -91,6 +92,8 @@ class Summary:
 
     def column(self, figure: str) -> Floats:
         """One figure of all rows."""
+        if self.figures and figure not in self.figures[0]:
+            raise KeyError(f"{figure!r}; the figures are {', '.join(self.figures[0])}")
         return np.array([row[figure] for row in self.figures])
 
     def to_pandas(self) -> Any:
@@ -123,7 +126,8 @@ class Finding(NamedTuple):
 
 def read_finding(finding: Any) -> Finding:
     level = ("note", "warning", "failure")[finding.level]
-    return Finding(level, text(finding.code), keywords(text(finding.text)), keywords(text(finding.advice)))
+    return Finding(level, text(finding.code), keywords(text(finding.text), "result"),
+                   keywords(text(finding.advice), "result"))
 
 
 class Verdict:
@@ -144,7 +148,7 @@ class Verdict:
             self.findings.append(read_finding(finding))
         words = ffi.new("char **")
         check(lib.gess_verdict_text(handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
-        self._text = keywords(take_text(words))
+        self._text = keywords(take_text(words), "result")
 
     def __bool__(self) -> bool:
         return self.passed
@@ -178,7 +182,7 @@ class Evidence:
         self.figures["refused"] = bool(self.figures["refused"])
         words = ffi.new("char **")
         check(lib.gess_evidence_text(self._handle.pointer, lib.GESS_FORMAT_TEXT, words, err), err)
-        self._text = keywords(take_text(words))
+        self._text = keywords(take_text(words), "result")
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -204,6 +208,8 @@ def compare(*evidences: Evidence) -> str:
     >>> len(gess.compare(wide.evidence(), narrow.evidence())) > 0
     True
     """
+    if len(evidences) < 2 or not all(isinstance(evidence, Evidence) for evidence in evidences):
+        raise TypeError("compare() takes two evidences or more: compare(a.evidence(), b.evidence())")
     pointers = ffi.new("gess_evidence *[]", [evidence._handle.pointer for evidence in evidences])
     words, err = ffi.new("char **"), new_error()
     check(lib.gess_compare_text(len(evidences), pointers, lib.GESS_FORMAT_TEXT, words, err), err)
@@ -292,8 +298,16 @@ class Result:
 
     def __repr__(self) -> str:
         chains, draws, _ = self._read().values.shape
-        state = "stopped early" if self.stopped else "draws"
-        return f"<gess.Result: {chains} chains of {draws} {state} of {', '.join(self.names[:6])} in {self.directory}>"
+        names = self.names[:6] + ["…"] * (len(self.names) > 6)
+        stopped = ", stopped early" if self.stopped else ""
+        return f"<gess.Result: {chains} chains of {draws} draws of {', '.join(names)} in {self.directory}{stopped}>"
+
+    def __reduce__(self) -> Any:
+        """A pickle has the path of the run directory, not its draws."""
+        if self.temporary:
+            raise TypeError("a result without a directory= cannot be pickled, since its files go with it: give gess.sample() "
+                            "a directory=, or pickle result.draws")
+        return load, (os.path.abspath(self.directory),)
 
     def summary(self, variables: Optional[str] = None) -> Summary:
         """Figures of every parameter. `variables` selects rows: patterns with * and ?, separated by commas.
@@ -385,8 +399,14 @@ class Result:
         if path is None and self.temporary:
             raise UsageError("export() of a run without a directory needs a path")
         to = ffi.NULL if path is None else ffi.new("char[]", encode_path(path))
-        check(lib.gess_export(encode_path(self.directory), format.encode(), to, int(overwrite), result,
-                              ffi.sizeof("gess_export_result"), err), err)
+        try:
+            check(lib.gess_export(encode_path(self.directory), format.encode(), to, int(overwrite), result,
+                                  ffi.sizeof("gess_export_result"), err), err)
+        except UsageError as error:
+            hint = {"netcdf": "to_arviz().to_netcdf(path)", "emcee": "to_emcee()"}.get(format)
+            if hint is None or " built without " not in str(error):
+                raise
+            raise UsageError(f"{error}. In Python there is {hint}") from None
         return text(result.path)
 
     def plot(self, kind: str = "corner", path: Optional[Path] = None, names: Union[str, Sequence[str], None] = None,
@@ -438,11 +458,11 @@ class Result:
         """The model of the run: given again, the one that it was made with, or the one that config.json names."""
         from gess import _sample
 
-        if model is not None:
-            return _sample.target_of(model, density or {})
-        if self._target is not None:
+        if model is None and self._target is not None:
             return self._target
         specification, options = read_config(os.path.join(self.directory, "config.json"))
+        if model is not None:
+            return _sample.target_of(model, density or {}, specification)
         return _sample.open_target(specification, options)
 
     def to_arviz(self) -> Any:
@@ -450,17 +470,22 @@ class Result:
 
         Quantities log_lik, log_lik[1], … are one variable of the group log_likelihood, for arviz.loo() and arviz.waic().
         """
-        import arviz
-
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError("to_arviz() needs ArviZ: pip install arviz") from None
         store = self._read()
         observed = [i for i, name in enumerate(store.names) if name == "log_lik" or name.startswith("log_lik[")]
         posterior = {name: store.values[:, :, i] for i, name in enumerate(store.names) if i > 0 and i not in observed}
         groups: Dict[str, Any] = {"posterior": posterior, "sample_stats": {"lp": self.log_prob}}
         if observed:
             groups["log_likelihood"] = {"log_lik": store.values[:, :, observed]}
-        if int(str(arviz.__version__).split(".")[0]) >= 1:
-            return arviz.from_dict(groups)
-        return arviz.from_dict(**groups)
+        with warnings.catch_warnings():  # chains are many and short here
+            warnings.filterwarnings("ignore", ".*chain dimension to be longer than draw")
+            warnings.filterwarnings("ignore", ".*More chains .* than draws")
+            if int(str(arviz.__version__).split(".")[0]) >= 1:
+                return arviz.from_dict(groups)
+            return arviz.from_dict(**groups)
 
     def to_emcee(self) -> Any:
         """The draws in a backend with emcee's interface: get_chain(), get_log_prob(), get_blobs(), …

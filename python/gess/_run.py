@@ -225,7 +225,8 @@ def in_main_thread() -> bool:
 
 def with_point(exception: BaseException, point: Optional[Floats]) -> BaseException:
     """An exception of a density with the point where it was raised: in a note, and as the attribute gess_point."""
-    if point is not None and not isinstance(exception, KeyboardInterrupt):
+    known = getattr(exception, "gess_point", None) is not None
+    if point is not None and not known and not isinstance(exception, KeyboardInterrupt):
         note = f"gess: the density was evaluated at {np.array2string(point, threshold=20)}"
         if hasattr(exception, "add_note"):
             exception.add_note(note)

@@ -4,10 +4,12 @@ from __future__ import annotations
 import contextlib
 import csv
 import inspect
+import multiprocessing
 import operator
 import os
 import shutil
 import tempfile
+import warnings
 import weakref
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -16,8 +18,8 @@ import numpy as np
 from gess._batch import Function
 from gess._c_function import address_of
 from gess._density import Compiled, Density, Model, new_model, open_model
-from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, keywords, new_options, options,
-                           read_config)
+from gess._library import (STOPPED, Error, Floats, Handle, UsageError, get_option, keywords, models, new_options,
+                           options, read_config)
 from gess._priors import Distributions, is_distribution, read_prior
 from gess._processes import Workers
 from gess._progress import new_bar
@@ -29,6 +31,8 @@ Bounds = Union[Mapping[str, Tuple[float, float]], Sequence[Tuple[float, float]]]
 # What an object with attributes may give instead of keywords.
 ATTRIBUTES = ("dim", "names", "bounds", "periodic", "blobs", "derived", "derived_names", "prior", "starts", "vectorize",
               "arrays")
+
+STARTS = "starts.csv"  # the file that starts given as an array are written to
 
 
 class Settings:
@@ -170,6 +174,9 @@ def describe(density: Density, s: Settings, prior: Any) -> None:
     density.lower, density.upper = read_bounds(s.bounds, density.names, density.dim, prior)
     if s.periodic is not None:
         density.periodic = read_periodic(s.periodic, density.names, density.dim)
+    elif isinstance(prior, Distributions) and density.lower is not None and density.upper is not None:
+        circles = prior.circles(density.lower, density.upper)
+        density.periodic = circles if any(circles) else None
     density.blob_names = blob_names(s.blobs)
     if s.derived is not None:
         if s.derived_names is None:
@@ -181,13 +188,21 @@ def describe(density: Density, s: Settings, prior: Any) -> None:
         density.start = prior.start
 
 
+def name_of(model: Any) -> str:
+    """The name of a function's run, which is not that of a built-in model: to resume it, that would be opened."""
+    name: str = getattr(model, "__name__", type(model).__name__)
+    if not name.isidentifier():
+        return "density"
+    return f"{name}_function" if name in models() else name
+
+
 def no_batch(worker: int, points: Floats, logp: Floats, blobs: Optional[Floats]) -> None:
     raise AssertionError("a C function is called by the library")
 
 
 def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[Dict[str, Any]], pool: Any,
-                start_method: Optional[str], user: int) -> Target:
-    """The model of a function."""
+                start_method: Optional[str], user: int, name: Optional[str] = None) -> Target:
+    """The model of a function; `name` is that of its run if it is continued."""
     prior, names = None, s.names
     if s.prior is not None:
         prior, names = read_prior(s.prior, s.names, bool(s.vectorize))
@@ -195,10 +210,10 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
     pointer = address_of(s.function)
     density = Density(dim, no_batch)
     density.names = None if names is None else [str(name) for name in names]
-    density.name = getattr(model, "__name__", type(model).__name__)
-    if not density.name.isidentifier():
-        density.name = "density"
+    density.name = name or name_of(model)
     describe(density, s, prior)
+    if user and pointer is None:
+        raise TypeError("user= is the first argument of a C function; a function of Python gets args= and kwargs=")
     if pointer is not None and (density.blob_names or args or kwargs or s.arrays or pool is not None):
         raise TypeError("a C function takes no blobs=, args=, kwargs=, arrays= or pool=; user= is its first argument")
     if pointer is not None and prior is None:
@@ -227,7 +242,7 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
 def write_starts(starts: Any, folder: str, names: Optional[Sequence[str]]) -> str:
     """A file of starting points, one row per chain."""
     points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
-    path = os.path.join(folder, "starts.csv")
+    path = os.path.join(folder, STARTS)
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         if names is not None:
@@ -285,6 +300,9 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
         result = Result(directory, target, values, temporary, run.stats(), status == STOPPED)
         result.take_summary(run.handle.pointer)
         run.free()
+        if result.stopped:
+            warnings.warn(f"the run was stopped after {result.stats['draws']} draws per chain; resume() of the result "
+                          "continues it", RuntimeWarning, stacklevel=4)
         return result
 
 
@@ -356,9 +374,15 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
         raise ValueError("processes= is at least 1")
     if processes and pool is not None:
         raise ValueError("give processes= or pool=, not both")
+    if start_method not in (None, *multiprocessing.get_all_start_methods()):
+        raise ValueError(f"start_method= is {start_method!r}; give 'fork' or 'spawn'")
     if isinstance(model, (str, os.PathLike)):
-        target = named_target(model, data, {**given, "processes": processes, "pool": pool})
+        further = {"args": args or None, "kwargs": kwargs, "user": user or None, "processes": processes, "pool": pool}
+        target = named_target(model, data, {**given, **further})
         target.starts = starts
+    elif data is not None:
+        raise TypeError("data= is the file of a built-in model, a plug-in or a program; a function reads its own data, or gets "
+                        "them by args=")
     else:
         s = Settings(model, given)
         target = make_target(model, s, args, kwargs, pool, start_method, user)
@@ -382,7 +406,27 @@ def named_target(model: Any, data: Any, given: Dict[str, Any]) -> Target:
     refused = [name for name, value in given.items() if value is not None and name != "starts"]
     if refused:
         raise TypeError(f"the model {os.fspath(model)} describes itself: leave out {', '.join(refused)}")
-    return Target(open_model(os.fspath(model), data), python=False)
+    return Target(open_model(specification_of(model), data), python=False)
+
+
+def specification_of(model: Any) -> str:
+    """A model's name as it is; of a path always one with a slash, which pathlib leaves out."""
+    path = os.fspath(model)
+    return path if isinstance(model, str) or os.sep in path else os.path.join(os.curdir, path)
+
+
+def read_starts(starts: Any, chains: Any) -> Floats:
+    """An array of starts, a row per chain."""
+    try:
+        points: Floats = np.atleast_2d(np.asarray(starts, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"starts= cannot be read as an array of numbers ({error}); give a row per chain, a file, a run "
+                        "directory or a function") from error
+    if points.ndim != 2:
+        raise UsageError(f"starts= has shape {points.shape}; give an array with a row per chain and a column per parameter")
+    if chains not in (None, "auto") and len(points) < int(chains):
+        raise UsageError(f"starts= has {len(points)} row{'s' * (len(points) > 1)} for {chains} chains; give one per chain")
+    return points
 
 
 def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values: Dict[str, Any],
@@ -396,10 +440,9 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
             values["init"] = os.fspath(starts)
         elif starts is not None:
             density = target.model.density
-            points = np.atleast_2d(np.asarray(starts, dtype=np.float64))
-            values.setdefault("chains", len(points))
-            if values["chains"] != "auto" and len(points) < int(values["chains"]):
-                raise UsageError(f"starts= has {len(points)} points for {values['chains']} chains; give one per chain")
+            points = read_starts(starts, values.get("chains"))
+            if values.get("chains") is None:
+                values["chains"] = len(points)
             values["init"] = write_starts(points, scratch, None if density is None else density.names)
         path = os.path.join(scratch, "run") if directory is None else os.fspath(directory)
         result = run_target(target, path, values, processes, progress, directory is None)
@@ -408,6 +451,8 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
             weakref.finalize(result, shutil.rmtree, scratch, True)
         return result
     except BaseException as exception:
+        if isinstance(exception, Error) and exception.args:  # the file of starts= is not the user's
+            exception.args = (str(exception.args[0]).replace(f" {os.path.join(scratch, STARTS)}", ""), *exception.args[1:])
         partial = getattr(exception, "gess_result", None)
         exception.gess_result = partial  # type: ignore[attr-defined]  # None: it had no files yet
         if partial is not None and directory is None:
@@ -419,12 +464,13 @@ def run_in(target: Target, directory: "Optional[str | os.PathLike[str]]", values
             shutil.rmtree(scratch, True)
 
 
-def target_of(model: Any, density: Dict[str, Any]) -> Target:
-    """The target of a run that is continued."""
+def target_of(model: Any, density: Dict[str, Any], name: str) -> Target:
+    """The target of a run that is continued, which has a name already: whether the function is the old one is seen by its
+    values."""
     if isinstance(model, (str, os.PathLike)):
-        return Target(open_model(os.fspath(model), density.get("data")), python=False)
+        return Target(open_model(specification_of(model), density.get("data")), python=False)
     return make_target(model, Settings(model, dict(density)), density.get("args", ()), density.get("kwargs"), None,
-                       density.get("start_method"), 0)
+                       density.get("start_method"), density.get("user", 0), name)
 
 
 def open_target(specification: str, handle: Handle) -> Target:
@@ -432,8 +478,9 @@ def open_target(specification: str, handle: Handle) -> Target:
     try:
         return Target(open_model(specification, get_option(handle, "data") or None), python=False)
     except Error as error:
-        raise UsageError(f"the run's model is {specification!r}, which cannot be opened ({error}); give resume(model=…) "
-                         "the function that it was made with") from error
+        why = f" ({error})" if "/" in specification else ", no model of gess"
+        raise UsageError(f"the run's model is {specification!r}{why}; give again the function that it was made with, and what "
+                         "described it: resume(model=function, density={'dim': …})") from error
 
 
 def resume_target(target: Target, result: Result, values: Dict[str, Any], processes: Optional[int],

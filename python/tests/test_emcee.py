@@ -255,10 +255,41 @@ def test_pickle_and_backends():
 def test_zeus_keywords():
     seen = []
     sampler = EnsembleSampler(32, 3, logprob_fn=log_prob, mu=1.0, tune=True, light_mode=False, verbose=False)
-    sampler.run_mcmc(start=start(), nsteps=50, callbacks=[lambda i, x, y: seen.append(x.shape) or i == 19])
+    sampler.run_mcmc(start=start(), nsteps=50, callbacks=[lambda i, x, y: seen.append(x.shape) or i == 20])
     assert sampler.iteration == 20 and seen[-1] == (20, 32, 3) and sampler.ncall > 600
     with pytest.raises(TypeError, match="speed"):
         EnsembleSampler(32, 3, log_prob, speed=1)
+    # zeus counts steps from one, and ends when all callbacks that return a value are content
+    sampler = EnsembleSampler(32, 3, log_prob)
+    sampler.run_mcmc(start(), 50, callbacks=[lambda i, x, y: i >= 10, lambda i, x, y: i >= 15, lambda i, x, y: None])
+    assert sampler.iteration == 15
+    sampler.run_mcmc(None, 20, callbacks=[lambda i, x, y: None])
+    assert sampler.iteration == 35
+
+
+def test_what_is_wrong_is_said():
+    with pytest.raises(TypeError, match="nsteps"):
+        EnsembleSampler(32, 3, log_prob).run_mcmc(start())
+    with pytest.raises(TypeError, match="no method map"):
+        EnsembleSampler(32, 3, log_prob, [1.0])
+
+
+@pytest.mark.parametrize("after", [20, 3000])
+def test_point_of_an_exception(after):
+    """At the first positions and later."""
+    left, seen = [after], []
+
+    def fails(x):
+        left[0] -= 1
+        if left[0] < 0:
+            seen.append(x.copy())
+            raise ZeroDivisionError("nothing there")
+        return log_prob(x)
+
+    with pytest.raises(ZeroDivisionError) as caught:
+        EnsembleSampler(32, 3, fails).run_mcmc(start(), 5000)
+    assert any(np.array_equal(caught.value.gess_point, point) for point in seen)
+    assert len(caught.value.__notes__) == 1
 
 
 def test_warning_is_said_once(monkeypatch):
@@ -275,6 +306,9 @@ def test_autocorrelation_time_is_emcees():
     assert np.allclose(autocorr.integrated_time(x, quiet=True), emcee.autocorr.integrated_time(x, quiet=True))
     with pytest.raises(autocorr.AutocorrError):
         autocorr.integrated_time(x)
+    taus = np.array([1.0, 2.0, 2.5, 2.5])
+    assert autocorr.auto_window(taus, 1) == emcee.autocorr.auto_window(taus, 1) == 3
+    assert [autocorr.next_pow_two(n) for n in (1, 5, 8)] == [emcee.autocorr.next_pow_two(n) for n in (1, 5, 8)]
 
 
 @pytest.mark.skipif(np.finfo(np.longdouble).eps >= np.finfo(float).eps, reason="long doubles are doubles here")

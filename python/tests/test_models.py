@@ -1,6 +1,7 @@
 """What gess.sample() takes from other packages (those that are installed), and what it refuses with a message."""
 import ctypes
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -141,11 +142,14 @@ def test_pools_of_schwimmbad(plain, name):
 
 
 def test_pool_of_processes():
+    """A prior is evaluated here, so that it need not be one that a pool can send."""
     import multiprocessing
 
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         result = gess.sample(densities.normal, 2, pool=pool, **QUICK)
+        apart = gess.sample(densities.normal, 2, pool=pool, prior=lambda x: normal(x), **QUICK)
     assert np.array_equal(result.draws, gess.sample(densities.normal, 2, **QUICK).draws)
+    assert np.array_equal(apart.draws, gess.sample(densities.normal, 2, prior=normal, **QUICK).draws)
 
 
 MPI_SCRIPT = """
@@ -192,6 +196,25 @@ def test_arviz_log_likelihood():
     values = data["log_likelihood"]["log_lik"].values
     assert np.array_equal(values, -0.5 * (y - result["x1"][:, :, None]) ** 2)
     assert np.isfinite(arviz.loo(data).elpd_loo if hasattr(arviz.loo(data), "elpd_loo") else arviz.loo(data).elpd)
+
+
+def capsule_named(name):
+    """A capsule as Cython makes it, with the signature as its name."""
+    api = ctypes.pythonapi
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return api.PyCapsule_New(ctypes.cast(c_normal, ctypes.c_void_p), name, None)
+
+
+CYTHON_NAME = b"int (void *, unsigned int, size_t, size_t, double const *, double *)"
+
+
+def test_capsules_of_cython(plain):
+    assert np.array_equal(gess.sample(capsule_named(CYTHON_NAME), 2, **QUICK).draws, plain)
+    for name, words in ((b"double (double)", "takes 1 arguments and returns double"), (b"int (void)", "takes 0 arguments"),
+                        (b"double" + CYTHON_NAME[3:], "takes 6 arguments and returns double")):
+        with pytest.raises(TypeError, match=words):
+            gess.sample(capsule_named(name), 2, **QUICK)
 
 
 SIX_WORDS = "int {name}(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *values)"
@@ -274,15 +297,32 @@ def test_priors():
     with pytest.raises(TypeError, match="prior=distribution.logpdf"):
         gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]), **QUICK)
     for wrong in ([stats.poisson(3)], [stats.gamma]):
-        with pytest.raises(TypeError, match="prior 1 .*frozen continuous"):
+        with pytest.raises(TypeError, match="prior 1, .*frozen continuous"):
             gess.sample(lambda x: 0.0, prior=wrong, **QUICK)
     with warnings.catch_warnings():  # of points far out, where squares overflow
         warnings.simplefilter("error")
         gess.sample(lambda x: 0.0, prior=[stats.norm(0, 1), stats.halfcauchy()], bounds=[(0, None), None], seed=1, chains=16)
     gess.sample(lambda x: 0.0, dim=2, prior=stats.multivariate_normal([0, 0]).logpdf, **QUICK)
+    with pytest.raises(TypeError, match="prior 1, .* several distributions at once"):
+        gess.sample(lambda x: 0.0, prior=[stats.norm([0, 1], 1)], **QUICK)
     if hasattr(stats, "Normal"):
         new = gess.sample(lambda x: 0.0, prior=[stats.Normal(mu=3.0, sigma=0.1)], **QUICK)
         assert abs(new.draws.mean() - 3) < 0.05
+
+
+def test_circular_prior():
+    """SciPy repeats the density of vonmises over the whole line; here it is that of a periodic parameter."""
+    stats = pytest.importorskip("scipy.stats")
+    prior = [stats.vonmises(2.0, loc=3.0)]
+    more = {"seed": 3, "schedule": "pooled", "draws": 200}
+    for given, low in (({}, 3.0 - np.pi), ({"bounds": [(0, 2 * np.pi)]}, 0.0)):
+        x = gess.sample(lambda x: 0.0, prior=prior, **given, **more)["x1"]
+        assert low <= x.min() and x.max() <= low + 2 * np.pi
+        cosine = np.cos(x - 3.0)
+        expected = stats.vonmises_line(2.0).expect(np.cos)
+        assert abs(cosine.mean() - expected) < 0.03 and abs(np.sin(x - 3.0).mean()) < 0.03
+    half = gess.sample(lambda x: 0.0, prior=prior, bounds=[(3, 4)], **more)["x1"]
+    assert 3 <= half.min() and half.max() <= 4
 
 
 def test_prior_apart_from_a_c_function():
@@ -328,6 +368,11 @@ def test_what_a_c_function_does_not_take():
     ({"dim": 2, "processes": 1, "start_method": "steal"}, "start_method= is 'steal'"), ({"dim": 2, "prior": 3}, "prior= is 3"),
     ({"dim": 2, "prior": lambda x: "a"}, "the prior returned 'a'"),
     ({"dim": 2, "prior": lambda x: np.zeros(7)}, "the prior returned shape"),
+    ({"dim": 2, "data": "data.csv"}, "data= is the file of"), ({"dim": 2, "user": 3}, "user= is the first argument of a C"),
+    ({"dim": 2, "start_method": "steal"}, "start_method= is 'steal'"),
+    ({"dim": 2, "starts": [["a", "b"]] * 16}, "starts= cannot be read"),
+    ({"dim": 2, "starts": np.zeros((16, 2, 2))}, r"starts= has shape \(16, 2, 2\)"),
+    ({"dim": 2, "starts": np.full((16, 2), np.nan)}, "^starts=: row 1, column 1"),
 ])
 def test_what_is_of_the_wrong_type_is_said(given, words):
     with pytest.raises((TypeError, ValueError), match=words):
@@ -373,11 +418,45 @@ def test_messages_and_verdicts_speak_of_keywords(tmp_path):
     assert not verdict and "draws=" in str(verdict) + "".join(finding.advice for finding in verdict.findings)
     for words in (str(verdict), *(finding.advice for finding in verdict.findings)):
         assert "--" not in re.sub("`gess [^`]*`", "", words), words
+    assert "`result.resume(draws=" in str(verdict)
     gess.sample("gaussian:dim=2", directory=tmp_path / "run", **QUICK)
-    with pytest.raises(gess.UsageError, match="directory=, or replace it with overwrite="):
+    with pytest.raises(gess.UsageError, match=r"`gess.load\(.*\).resume\(\)`.* directory=, or replace it with overwrite="):
         gess.sample("gaussian:dim=2", directory=tmp_path / "run", **QUICK)
+    loaded = gess.load(tmp_path / "run")
+    for call, words in ((lambda: loaded.summary("nobody"), "^variables=: there is no parameter"),
+                        (lambda: loaded.export("tables", tmp_path / "a"), r"^export\('tables'\)")):
+        with pytest.raises(gess.UsageError, match=words):
+            call()
+    for format, words in (("netcdf", "to_arviz"), ("emcee", "to_emcee")):
+        try:
+            loaded.export(format, tmp_path / format)
+        except gess.UsageError as error:  # of a build without the library
+            assert "without" in str(error) and words in str(error) and "--" not in str(error)
+    for words, name in ((r"the rows are x1, x2", "x9"), ("the figures are mean", "mode")):
+        with pytest.raises(KeyError, match=words):
+            loaded.summary().column(name) if name == "mode" else loaded.summary()[name]
+    with pytest.raises(TypeError, match=r"a.evidence\(\)"):
+        gess.compare(loaded, loaded)
     with pytest.raises(gess.ModelError, match="starts="):
         gess.sample(lambda x: -np.inf, 2, **QUICK)
+
+
+def test_a_tuple_is_taken_for_blobs():
+    with pytest.raises(ValueError, match="tuple of 2.* give blobs="):
+        gess.sample(lambda x: (normal(x), 1.0), 2, **QUICK)
+
+
+def test_arguments_of_a_named_model_are_refused():
+    for given in ({"args": [1]}, {"kwargs": {"a": 1}}, {"user": 1}):
+        with pytest.raises(TypeError, match=f"describes itself: leave out {list(given)[0]}"):
+            gess.sample("funnel", **given, **QUICK)
+
+
+def test_a_path_is_a_path(monkeypatch, tmp_path):
+    """pathlib drops the ./ that tells a file from a name."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(gess.ModelError, match="./nothing.so"):
+        gess.sample(pathlib.Path("./nothing.so"), **QUICK)
 
 
 def test_a_name_reaches_the_library_as_it_is():

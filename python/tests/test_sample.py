@@ -5,6 +5,7 @@ import fcntl
 import inspect
 import json
 import os
+import pickle
 import struct
 import subprocess
 import sys
@@ -184,10 +185,36 @@ def test_load_resume_and_extend(tmp_path):
         opened.resume(draws=95)
     again = opened.resume(draws=95, model=densities.normal, density={"dim": 2})
     assert again.draws.shape == (16, 95, 2)
+    with pytest.raises(gess.ModelError, match="density has changed"):
+        opened.resume(draws=99, model=lambda x: -float(x @ x), density={"dim": 2})
     named = gess.sample("funnel", directory=tmp_path / "funnel", **QUICK)
     assert gess.load(named.directory).resume(draws=50).draws.shape == (16, 50, 10)
     with pytest.raises(gess.UsageError):
         gess.load(tmp_path / "nothing")
+
+
+def test_a_function_is_not_taken_for_a_built_in_model(tmp_path):
+    def banana(x):
+        return densities.normal(x)
+
+    gess.sample(banana, 2, directory=tmp_path / "run", **QUICK)
+    with pytest.raises(gess.UsageError, match="no model of gess; give again the function"):
+        gess.load(tmp_path / "run").resume(draws=50)
+    assert gess.load(tmp_path / "run").resume(draws=50, model=banana, density={"dim": 2}).draws.shape == (16, 50, 2)
+
+
+def test_a_run_that_is_stopped_says_so():
+    with pytest.warns(RuntimeWarning, match=r"stopped after \d+ draws per chain; resume\(\)") as seen:
+        result = gess.sample(densities.normal, 2, chains=16, warmup=60, draws=10**9, max_time="1s")
+    assert result.stopped and "stopped early" in repr(result) and seen[0].filename == __file__
+
+
+def test_pickle(tmp_path):
+    """Of a run with a directory, whose files stay."""
+    result = gess.sample(densities.normal, 2, directory=tmp_path / "run", **QUICK)
+    assert np.array_equal(pickle.loads(pickle.dumps(result)).draws, result.draws)
+    with pytest.raises(TypeError, match="give gess.sample.. a directory="):
+        pickle.dumps(gess.sample(densities.normal, 2, **QUICK))
 
 
 def test_isolated_model_has_the_same_draws():
@@ -344,6 +371,18 @@ def test_progress_bar_of_a_notebook():
     kinds = {output["output_type"] for output in notebook.cells[0]["outputs"]}
     assert kinds <= {"display_data", "execute_result"}, notebook.cells[0]["outputs"]  # nothing on standard error
     assert "<table>" in notebook.cells[0]["outputs"][-1]["data"]["text/html"]
+
+
+def test_figure_of_a_notebook():
+    """A figure that is the value of a cell is shown once."""
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel"), pytest.importorskip("matplotlib_inline")
+    codes = ["%matplotlib inline\nimport gess\nresult = gess.sample('gaussian:dim=2', draws=30, warmup=30, progress=False)",
+             "result.plot('corner')", "figure = result.plot('trace')"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code) for code in codes])
+    nbclient.NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
+    for cell in notebook.cells[1:]:
+        assert [list(output["data"]).count("image/png") for output in cell["outputs"]] == [1], cell["outputs"]
 
 
 def test_command_of_the_package():

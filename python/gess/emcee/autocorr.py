@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["AutocorrError", "function_1d", "integrated_time"]
+__all__ = ["AutocorrError", "auto_window", "function_1d", "integrated_time", "next_pow_two"]
 
 logger = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ class AutocorrError(Exception):
 def _autocorrelations(series: Any) -> Any:
     """Normalised autocorrelations along the first axis."""
     steps = len(series)
-    size = 2 * (1 << max(0, steps - 1).bit_length())
+    size = 2 * next_pow_two(steps)
     spectrum = np.fft.rfft(series - series.mean(axis=0), n=size, axis=0)
     lags = np.fft.irfft(spectrum * spectrum.conj(), n=size, axis=0)[:steps]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -35,6 +35,21 @@ def function_1d(x: Any) -> Any:
     if series.ndim != 1:
         raise ValueError("invalid dimensions for 1D autocorrelation function")
     return _autocorrelations(series)
+
+
+def next_pow_two(n: int) -> int:
+    """The smallest power of two that is at least n.
+
+    >>> next_pow_two(5)
+    8
+    """
+    return 1 << max(0, n - 1).bit_length()
+
+
+def auto_window(taus: Any, c: float) -> int:
+    """The first lag that is at least c times the estimate up to it; the last one if there is none."""
+    beyond = np.flatnonzero(np.arange(len(taus)) >= c * np.asarray(taus))
+    return int(beyond[0]) if len(beyond) else len(taus) - 1
 
 
 def integrated_time(x: Any, c: float = 5, tol: float = 50, quiet: bool = False, has_walkers: bool = True) -> Any:
@@ -59,8 +74,7 @@ def integrated_time(x: Any, c: float = 5, tol: float = 50, quiet: bool = False, 
     tau = np.empty(parameters)
     for k in range(parameters):
         sums = 2.0 * np.cumsum(_autocorrelations(chain[:, :, k].astype(np.float64)).mean(axis=1)) - 1.0
-        beyond = np.flatnonzero(np.arange(steps) >= c * sums)
-        tau[k] = sums[beyond[0] if len(beyond) else steps - 1]
+        tau[k] = sums[auto_window(sums, c)]
     short = tol * tau > steps
     if np.any(short):
         message = (f"The chain is shorter than {tol} times the integrated autocorrelation time for {short.sum()} "

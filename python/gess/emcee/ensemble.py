@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 import numpy as np
 
 from gess._library import Floats
+from gess._run import with_point
 from gess.emcee._engine import Engine
 from gess.emcee._interrupts import interrupts_held
 from gess.emcee.state import Backend, State
@@ -190,6 +191,8 @@ class EnsembleSampler:
         function = log_prob_fn if log_prob_fn is not None else logprob_fn
         if function is None:
             raise TypeError("EnsembleSampler() needs log_prob_fn")
+        if pool is not None and not hasattr(pool, "map"):
+            raise TypeError(f"pool= is {pool!r}, which has no method map (args are the keyword args=)")
         self.pool, self.vectorize, self.blobs_dtype = pool, vectorize, blobs_dtype
         self.ndim, self.nwalkers = ndim, nwalkers
         self.ncall = 0
@@ -255,7 +258,7 @@ class EnsembleSampler:
         elif self.pool is not None:
             results = list(self.pool.map(self.log_prob_fn, given))
         else:
-            results = [self.log_prob_fn(point) for point in given]
+            results = [self._evaluate_one(row, point) for row, point in zip(points, given)]
         log_prob, blobs = split_results(results)
         wrong = np.isnan(log_prob)
         if np.any(wrong):
@@ -263,6 +266,12 @@ class EnsembleSampler:
         if blobs is not None and len(blobs) != len(points):
             raise ValueError("inconsistent use of blobs: the function returns them for some points only")
         return log_prob, blobs
+
+    def _evaluate_one(self, row: Any, point: Any) -> Any:
+        try:
+            return self.log_prob_fn(point)
+        except Exception as exception:
+            raise with_point(exception, np.array(row))
 
     def compute_log_prob(self, coords: Any) -> Tuple[Floats, Any]:
         """The log probabilities of positions, and their blobs or None."""
@@ -394,13 +403,15 @@ class EnsembleSampler:
             self._previous_state = state
             yield state
 
-    def run_mcmc(self, initial_state: Any = None, nsteps: int = 1, start: Any = None, callbacks: Any = None,
+    def run_mcmc(self, initial_state: Any = None, nsteps: Optional[int] = None, start: Any = None, callbacks: Any = None,
                  **kwargs: Any) -> Any:
         """Makes nsteps steps and returns the last state. initial_state: None to go on from the last step.
 
-        `start` and `callbacks` (functions of the iteration, the chain and the log probabilities; True ends the run) are
-        those of zeus.
+        `start` and `callbacks` are those of zeus: functions of the number of steps, the chain and the log probabilities. The
+        run ends when all of those that return a value return a true one.
         """
+        if nsteps is None:
+            raise TypeError("run_mcmc() needs nsteps, the number of steps")
         if initial_state is None:
             initial_state = start
         if initial_state is None:
@@ -412,7 +423,9 @@ class EnsembleSampler:
         self._wants_all = not functions
         try:
             for results in self.sample(initial_state, iterations=nsteps, **kwargs):
-                if functions and any([f(self.iteration - 1, self.get_chain(), self.get_log_prob()) for f in functions]):
+                said = [f(self.iteration, self.get_chain(), self.get_log_prob()) for f in functions]
+                values = [value for value in said if value is not None]
+                if values and all(values):
                     break
         finally:
             self._wants_all = False
