@@ -274,7 +274,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     GESS_ALLOC(&run, 1, err);
     making m = {.run = run, .make = make, .directory = directory};
     run->model = model;
-    run->folder = run->lock = -1;
+    run->folder = run->lock = run->start_folder = -1;
     int status = gess__options_copy(&run->options, options, err);
     if (status == GESS_OK) status = gess__run_open_device(run, err);
     if (status == GESS_OK) status = gess__isolation_begin(run, err);

@@ -69,6 +69,23 @@ echo 0.01 > data.csv
 try 2 "$gess" resume run --draws 2000 -q $trust
 says 'the density has changed'
 same_files run
+# ... also where the log density is so large that half a nat is nothing beside it, in warm-up and in sampling
+build huge '-DVALUE=NORMAL - 1e8'
+for draws in 0 100; do
+    echo 0 > data.csv
+    rm -rf huge
+    # shellcheck disable=SC2086
+    if [ $draws -eq 0 ]; then
+        try 3 "$gess" sample ./huge.so --data data.csv --chains 8 --warmup 1e6 --max-time 1s -q -o huge
+    else
+        try 0 "$gess" sample ./huge.so --data data.csv $options --draws $draws -q -o huge
+    fi
+    cp -R huge before
+    echo 0.5 > data.csv
+    try 2 "$gess" resume huge --draws 200 -q $trust
+    says 'the density has changed'
+    same_files huge
+done
 # put back, it goes on
 echo 0 > data.csv
 # shellcheck disable=SC2086
