@@ -149,7 +149,7 @@ static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
 
 static int open_journal(gess_run *run, int keep, gess_error *err)
 {
-    int status = gess__journal_open(&run->journal, run->folder, run->directory, keep, err);
+    int status = gess__journal_open(&run->journal, run->folder, run->directory, gess__config_sources(run), keep, err);
     run->options.journal = status == GESS_OK ? run->journal : NULL;
     return status;
 }

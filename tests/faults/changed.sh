@@ -92,6 +92,24 @@ echo 0 > data.csv
 try 0 "$gess" resume run --draws 2000 -q $trust
 cmp whole/draws.gess run/draws.gess || fail "other draws after a refusal"
 
+# ---- values of slow calls since the last checkpoint are not those of another density ----
+build model '-DBEFORE=rest(0.01 * (double)n)'
+slow='./model.so --data data.csv --chains 32 --warmup 1 --draws 1 --threads 1 --schedule two-group -q'
+echo 0.5 > data.csv
+# shellcheck disable=SC2086
+try 0 "$gess" sample $slow -o slow-whole
+echo 0 > data.csv
+rm -rf run
+for seconds in 0.2 0.4 1 3; do # stopped among its starts
+    # shellcheck disable=SC2086
+    [ -s run/journal ] || "$gess" sample $slow --overwrite --max-time ${seconds}s -o run > out 2> err
+done
+[ -s run/journal ] || fail "no journal"
+echo 0.5 > data.csv
+try 0 "$gess" resume run -q $trust
+cmp slow-whole/draws.gess run/draws.gess || fail "values of another density in a run"
+echo 0 > data.csv
+
 # ---- other bits: a warning, and a record ----
 sample_half run
 rm -rf before
