@@ -183,7 +183,7 @@ int explain_crash(struct shared *s, int number, int code)
     struct suspect p = {0};
     int known = find_suspect(s, &p), opening = !atomic_load(&s->opened);
     int model = known || opening || number == 0 || atomic_load(&s->thread_ended);
-    fprintf(stderr, "gess: %s ", known || !model ? "the density" : opening ? "the model" : "the density");
+    fprintf(stderr, "gess: %s%s ", s->rank, known || !model ? "the density" : opening ? "the model" : "the density");
     if (!model) fprintf(stderr, "was not being evaluated: gess itself ");
     if (atomic_load(&s->thread_ended))
         fprintf(stderr, "ended its thread (pthread_exit)");
@@ -218,8 +218,9 @@ int explain_stop(struct shared *s, int out_of_time)
 void explain_kill(struct shared *s)
 {
     fprintf(stderr,
-            "gess: the process that calls the density was killed (signal 9): by the system, if memory ran out, or "
-            "by someone");
+            "gess: %sthe process that calls the density was killed (signal 9): by the system, if memory ran out, or "
+            "by someone",
+            s->rank);
     print_continue(s);
 }
 

@@ -86,6 +86,7 @@ int command_export(int argc, char **argv, gess_error *err)
     int status = gess_export(a.directory, a.format, a.path, a.overwrite, &result, sizeof result, err);
     if (status == GESS_ERR_FILE) quit(status, err);
     TRY(status);
-    printf("%zu chains of %llu draws are in %s\n", result.chains, (unsigned long long)result.draws, result.path);
+    printf("%zu chains of %llu draw%s are in %s\n", result.chains, (unsigned long long)result.draws,
+           result.draws == 1 ? "" : "s", result.path);
     return finish_output(err);
 }

@@ -1,6 +1,8 @@
 /* Joins the other processes if a launcher started this one; otherwise the command needs no MPI. */
 #include "launch.h"
 
+#include "supervise.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +19,8 @@ static const char *const parallel_commands[] = {"sample", "resume", "evidence", 
 static void at_exit(int status, void *argument)
 {
     (void)argument;
+    if (supervised_evaluating())
+        _exit(status); /* the density ends the process: the others cannot be told by its thread */
     launch_close(status, NULL);
 }
 

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <gess/draws.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -192,6 +193,7 @@ int main(int argc, char **argv)
 {
     gess_error err = {0};
     open_standard_streams();
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &(int){0}); /* a density may ask for it */
     signal(SIGXFSZ, SIG_IGN); /* so that a file that grows too large is a failed write, with a message */
     supervise(argc > 1 ? argv[1] : "");
     int status = launch_open(argc > 1 ? argv[1] : "", &err);

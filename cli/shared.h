@@ -22,6 +22,7 @@ struct shared {
     int status;          /* of a command that ended by itself */
     double began, limit; /* monotonic seconds; limit 0: none */
     unsigned workers;    /* 0: not known yet */
+    char rank[300];      /* which of several processes this is, for messages; empty: the only one */
     char model[4096], data[4096], directory[4096];
     _Alignas(64) unsigned char slots[]; /* one per worker, all of the same size */
 };

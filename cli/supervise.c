@@ -9,6 +9,7 @@
 #include "shared.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -22,9 +23,16 @@
 
 /* A child that is asked to stop has this long before it is killed; with it the command ends within two seconds. */
 #define PATIENCE 1.5
+/* The same for rank 0 of several: what it gives up is lost to the others, too, since their evaluations since the last
+ * checkpoint are in no journal. */
+#define PATIENCE_WITH_RANKS 30.0
+/* Of several ranks whose densities crash together one speaks: the others wait, by their rank, and are ended meanwhile.
+ */
+#define TURN 0.1
 
 static struct shared *shared; /* NULL: there is no parent */
 static pid_t child;
+static int rank, ranks = 1;
 
 static double seconds_now(void)
 {
@@ -36,6 +44,8 @@ static double seconds_now(void)
 /* ---- the child ---- */
 
 static pthread_key_t evaluating; /* set to a thread's slot; its destructor finds threads that end in the density */
+
+static int has_key;
 
 static struct slot own_slot; /* of supervised_call(), if there is no parent */
 
@@ -89,8 +99,7 @@ void supervised_opened(void)
 
 static int make_key(gess_error *err)
 {
-    static int made;
-    if (made || pthread_key_create(&evaluating, on_thread_end) == 0) return made = 1, GESS_OK;
+    if (has_key || pthread_key_create(&evaluating, on_thread_end) == 0) return has_key = 1, GESS_OK;
     return fail(err, GESS_ERR_INTERNAL, "cannot make a key for threads");
 }
 
@@ -135,6 +144,12 @@ int supervised_call(size_t n, size_t dim, const double *x, gess_error *err)
 void supervised_limit(double seconds)
 {
     if (shared != NULL && seconds > 0.0) shared->limit = shared->began + seconds;
+}
+
+int supervised_evaluating(void)
+{
+    const struct slot *slot = shared != NULL && has_key ? pthread_getspecific(evaluating) : NULL;
+    return slot != NULL && atomic_load(&slot->active);
 }
 
 int supervised_out_of_time(void)
@@ -214,13 +229,18 @@ static void rest(double seconds)
     nanosleep(&pause, NULL);
 }
 
+static double patience(void)
+{
+    return ranks > 1 ? PATIENCE_WITH_RANKS : PATIENCE;
+}
+
 /* At the time limit: asks the child to stop, once. Returns whether it has had its time to do so; that counts from the
  * request, since both processes may have been stopped meanwhile. */
 static int enforce_limit(double now, int running)
 {
     static double told_at;
-    if (shared->limit <= 0.0 || now <= shared->limit) return 0;
-    if (told_at > 0.0) return now > told_at + PATIENCE;
+    if (shared->limit <= 0.0 || now <= shared->limit || rank > 0) return 0;
+    if (told_at > 0.0) return now > told_at + patience();
     told_at = now;
     atomic_store(&shared->out_of_time, 1);
     if (running) kill(child, SIGUSR1);
@@ -240,12 +260,13 @@ static int wait_for_child(int *killed)
         if (waitid(P_PID, (id_t)child, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid == child) break;
         double now = seconds_now();
         int running = atomic_load(&shared->phase) == RUNNING, stopping = asked > 0;
-        if (stopping && running && shared->makes_run && !said && now - asked_at > 0.05) {
+        /* launchers pass signals on, also when another rank has failed */
+        if (stopping && running && shared->makes_run && !said && ranks == 1 && now - asked_at > 0.05) {
             said = 1;
             print_waiting();
         }
         int late = enforce_limit(now, running);
-        if (!*killed && !is_excused() && (late || (stopping && now - asked_at > PATIENCE))) {
+        if (!*killed && !is_excused() && (late || (stopping && rank == 0 && now - asked_at > patience()))) {
             *killed = late ? 2 : 1;
             kill(child, SIGKILL);
         }
@@ -269,19 +290,39 @@ static void end_by_signal(int number)
     _exit(128 + number);
 }
 
+/* Whether what reads standard output or standard error is gone: then nobody sees a message. */
+static int nobody_reads(void)
+{
+    struct pollfd streams[] = {{.fd = STDOUT_FILENO, .events = POLLOUT}, {.fd = STDERR_FILENO, .events = POLLOUT}};
+    return poll(streams, 2, 0) > 0 && ((streams[0].revents | streams[1].revents) & POLLERR);
+}
+
+/* Of several ranks: waits for this one's turn to speak. Does not return if it was ended meanwhile, since another has
+ * failed and spoken, or the user wanted a stop. */
+static void take_turn(void)
+{
+    double until = seconds_now() + TURN * (rank < 20 ? rank : 20);
+    if (ranks == 1) return;
+    while (asked == 0 && seconds_now() < until) rest(0.01);
+    if (asked > 0) _exit(GESS_ERR_INTERNAL);
+}
+
 /* The child died by a signal. */
 static void end_after_signal(int number)
 {
     /* stopped where the run does not heed a signal: while starts are evaluated, or the summary is made */
     int phase = atomic_load(&shared->phase), underway = phase == RUNNING || phase == REPORTING;
-    if (phase == ENDED) _exit(shared->status); /* all is written: a destructor of the model, or too late a signal */
+    /* all is written: a destructor of the model, or too late a signal */
+    if (phase == ENDED) _exit(rank == 0 ? shared->status : GESS_OK);
     if (underway && number == SIGUSR1 && atomic_load(&shared->out_of_time)) _exit(explain_stop(shared, 1));
+    if (underway) take_turn();
     if (underway && shared->makes_run && asked == 1 && (number == SIGINT || number == SIGTERM || number == SIGUSR1))
         _exit(explain_stop(shared, 0));
     if (underway && number == SIGKILL && asked == 0) explain_kill(shared);
-    static const int asked_for[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT, SIGKILL, SIGPIPE};
+    static const int asked_for[] = {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGQUIT, SIGKILL};
     for (size_t i = 0; i < sizeof asked_for / sizeof *asked_for; i++)
         if (asked_for[i] == number) end_by_signal(number);
+    if (number == SIGPIPE && nobody_reads()) end_by_signal(number); /* otherwise it was a pipe of the density */
     if (!underway) end_by_signal(number);
     _exit(explain_crash(shared, number, 0));
 }
@@ -292,7 +333,8 @@ static void parent(void)
     if (killed) _exit(explain_stop(shared, killed == 2));
     if (!WIFEXITED(status)) end_after_signal(WTERMSIG(status));
     int code = WEXITSTATUS(status), phase = atomic_load(&shared->phase);
-    if (phase == ENDED || phase == STARTING) _exit(code != 0 ? code : shared->status);
+    if (phase == ENDED || phase == STARTING) _exit(code != 0 || rank > 0 ? code : shared->status);
+    take_turn();
     _exit(explain_crash(shared, 0, code));
 }
 
@@ -307,14 +349,16 @@ static int is_supervised(const char *name)
 
 void supervise(const char *name)
 {
-    int rank, size;
     const char *alone = getenv("GESS_NO_SUPERVISOR");
     if (!is_supervised(name) || (alone != NULL && *alone == '1')) return;
-    if (gess_comm_launched(&rank, &size, NULL) != GESS_OK || size != 1) return;
+    if (gess_comm_launched(&rank, &ranks, NULL) != GESS_OK) return;
     struct shared *s =
         mmap(NULL, SHARED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (s == MAP_FAILED) return;
     s->began = seconds_now();
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    if (ranks > 1) snprintf(s->rank, sizeof s->rank, "rank %d on %s: ", rank, host);
     s->makes_run = strcmp(name, "sample") == 0 || strcmp(name, "resume") == 0;
     sigset_t all, before;
     sigfillset(&all);

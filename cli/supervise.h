@@ -6,7 +6,7 @@
 #include <gess/gess.h>
 
 /* Forks if the command of this name runs a density. The parent stays in here and exits with the status of the
- * child; the child returns. Without fork(), under a launcher such as mpirun, or with GESS_NO_SUPERVISOR=1 in the
+ * child; the child returns. Each of several ranks has its parent. Without fork(), or with GESS_NO_SUPERVISOR=1 in the
  * environment, the process goes on alone. */
 void supervise(const char *name);
 
@@ -25,6 +25,9 @@ void supervised_opened(void);
  * none. */
 int supervised_watch(gess_options *options, gess_error *err);
 void supervised_limit(double seconds);
+
+/* Whether the calling thread is in a call of the density. */
+int supervised_evaluating(void);
 
 /* For a command that calls the density itself, in one thread: it is about to evaluate these points, or has returned
  * (x NULL). */

@@ -3,10 +3,12 @@
  *   SLEEPING_SECONDS   sleep per point (default: 0)
  *   SLEEPING_SHELL     a shell of this thickness around the origin instead of the Gaussian: updates take more angles
  *   SLEEPING_SLOW      the rank that sleeps ten times as long
- *   SLEEPING_FAULT     RANK:KIND:CALL: this rank fails at its call number CALL; KIND is error, infinity, crash or hang
+ *   SLEEPING_FAULT     RANK:KIND:CALL: this rank fails at its call number CALL; KIND is error, infinity, crash, exit,
+ * thread (it ends its thread) or hang
  */
 #include <gess/gess.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +28,8 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
     if (atomic_fetch_add(&calls, 1) + 1 == fault_call) {
         if (strcmp(fault, "error") == 0) return 7;
         if (strcmp(fault, "crash") == 0) abort();
+        if (strcmp(fault, "exit") == 0) _exit(0);
+        if (strcmp(fault, "thread") == 0) pthread_exit(NULL);
         if (strcmp(fault, "hang") == 0)
             for (;;) pause();
         if (strcmp(fault, "infinity") == 0) {

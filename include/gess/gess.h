@@ -411,8 +411,8 @@ GESS_API int gess_run_max_time(gess_run *run, double seconds, gess_error *err);
 
 /* What was found about the density when the run was made or resumed, into text[size]; empty: nothing. A new run
  * evaluates its starts again, a resumed one its saved states, as far as that takes no more than a few seconds. Values
- * that differ by more than 1e-8, relative to the larger of the value and 1, are an error (GESS_ERR_MODEL) and nothing
- * is written; other bits are a warning. These evaluations are not counted. */
+ * that differ by more than 1e-8, relative to the larger of the value and 1, or by more than 0.01 and a relative 1e-12,
+ * are an error (GESS_ERR_MODEL) and nothing is written; other bits are a warning. These evaluations are not counted. */
 GESS_API int gess_run_warning(const gess_run *run, char *text, size_t size, gess_error *err);
 
 GESS_API int gess_run_stats(const gess_run *run, gess_stats *stats, size_t size, gess_error *err);

@@ -119,6 +119,7 @@ static int take_turn(gess__coordinator *c)
 static void *run_body(void *argument)
 {
     gess__coordinator *c = argument;
+    gess__thread_keep();
     int status = c->body(c->data, &c->body_error);
     pthread_mutex_lock(&c->lock);
     c->body_status = status;

@@ -2,9 +2,9 @@
  *
  *   uint32 CRC-32 of the rest; uint32 points; uint64 width; then per point: 16 bytes of hash, `width` doubles
  *
- * Points are known by a 128-bit hash of their bits, so that an entry is small whatever the dimension. A record is
- * written by one write(), without a sync: it survives the process, and if the machine fails, the checksum finds what is
- * torn. */
+ * Points are known by a 128-bit hash of their bits and of the density's files, so that a density that was changed gets
+ * no values of the one before, and so that an entry is small whatever the dimension. A record is written by one
+ * write(), without a sync: it survives the process, and if the machine fails, the checksum finds what is torn. */
 #include "model/journal.h"
 
 #include "base/assert.h"
@@ -39,9 +39,10 @@ typedef struct entry {
 
 struct gess__journal {
     char *path;
-    int folder; /* base/folder.h */
-    int file;   /* -1: not open; the first record makes it */
-    int failed; /* writing has failed */
+    uint64_t source; /* which density the values are of */
+    int folder;      /* base/folder.h */
+    int file;        /* -1: not open; the first record makes it */
+    int failed;      /* writing has failed */
     pthread_mutex_t lock;
     unsigned char *buffer; /* a record that is being written */
     size_t room;
@@ -57,9 +58,9 @@ static uint64_t mix(uint64_t h)
     return h ^ h >> 31;
 }
 
-static key key_of(size_t dim, const double *x)
+static key key_of(uint64_t source, size_t dim, const double *x)
 {
-    key k = {0x9e3779b97f4a7c15u, 0xd1b54a32d192ed03u};
+    key k = {0x9e3779b97f4a7c15u ^ source, 0xd1b54a32d192ed03u ^ mix(source)};
     for (size_t i = 0; i < dim; i++) {
         uint64_t bits;
         memcpy(&bits, x + i, sizeof bits);
@@ -119,7 +120,8 @@ static int read_all(gess__journal *j, const char *path, gess_error *err)
     return GESS_OK;
 }
 
-int gess__journal_open(gess__journal **journal, int folder, const char *directory, int keep, gess_error *err)
+int gess__journal_open(gess__journal **journal, int folder, const char *directory, uint64_t source, int keep,
+                       gess_error *err)
 {
     char path[4096];
     if ((size_t)snprintf(path, sizeof path, "%s/journal", directory) >= sizeof path)
@@ -127,6 +129,7 @@ int gess__journal_open(gess__journal **journal, int folder, const char *director
     GESS_ALLOC(journal, 1, err);
     gess__journal *j = *journal;
     pthread_mutex_init(&j->lock, NULL);
+    j->source = source;
     j->folder = folder;
     j->file = gess__folder_file(folder, path, O_RDWR | O_APPEND);
     if (j->file < 0 && errno != ENOENT)
@@ -157,7 +160,7 @@ int gess__journal_answers(const gess__journal *j)
 
 int gess__journal_find(const gess__journal *j, size_t dim, const double *x, size_t width, double *numbers)
 {
-    const entry wanted = {.key = key_of(dim, x)};
+    const entry wanted = {.key = key_of(j->source, dim, x)};
     const entry *found = bsearch(&wanted, j->entries, j->count, sizeof wanted, compare);
     if (found == NULL || found->width != width) return 0;
     memcpy(numbers, found->numbers, width * sizeof *numbers);
@@ -184,7 +187,7 @@ void gess__journal_add(gess__journal *j, size_t n, size_t dim, const double *x, 
     if (j->file >= 0 && !j->failed && reserve(j, whole)) {
         record r = {.points = (uint32_t)n, .width = width};
         for (size_t i = 0; i < n; i++) {
-            key k = key_of(dim, x + i * dim);
+            key k = key_of(j->source, dim, x + i * dim);
             unsigned char *to = j->buffer + sizeof r + i * each;
             memcpy(to, &k, sizeof k);
             memcpy(to + sizeof k, numbers + i * width, width * sizeof *numbers);

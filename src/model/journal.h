@@ -9,13 +9,17 @@
 
 #include "base/status.h"
 
+#include <stdint.h>
+
 #define GESS__JOURNAL_SECONDS 0.0005
 
 typedef struct gess__journal gess__journal;
 
 /* Opens the file `journal` of a folder, if there is one, for writing at its end. With `keep` its entries answer calls,
- * up to the first damaged one; otherwise they are dropped. */
-int gess__journal_open(gess__journal **journal, int folder, const char *directory, int keep, gess_error *err);
+ * up to the first damaged one, if they were made with the same `source`, a hash of the density's files; otherwise they
+ * are dropped. */
+int gess__journal_open(gess__journal **journal, int folder, const char *directory, uint64_t source, int keep,
+                       gess_error *err);
 void gess__journal_close(gess__journal *journal /* or NULL */);
 
 /* Whether calls can be answered. */

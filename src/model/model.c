@@ -2,6 +2,7 @@
  * to shared_object.c; finds data files and names parameters. */
 #include "model/model.h"
 
+#include "base/arithmetic.h"
 #include "base/assert.h"
 #include "base/csv.h"
 #include "base/format.h"
@@ -212,10 +213,16 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
 
 int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp)
 {
-    if (model->logp != NULL) return model->logp(model->user, worker, n, model->dim, x, logp);
     double *blobs = NULL;
-    if (gess__alloc_bytes(&blobs, n * model->blobs, sizeof *blobs, "blobs", NULL) != GESS_OK) return -1;
-    int code = model->logp_blobs(model->user, worker, n, model->dim, x, logp, blobs);
+    int code;
+    if (model->logp == NULL && gess__alloc_bytes(&blobs, n * model->blobs, sizeof *blobs, "blobs", NULL) != GESS_OK)
+        return -1;
+    unsigned arithmetic = gess__arithmetic();
+    if (model->logp != NULL)
+        code = model->logp(model->user, worker, n, model->dim, x, logp);
+    else
+        code = model->logp_blobs(model->user, worker, n, model->dim, x, logp, blobs);
+    gess__arithmetic_restore(arithmetic);
     free(blobs);
     return code;
 }
@@ -280,6 +287,7 @@ static int open_builtin(gess__model *m, const char *specification, char *text, c
                           specification);
     if (colon != NULL) GESS_TRY(split_parameters(&p, colon + 1, err));
     GESS_TRY(row->open(m, &p, err));
+    m->model.trusted = true;
     return check_all_used(&p, err);
 }
 

@@ -63,6 +63,7 @@ struct gess_model {
     size_t shown; /* if the parameters are coordinates of the sampler: the first `shown` derived quantities are what
                      the user calls parameters, and the parameters are not shown; 0: they are what is shown */
     double start_width; /* default starts are uniform on (-start_width, start_width); 0: see `start` */
+    bool trusted;       /* built in: its functions leave their points alone */
     bool serial;        /* the functions work one at a time, under a lock: more threads do not help */
     /* What the model has had to say so far, for log.txt; empty: nothing. */
     void (*remarks)(void *user, char *text, size_t size);

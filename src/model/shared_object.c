@@ -7,6 +7,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <link.h>
 #include <stdio.h>
@@ -81,11 +82,16 @@ int gess__shared_object_open(gess__model *m, const char *path, const char *data,
         return gess__fail(err, GESS_ERR_MODEL, "cannot load the model %.300s: %.500s", path,
                           why != NULL ? why : "no reason given");
     }
+    int folder = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t kind = 0;
     while (kind < LOADERS && dlsym(library, loaders[kind].symbol) == NULL) kind++;
     int status = loaders[kind < LOADERS ? kind : 0].open(m, library, path, data, err);
     /* An object that was built with -ffast-math makes the thread that loads it, and the threads that this one starts,
      * round numbers below DBL_MIN to 0. That is the object's choice for itself, not for the sampler. */
     fesetenv(&arithmetic);
+    /* nor is its working directory that of the paths that follow */
+    if (folder >= 0 && fchdir(folder) != 0 && status == GESS_OK)
+        status = gess__fail(err, GESS_ERR_FILE, "cannot return to the working directory: %s", strerror(errno));
+    if (folder >= 0) close(folder);
     return status;
 }

@@ -65,6 +65,7 @@ static void *serve(void *argument)
     struct seat seat = *(struct seat *)argument;
     gess__team *team = seat.team;
     free(argument);
+    gess__thread_keep();
     uint64_t *seen = &team->seen[seat.worker];
     int late = 0;
     pthread_mutex_lock(&team->lock);

@@ -4,6 +4,14 @@
 
 #include <pthread.h>
 
+/* To be called first by a thread: a density that asks for its thread's cancellation does not end it later, at a place
+ * where others would wait for it for ever. */
+static inline void gess__thread_keep(void)
+{
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
+}
+
 /* pthread_create(), with at least 2 MiB of stack: musl's default is 128 KiB. Returns its error code. */
 static inline int gess__thread_start(pthread_t *thread, void *(*body)(void *data), void *data)
 {

@@ -78,6 +78,17 @@ static json_t *hashes_json(const gess_run *run)
     return object;
 }
 
+uint64_t gess__config_sources(const gess_run *run)
+{
+    json_t *hashes = hashes_json(run);
+    char *text = json_dumps(hashes, JSON_COMPACT | JSON_SORT_KEYS);
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (const char *c = text; c != NULL && *c != '\0'; c++) hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+    free(text);
+    json_decref(hashes);
+    return hash;
+}
+
 /* Adds the checksum and writes the file. Takes the reference. */
 static int write_config(const gess_run *run, json_t *root, gess_error *err)
 {

@@ -19,6 +19,9 @@ int gess__config_verify(const char *path, json_t *config, gess_error *err);
  * stopped again knows how far to go. The rest stays as it is. */
 int gess__config_store_draws(const gess_run *run, gess_error *err);
 
+/* A hash of the files that the density is made of now: plug-in or program, and data. */
+uint64_t gess__config_sources(const gess_run *run);
+
 /* Notes in config.json that from here on the run is no longer the same bit for bit, because its density gives other
  * bits (run/verify.h): how far the run was, the relative difference, and the hashes of plug-in and data now. */
 int gess__config_store_change(const gess_run *run, double difference, gess_error *err);

@@ -149,7 +149,7 @@ static int make_run(gess_run *run, sampler_maker *make, gess_error *err)
 
 static int open_journal(gess_run *run, int keep, gess_error *err)
 {
-    int status = gess__journal_open(&run->journal, run->folder, run->directory, keep, err);
+    int status = gess__journal_open(&run->journal, run->folder, run->directory, gess__config_sources(run), keep, err);
     run->options.journal = status == GESS_OK ? run->journal : NULL;
     return status;
 }
@@ -274,7 +274,7 @@ static int begin(gess_run **out, const gess_model *model, const gess_options *op
     GESS_ALLOC(&run, 1, err);
     making m = {.run = run, .make = make, .directory = directory};
     run->model = model;
-    run->folder = run->lock = -1;
+    run->folder = run->lock = run->start_folder = -1;
     int status = gess__options_copy(&run->options, options, err);
     if (status == GESS_OK) status = gess__run_open_device(run, err);
     if (status == GESS_OK) status = gess__isolation_begin(run, err);

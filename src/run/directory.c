@@ -149,6 +149,7 @@ int gess__directory_lock(gess_run *run, gess_error *err)
     run->folder = gess__folder_open(run->directory);
     if (run->folder < 0)
         return gess__fail(err, GESS_ERR_FILE, "cannot open the folder %s: %s", run->directory, strerror(errno));
+    run->start_folder = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
     GESS_TRY(open_lock(run, path, err));
     int length = snprintf(owner, sizeof owner, "%ld\n", process_number());
     if (ftruncate(run->lock, 0) != 0 || pwrite(run->lock, owner, (size_t)length, 0) != length)
@@ -160,7 +161,14 @@ int gess__directory_check(const gess_run *run, gess_error *err)
 {
     const char *changed = NULL;
     int draws = gess__writer_descriptor(run->writer);
-    if (!is_same_file(AT_FDCWD, run->directory, 0, run->folder))
+    int moved = !is_same_file(AT_FDCWD, run->directory, 0, run->folder);
+    if (moved && run->start_folder >= 0 && is_same_file(run->start_folder, run->directory, 0, run->folder))
+        return gess__fail(err, GESS_ERR_FILE,
+                          "the working directory of this process was changed while the run in %s was under way, by its "
+                          "density perhaps, so that this path leads elsewhere. Nothing was written there; give the "
+                          "whole path, which begins with a slash, with -o or to `gess resume`",
+                          run->directory);
+    if (moved)
         return gess__fail(err, GESS_ERR_FILE,
                           "%s is no longer the directory of this run: it was moved or removed, or replaced by another "
                           "run, while this one was under way. Nothing was written there; if it was moved, "
@@ -181,7 +189,8 @@ void gess__directory_unlock(gess_run *run)
     if (run->lock >= 0) flock(run->lock, LOCK_UN);
     if (run->lock >= 0) close(run->lock);
     if (run->folder >= 0) close(run->folder);
-    run->folder = run->lock = -1;
+    if (run->start_folder >= 0) close(run->start_folder);
+    run->folder = run->lock = run->start_folder = -1;
 }
 
 static int is_kept(const char *file)

@@ -38,6 +38,7 @@ struct gess_run {
     gess__ensemble **ensemble; /* the ensemble of each sampler */
     char *directory;           /* NULL: the run writes no files */
     int folder;                /* its descriptor, through which its files are made; -1: none */
+    int start_folder;          /* the working directory when its folder was opened; -1: none */
     int lock;                  /* file descriptor of the directory's lock, -1: none */
     size_t folders_made;       /* folders that this run made for its directory */
     int set_aside;             /* the run that was in the directory before is in its folder `previous` */

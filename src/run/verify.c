@@ -40,6 +40,13 @@ static double relative(double a, double b)
     return a == b ? 0.0 : isnan(d) ? INFINITY : gess__max(d, 1e-300);
 }
 
+/* Whether two values differ by more than what counts as the same; d: relative(a, b). */
+static bool differs(double a, double b, double d)
+{
+    double nats = d * gess__max(1.0, gess__max(fabs(a), fabs(b)));
+    return d > GESS__SAME_DENSITY || (nats > GESS__SAME_NATS && d > GESS__SAME_ROUNDING);
+}
+
 /* Evaluates chains first .. first + n - 1 in one call of a worker; the values are in its u->values. */
 static int evaluate(verification *v, unsigned worker, size_t first, size_t n, gess_error *err)
 {
@@ -125,7 +132,7 @@ static int check_start(void *data, unsigned worker, size_t chain, gess_error *er
     if (too_late(v, worker)) return GESS_OK;
     GESS_TRY(evaluate(v, worker, chain, 1, err));
     double value = v->e->updates[worker].values[0], d = relative(value, v->e->chains.value[chain]);
-    if (d > GESS__SAME_DENSITY) return refuse(v, worker, chain, value, NOT_A_FUNCTION, err);
+    if (differs(value, v->e->chains.value[chain], d)) return refuse(v, worker, chain, value, NOT_A_FUNCTION, err);
     note(v, &v->difference, d);
     return GESS_OK;
 }
@@ -140,7 +147,8 @@ static int check_batch(void *data, unsigned worker, size_t block, gess_error *er
     GESS_TRY(evaluate(v, worker, first, n, err));
     for (size_t i = 0; i < n; i++) {
         double d = relative(values[i], v->e->chains.value[first + i]);
-        if (d > GESS__SAME_DENSITY) return refuse(v, worker, first + i, values[i], BATCH, err);
+        if (differs(values[i], v->e->chains.value[first + i], d))
+            return refuse(v, worker, first + i, values[i], BATCH, err);
         note(v, &v->batch_difference, d);
     }
     return GESS_OK;
@@ -154,7 +162,7 @@ static int check_state(void *data, unsigned worker, size_t chain, gess_error *er
     GESS_TRY(evaluate(v, worker, chain, 1, err));
     double value = v->e->updates[worker].values[0], d = relative(value, v->e->chains.value[chain]);
     if (d <= v->rounding) return GESS_OK;
-    if (d > GESS__SAME_DENSITY) return refuse(v, worker, chain, value, CHANGED, err);
+    if (differs(value, v->e->chains.value[chain], d)) return refuse(v, worker, chain, value, CHANGED, err);
     size_t first = chain / v->e->block * v->e->block, left = v->e->chains.count - first;
     GESS_TRY(evaluate(v, worker, first, left < v->e->block ? left : v->e->block, err));
     if (relative(v->e->updates[worker].values[chain - first], v->e->chains.value[chain]) == 0.0) return GESS_OK;

@@ -1,15 +1,16 @@
 /* Calls the density, tells the watcher before and after, and answers from the journal what it holds. */
 #include "transform/call.h"
 
+#include "base/arithmetic.h"
 #include "base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The model's functions. If the gradient cannot bring blobs, logp_blobs is called for them first, and the log densities
- * are those that come with the gradient. */
-static int call_functions(const gess_model *model, unsigned worker, size_t n, const double *x, double *values,
-                          double *gradients, double *blobs)
+/* The density's functions. If the gradient cannot bring blobs, logp_blobs is called for them first, and the log
+ * densities are those that come with the gradient. */
+static int call_density(const gess_model *model, unsigned worker, size_t n, const double *x, double *values,
+                        double *gradients, double *blobs)
 {
     if (blobs == NULL)
         return gradients == NULL ? gess__model_logp(model, worker, n, x, values)
@@ -19,6 +20,16 @@ static int call_functions(const gess_model *model, unsigned worker, size_t n, co
     int code = model->logp_blobs(model->user, worker, n, model->dim, x, values, blobs);
     if (code != 0 || gradients == NULL) return code;
     return model->gradient(model->user, worker, n, model->dim, x, values, gradients);
+}
+
+/* The same. The thread's arithmetic is afterwards what it was before. */
+static int call_functions(const gess_model *model, unsigned worker, size_t n, const double *x, double *values,
+                          double *gradients, double *blobs)
+{
+    unsigned arithmetic = gess__arithmetic();
+    int code = call_density(model, worker, n, x, values, gradients, blobs);
+    gess__arithmetic_restore(arithmetic);
+    return code;
 }
 
 static int call_watched(const gess__calls *calls, const gess_model *model, unsigned worker, size_t n, const double *x,
@@ -126,7 +137,9 @@ int gess__call_derive(const gess__calls *calls, const gess_model *model, unsigne
     const uint64_t chain = 0;
     gess_evaluation e = {.what = GESS_WATCH_DERIVED, .n = 1, .dim = model->dim, .x = x, .chains = &chain};
     if (calls->watch != NULL) calls->watch(calls->watch_user, worker, &e);
+    unsigned arithmetic = gess__arithmetic();
     int code = gess__model_derive(model, worker, x, out);
+    gess__arithmetic_restore(arithmetic);
     e = (gess_evaluation){.what = GESS_WATCH_RETURNED};
     if (calls->watch != NULL) calls->watch(calls->watch_user, worker, &e);
     return code;

@@ -67,6 +67,8 @@ size_t gess__target_scratch(const gess__target *target, size_t n)
 {
     /* per point: x, its gradient, log |dx/dy|, and, if it is inside, its log density and place */
     size_t bounds = target->bounds.trivial ? 0 : n * (2 * target->model->dim + 3);
+    /* without bounds: points that a user's density may spoil */
+    if (target->bounds.trivial && !target->model->trusted) bounds = n * target->model->dim;
     /* per point y and log |dy/dw|; without a map gess__target_describe() needs y of one point */
     size_t learned =
         target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
@@ -166,7 +168,12 @@ static void spread_blobs(size_t count, size_t inside, const double *places, doub
 static int evaluate_model(const gess__target *target, unsigned worker, size_t n, const double *y, double *values,
                           double *gradients, double *blobs, double *scratch, gess_error *err)
 {
-    if (target->bounds.trivial) return call_model(target, worker, n, y, values, gradients, blobs, NULL, err);
+    if (target->bounds.trivial && target->model->trusted)
+        return call_model(target, worker, n, y, values, gradients, blobs, NULL, err);
+    if (target->bounds.trivial) {
+        memcpy(scratch, y, n * target->dim * sizeof *y);
+        return call_model(target, worker, n, scratch, values, gradients, blobs, NULL, err);
+    }
     size_t outer = target->model->dim, inner = target->dim, inside = 0;
     double *x = scratch, *by_x = x + n * outer, *jacobians = by_x + n * outer, *logp = jacobians + n,
            *places = logp + n;
@@ -270,6 +277,7 @@ int gess__target_draws(const gess__target *target, unsigned worker, size_t n, co
         double *row = rows + i * stride + 1;
         memcpy(row, x + i * dim, dim * sizeof *row);
         if (model->derived > 0) GESS_TRY(gess__target_derive(target, worker, row, err));
+        if (model->derived > 0 && !model->trusted) memcpy(row, x + i * dim, dim * sizeof *row); /* if it wrote there */
         if (blobs != NULL) memcpy(row + dim + model->derived, blobs + i * model->blobs, model->blobs * sizeof *row);
     }
     return GESS_OK;

@@ -69,11 +69,46 @@ echo 0.01 > data.csv
 try 2 "$gess" resume run --draws 2000 -q $trust
 says 'the density has changed'
 same_files run
+# ... also where the log density is so large that half a nat is nothing beside it, in warm-up and in sampling
+build huge '-DVALUE=NORMAL - 1e8'
+for draws in 0 100; do
+    echo 0 > data.csv
+    rm -rf huge
+    # shellcheck disable=SC2086
+    if [ $draws -eq 0 ]; then
+        try 3 "$gess" sample ./huge.so --data data.csv --chains 8 --warmup 1e6 --max-time 1s -q -o huge
+    else
+        try 0 "$gess" sample ./huge.so --data data.csv $options --draws $draws -q -o huge
+    fi
+    cp -R huge before
+    echo 0.5 > data.csv
+    try 2 "$gess" resume huge --draws 200 -q $trust
+    says 'the density has changed'
+    same_files huge
+done
 # put back, it goes on
 echo 0 > data.csv
 # shellcheck disable=SC2086
 try 0 "$gess" resume run --draws 2000 -q $trust
 cmp whole/draws.gess run/draws.gess || fail "other draws after a refusal"
+
+# ---- values of slow calls since the last checkpoint are not those of another density ----
+build model '-DBEFORE=rest(0.01 * (double)n)'
+slow='./model.so --data data.csv --chains 32 --warmup 1 --draws 1 --threads 1 --schedule two-group -q'
+echo 0.5 > data.csv
+# shellcheck disable=SC2086
+try 0 "$gess" sample $slow -o slow-whole
+echo 0 > data.csv
+rm -rf run
+for seconds in 0.2 0.4 1 3; do # stopped among its starts
+    # shellcheck disable=SC2086
+    [ -s run/journal ] || "$gess" sample $slow --overwrite --max-time ${seconds}s -o run > out 2> err
+done
+[ -s run/journal ] || fail "no journal"
+echo 0.5 > data.csv
+try 0 "$gess" resume run -q $trust
+cmp slow-whole/draws.gess run/draws.gess || fail "values of another density in a run"
+echo 0 > data.csv
 
 # ---- other bits: a warning, and a record ----
 sample_half run

@@ -144,12 +144,20 @@ SLEEPING_FAULT=0:error:300 ranks 3 "$gess" sample $options -o run
 said 'error 7'
 goes_on 4 "an error on rank 0"
 
-# ---- a rank dies; a rank hangs, and others do its tasks ----
+# ---- a rank dies, in three ways; a rank hangs, and others do its tasks ----
 for rank in 0 1 2; do
+    case $rank in
+    0) kind=crash words='crashed with signal 6' ;;
+    1) kind=thread words='ended its thread' ;;
+    2) kind=exit words='ended the process with exit status 0' ;;
+    esac
     rm -rf run
     begun=$(date +%s)
-    SLEEPING_FAULT=$rank:crash:300 ranks 3 "$gess" sample $options -o run
-    ended $? "$begun" "a crash of rank $rank"
+    SLEEPING_FAULT=$rank:$kind:300 ranks 3 "$gess" sample $options -o run
+    status=$?
+    ended $status "$begun" "a crash of rank $rank"
+    [ $status -eq 2 ] || fail "a crash of rank $rank: status $status"
+    said "rank $rank on .*: the density $words.* while it was evaluating the point .* of chain [0-9]*.*; to see it alone: .*; to continue from the last checkpoint: gess resume run"
     goes_on $((4 - rank)) "a crash of rank $rank"
 done
 for hang in 100:$hang100 900:$hang900; do
