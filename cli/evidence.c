@@ -105,9 +105,9 @@ int command_evidence(int argc, char **argv, gess_error *err)
         .parser = take,
         .args_doc = "DIR",
         .doc =
-            "Prints the log of the integral of the density that the run in DIR has sampled, by bridge sampling between "
-            "its draws and some thousand fresh draws of the approximation, with a standard error and a second "
-            "estimate. Exit status 0: done, 6: refused, with the reasons."};
+            "Prints the log of the integral of the density that the run in DIR has sampled, from some thousand fresh "
+            "draws of the approximation and, if that is not close enough, the run's draws, with a standard error and a "
+            "second estimate. Exit status 0: done, 6: refused, with the reasons."};
     struct arguments a = {0};
     TRY(parse_arguments(&argp, argc, argv, &a));
     return gess_comm_call(launch_comm(), compute_and_print, &a, err);

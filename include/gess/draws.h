@@ -249,8 +249,9 @@ GESS_API int gess_watch_text(const char *directory, int format, size_t width, do
 /* ---- evidence ---- */
 
 /* The log of the integral of a model's density over its parameters, in the user's scale: the log evidence, if the
- * density is a likelihood times a prior that integrates to 1. It is computed by bridge sampling between the stored
- * draws of a run and fresh draws of its approximation T. */
+ * density is a likelihood times a prior that integrates to 1. It is computed by importance sampling from the run's
+ * approximation T if that is close to the density, otherwise by bridge sampling between the stored draws of the run and
+ * fresh draws of T. The other of the two gives the second estimate, with fresh draws of its own. */
 typedef struct gess_evidence gess_evidence;
 
 typedef struct gess_evidence_settings {
@@ -263,11 +264,11 @@ typedef struct gess_evidence_settings {
 /* What is not known is NaN. So are the numbers of an evidence that is refused, except those that explain it. */
 typedef struct gess_evidence_result {
     double log_evidence;
-    double se;                  /* its standard error */
-    uint64_t evals;             /* evaluations that it took, beyond those of the run */
-    double second_log_evidence; /* by importance sampling with Pareto-smoothed weights, from fresh draws of its own */
+    double se;      /* its standard error */
+    uint64_t evals; /* evaluations that it took, beyond those of the run */
+    double second_log_evidence;
     double second_se;
-    double k_hat;    /* of these weights; the evidence is refused above 0.7, or less for few evaluations */
+    double k_hat;    /* of the weights of fresh draws; the evidence is refused above 0.7, or less for few evaluations */
     int refused;     /* it cannot be trusted */
     size_t reasons;  /* how many there are for that */
     double se_draws; /* what the stored draws and the fresh draws contribute to se: its square is the sum of theirs */
@@ -278,6 +279,7 @@ typedef struct gess_evidence_result {
     double mean_log_likelihood;
     double information; /* Kullback-Leibler divergence of the posterior from the prior, in nats */
     double information_se;
+    int importance; /* log_evidence is by importance sampling, the second by bridge sampling; 0: the other way round */
 } gess_evidence_result;
 
 /* Computes the evidence of a run that gess_run_go() has returned from, or that gess_run_resume() has opened. The run

@@ -353,7 +353,7 @@ class Result:
 
     def evidence(self, target_error: float = 0.0, max_evals: int = 0, processes: Optional[int] = None,
                  model: Any = None, density: Optional[Dict[str, Any]] = None) -> Evidence:
-        """The log evidence: the log of the integral of the density, by bridge sampling with some thousand evaluations.
+        """The log evidence: the log of the integral of the density, for some thousand evaluations.
 
         target_error: the standard error to reach, 0.02 or what the run's options say by default; max_evals: at most so
         many evaluations. What was evaluated is kept in the run directory and not evaluated again. A run that

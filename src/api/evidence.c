@@ -170,7 +170,8 @@ int gess_evidence_info(const gess_evidence *evidence, gess_evidence_result *resu
                                       .mean_log_prior = e->mean_log_prior,
                                       .mean_log_likelihood = e->mean_log_likelihood,
                                       .information = refused ? NAN : e->information,
-                                      .information_se = refused ? NAN : e->information_se};
+                                      .information_se = refused ? NAN : e->information_se,
+                                      .importance = r->importance};
     gess__fill_struct(result, size, &all, sizeof all);
     return GESS_OK;
 }

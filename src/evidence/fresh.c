@@ -20,13 +20,14 @@ typedef struct round_of {
     double *scratch;
 } round_of;
 
-/* Point number `index` of T. */
+/* Draw number `index` of T, in its space. */
 static void draw_point(const gess__part *p, uint64_t seed, size_t index, double *normals, double *x)
 {
     const gess__mixture *t = p->t;
+    int mirror = p->mirrored && index % 2 == 1;
     gess__key key = {.seed = seed,
                      .iteration = p->number,
-                     .chain = (uint32_t)index,
+                     .chain = (uint32_t)(index - (size_t)mirror),
                      .purpose = GESS__FOR_EVIDENCE_COMPONENT};
     size_t k = 0;
     if (t->count > 1) {
@@ -35,6 +36,8 @@ static void draw_point(const gess__part *p, uint64_t seed, size_t index, double 
     }
     key.purpose = GESS__FOR_EVIDENCE;
     gess__approx_draw(t->component[k], key, GESS__FOR_EVIDENCE_SCALE, normals, x);
+    const double *centre = t->component[k]->mu;
+    for (size_t i = 0; mirror && i < t->dim; i++) x[i] = centre[i] - (x[i] - centre[i]);
 }
 
 /* An infinite density has no integral. */
@@ -88,18 +91,32 @@ static size_t first_round(const gess__evidence_input *input)
     return points > MIN_ROUND ? points : MIN_ROUND;
 }
 
+/* Draws `count` points from number p->n2 on, with their log densities. `v`, `jacobians`: scratch, as points and logs.
+ */
+static void draw_points(const gess__part *p, uint64_t seed, size_t count, double *points, double *logs, double *v,
+                        double *scratch)
+{
+    size_t dim = p->target->dim;
+    double *drawn = p->map != NULL ? v : points;
+    for (size_t i = 0; i < count; i++) draw_point(p, seed, p->n2 + i, scratch, drawn + i * dim);
+    gess__mixture_log_ts(p->t, count, drawn, logs, scratch);
+    if (p->map == NULL) return;
+    double *jacobians = v + count * dim;
+    gess__learned_out(p->map, count, v, points, jacobians, scratch);
+    for (size_t i = 0; i < count; i++) logs[i] -= jacobians[i];
+}
+
 static int refresh(round_of *r, gess__values *known, gess__part *p, size_t n, double *memory, uint64_t *nans,
                    gess_error *err)
 {
     size_t dim = p->target->dim, round = first_round(r->input);
     double *points = memory, *packed = points + ROUND * dim, *found = packed + ROUND * dim, *logs = found + ROUND,
-           *normals = logs + ROUND, *density = normals + dim;
+           *scratch = logs + ROUND;
     for (; p->n2 < n;) {
         size_t count = n - p->n2 < round ? n - p->n2 : round;
         double *level = p->level2 + p->n2, begin = gess__seconds();
-        for (size_t i = 0; i < count; i++) draw_point(p, r->input->seed, p->n2 + i, normals, points + i * dim);
+        draw_points(p, r->input->seed, count, points, logs, packed, scratch);
         GESS_TRY(evaluate(r, known, count, points, packed, found, level, err));
-        gess__mixture_log_ts(p->t, count, points, logs, density);
         for (size_t i = 0; i < count; i++) {
             *nans += isnan(level[i]) != 0;
             level[i] = level[i] > -INFINITY ? level[i] - logs[i] : -INFINITY;
@@ -124,7 +141,9 @@ int gess__part_refresh(gess__part *p, const gess__evidence_input *input, gess__v
         p->room = n;
     }
     double *memory = NULL;
-    GESS_ALLOC(&memory, 2 * ROUND * dim + 2 * ROUND + dim + gess__mixture_scratch(dim, ROUND), err);
+    size_t scratch = dim + gess__mixture_scratch(dim, ROUND);
+    if (p->map != NULL) scratch += gess__learned_scratch(p->map, ROUND);
+    GESS_ALLOC(&memory, 2 * ROUND * dim + 2 * ROUND + scratch, err);
     int status =
         gess__alloc_bytes(&r.scratch, gess__batches_scratch(p->ensemble, BATCH), sizeof *r.scratch, "scratch", err);
     if (status == GESS_OK) status = refresh(&r, known, p, n, memory, nans, err);

@@ -81,10 +81,10 @@ static void judge_t(gess__judge *j, const gess__evidence_result *r)
     double apart = gess__evidence_apart(r);
     if (r->k <= r->max_k && !r->outside && !(apart <= MAX_Z))
         gess__add_finding(j, GESS__FAILURE, "disagree", advice,
-                          "Bridge sampling gives %.4g ± %.2g and importance sampling %.4g ± %.2g: they disagree by "
-                          "%.1f "
-                          "standard errors, so that one of the errors is wrong.",
-                          r->log_z, r->se, r->second, r->second_se, apart);
+                          "%s gives %.4g ± %.2g and %s %.4g ± %.2g: they disagree by %.1f standard errors, so that "
+                          "one of the errors is wrong.",
+                          r->importance ? "Importance sampling" : "Bridge sampling", r->log_z, r->se,
+                          r->importance ? "bridge sampling" : "importance sampling", r->second, r->second_se, apart);
 }
 
 static int judge(gess__evidence_report *report, const char *directory, gess_error *err)

@@ -8,6 +8,18 @@ static json_t *number(double x)
     return isfinite(x) ? json_real(x) : json_null();
 }
 
+static const char bridge[] = "bridge sampling";
+
+static const char *method(const gess__evidence_result *r)
+{
+    return r->importance ? "importance sampling" : bridge;
+}
+
+static const char *second_method(const gess__evidence_result *r)
+{
+    return r->importance ? bridge : "importance sampling, Pareto-smoothed";
+}
+
 /* What the number is an integral of, in words. */
 static void print_integral(const gess__evidence_report *e, FILE *out)
 {
@@ -44,18 +56,20 @@ void gess__evidence_print(const gess__evidence_report *e, FILE *out)
         print_refusal(&e->refusal, out);
         return;
     }
-    fprintf(out, "log evidence   %.4f ± %.4f   bridge sampling; 95 %% interval %.4f to %.4f\n", r->log_z, r->se,
+    fprintf(out, "log evidence   %.4f ± %.4f   %s; 95 %% interval %.4f to %.4f\n", r->log_z, r->se, method(r),
             r->log_z - 1.96 * r->se, r->log_z + 1.96 * r->se);
-    fprintf(out, "second         %.4f ± %.4f   Pareto-smoothed importance sampling, k-hat %.2f\n", r->second,
-            r->second_se, r->k);
+    fprintf(out, "second         %.4f ± %.4f   %s; k-hat of the weights %.2f\n", r->second, r->second_se,
+            second_method(r), r->k);
     fprintf(out, "verdict        they agree: %.1f standard errors apart\n", gess__evidence_apart(r));
     if (isfinite(e->annealed))
         fprintf(out, "annealing      %.4g, by the particles of warm-up, which give no error\n", e->annealed);
-    fprintf(out,
-            "evaluations    %llu beyond the run; the error is %.2g from the draws and %.2g from fresh draws of the "
-            "approximation%s\n",
-            (unsigned long long)r->evals, r->se_draws, r->se_fresh,
-            r->refitted ? ", refitted to halves of the draws" : "");
+    fprintf(out, "evaluations    %llu beyond the run; ", (unsigned long long)r->evals);
+    if (r->importance)
+        fputs("the error is from fresh draws of the approximation", out);
+    else
+        fprintf(out, "the error is %.2g from the draws and %.2g from fresh draws of the approximation", r->se_draws,
+                r->se_fresh);
+    fputs(r->refitted ? ", refitted to the draws\n" : "\n", out);
     if (e->has_prior)
         fprintf(out, "information    %.4g ± %.2g nats from the prior to the posterior; mean log likelihood %.6g\n",
                 e->information, e->information_se, e->mean_log_likelihood);
@@ -86,13 +100,13 @@ json_t *gess__evidence_json(const gess__evidence_report *e)
     const gess__evidence_result *r = &e->result;
     int refused = e->refusal.count > 0;
     json_t *second =
-        json_pack("{s:s, s:o, s:o, s:o}", "method", "importance sampling, Pareto-smoothed", "log_evidence",
-                  number(refused ? NAN : r->second), "se", number(refused ? NAN : r->second_se), "k_hat", number(r->k));
+        json_pack("{s:s, s:o, s:o, s:o}", "method", second_method(r), "log_evidence", number(refused ? NAN : r->second),
+                  "se", number(refused ? NAN : r->second_se), "k_hat", number(r->k));
     json_t *root = json_pack("{s:o, s:o, s:I, s:o, s:s, s:o}", "log_evidence", number(refused ? NAN : r->log_z), "se",
                              number(refused ? NAN : r->se), "evals", (json_int_t)r->evals, "second", second, "verdict",
                              refused ? "refused" : "agree", "reasons", reasons_json(&e->refusal));
     if (root == NULL) return NULL;
-    json_object_set_new(root, "method", json_string("bridge sampling"));
+    json_object_set_new(root, "method", json_string(method(r)));
     json_object_set_new(root, "se_draws", number(r->se_draws));
     json_object_set_new(root, "se_fresh", number(r->se_fresh));
     json_object_set_new(root, "effective_draws", number(r->effective));
@@ -100,6 +114,7 @@ json_t *gess__evidence_json(const gess__evidence_report *e)
     json_object_set_new(root, "nans", json_integer((json_int_t)r->nans));
     json_object_set_new(root, "uncovered", number(r->uncovered));
     json_object_set_new(root, "components", json_integer((json_int_t)r->components));
+    json_object_set_new(root, "layers", json_integer((json_int_t)r->layers));
     json_object_set_new(root, "refitted", json_boolean(r->refitted));
     json_object_set_new(root, "model", json_string_nocheck(e->model));
     json_object_set_new(root, "free_parameters", json_integer((json_int_t)e->free));

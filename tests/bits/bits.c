@@ -93,6 +93,7 @@ static void list_cases(void)
     add("inputs", "gaussian:dim=3", "schedule=fixed approx=approx.json init=starts.csv chains=6 warmup=0 draws=8",
         NULL);
     add("evidence-refit", "gaussian:dim=2", "kernel=mh chains=16 draws=200 evidence=1", NULL);
+    add("evidence-map", "banana", "schedule=two-group chains=16 draws=200 evidence=1", NULL);
 }
 
 /* ---- a density of our own: every kind of bound, a circle, blobs and derived quantities ---- */

@@ -36,6 +36,10 @@ for name in ./bounded.so ./periodic.so banana gaussian:dim=3; do
     near 0 "$name"
 done
 expect 0 'they agree' "$gess" evidence run
+# T is exact: importance sampling, into which the stored draws do not enter, and the bridge beside it
+grep -q '"method": "importance sampling",$' out.json || fail "gaussian: $(cat out.json)"
+grep -q '"method": "bridge sampling",$' out.json || fail "gaussian, the second: $(cat out.json)"
+grep -q '"se_draws": 0.0,' out.json || fail "gaussian: the draws count: $(cat out.json)"
 expect 0 'the log of the integral of exp(lp__) over 3 parameters' "$gess" evidence run
 [ -f run/evidence.json ] || fail "no evidence.json"
 
@@ -45,6 +49,11 @@ rm -rf mh
 "$gess" evidence mh --json > out.json || fail "evidence of mh"
 near 0 mh
 grep -q '"refitted": true' out.json || fail "mh: T was not refitted"
+# behind layers of a map, whose Jacobians count both ways
+"$gess" sample banana --schedule two-group -o bent -q --seed 5 --target-rhat 1.1 || fail "sample bent"
+"$gess" evidence bent --json > out.json || fail "evidence of bent: $(cat out.json)"
+near 0 bent
+grep -q '"layers": [1-9]' out.json || fail "bent: no map was learned: $(cat out.json)"
 
 # ---- the same bits ----
 "$gess" evidence run --threads 1 --json > one.json
@@ -219,6 +228,9 @@ done
 awk '{ d = $1 - 1.1114264; n += d < 0.1 && d > -0.1 } END { exit n != 2 }' informations ||
     fail "informations: $(cat informations)"
 "$gess" sample german-credit -o credit -q || fail german-credit
+"$gess" evidence credit --json > out.json || fail "evidence of credit: $(cat out.json)"
+awk -v se="$(number se)" -v n="$(number evals)" 'BEGIN { exit !(se > 0 && se <= 0.02 && n <= 5000) }' ||
+    fail "german-credit: $(number se) for $(number evals) evaluations"
 expect 0 'have different data' "$gess" compare eight-schools credit
 echo 3 > a.txt
 expect 2 'have changed since' "$gess" evidence one
