@@ -22,6 +22,8 @@ import numpy as np  # noqa: E402
 import harness  # noqa: E402
 
 BAD = []
+UNLIKE_GAUSSIANS = ('walls5', 'bananas4')  # modes cut by the box, or bent: no Gaussian is close enough to give 1 / Z
+STEPS = {'weekly': (2000, 75, 75)}  # of grids, where modes are narrow in one dimension
 
 
 def say(family, check, worst, limit):
@@ -56,6 +58,8 @@ def check_draws(family):
     fraction = np.bincount(at, minlength=family.modes) / len(x)
     error = np.sqrt(2 * truth * (1 - truth) / len(x)) + 1e-4  # some true weights are simulated themselves
     say(family, 'weights of exact draws, in 1 se', np.max(np.abs(fraction - truth) / error), 5)
+    if family.name in UNLIKE_GAUSSIANS:
+        return
     log_q, estimates, errors = logp(family, x), [], []
     for k in range(family.modes):
         mine = x[at == k]
@@ -74,7 +78,8 @@ def check_draws(family):
 def check_grid(family, steps):
     if not np.all(np.isfinite(family.lower + family.upper)) or family.dim > 3:
         return
-    sides = [low + (high - low) * (np.arange(steps) + 0.5) / steps for low, high in zip(family.lower, family.upper)]
+    counts = STEPS.get(family.name, (steps,) * family.dim)
+    sides = [low + (high - low) * (np.arange(n) + 0.5) / n for low, high, n in zip(family.lower, family.upper, counts)]
     mass = np.zeros(family.modes)
     peak = None
     for first in sides[0]:
@@ -155,9 +160,11 @@ def main():
             family.truth()
             check_draws(family)
             check_grid(family, 200 if family.dim == 3 else 2000)
-        for name in ('shells2', 'shells5'):
+        for name in ('shells2', 'shells5', 'touching3'):
             check_symmetry(families[name], [lambda x: x, lambda x: x * np.r_[-1, np.ones(x.shape[1] - 1)]])
         check_symmetry(families['labels'], [lambda x, p=p: x[:, [*p, 3]] for p in itertools.permutations(range(3))])
+        check_symmetry(families['labels6'], [lambda x, p=p: x[:, [*p, *(3 + i for i in p)]]
+                                             for p in itertools.permutations(range(3))])
         check_velocity(families['velocity'])
         check_builtin(families['box'], os.path.abspath(arguments.library))
     sys.exit('wrong: ' + ', '.join(BAD) if BAD else 0)

@@ -12,7 +12,7 @@ import subprocess
 import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCES = ['modes.c', 'mixtures.c', 'surfaces.c', 'posteriors.c', 'singles.c']
+SOURCES = ['modes.c', 'mixtures.c', 'surfaces.c', 'posteriors.c', 'singles.c', 'attacks.c']
 CHAINS = 64  # gess's default; the number of starts in files for --init
 BATCHES = 20
 MIN_CHAINS = 8  # fewer: standard errors are from batch means

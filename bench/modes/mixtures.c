@@ -267,3 +267,93 @@ void setup_narrow6(family *f)
     add_part(f, 0.3, 1.0 / 3.0, 1, (double[]){3.0});
     finish(f);
 }
+
+/* ---- the families of the set `attack` ---- */
+
+void setup_weights6(family *f)
+{
+    new_mixture(f);
+    set_box(f, -10.0, 10.0);
+    add_part(f, 0.9, 1.0, 1, (double[]){-5.0});
+    add_part(f, 0.05, 0.8, 2, (double[]){6.0, -3.0});
+    add_part(f, 0.03, 0.6, 3, (double[]){0.0, 6.0, 5.0});
+    add_part(f, 0.02, 0.5, 3, (double[]){7.0, 0.0, 4.0});
+    finish(f);
+}
+
+void setup_widths3(family *f)
+{
+    new_mixture(f);
+    set_box(f, -8.0, 8.0);
+    add_part(f, 0.4, 1.2, 1, (double[]){-3.0});
+    add_part(f, 0.35, 0.4, 3, (double[]){4.0, 0.0, 4.0});
+    add_part(f, 0.25, 0.6, 3, (double[]){0.0, 5.0, -4.0});
+    finish(f);
+}
+
+void setup_tilted8(family *f)
+{
+    new_mixture(f);
+    set_box(f, -10.0, 10.0);
+    add_part(f, 0.5, 1.5, 1, (double[]){-2.0})->cor = 0.9;
+    add_part(f, 0.3, 0.9, 2, (double[]){5.0, -5.0})->cor = 0.5;
+    add_part(f, 0.2, 0.8, 2, (double[]){-5.0, 6.0});
+    finish(f);
+}
+
+void setup_tails4(family *f)
+{
+    new_mixture(f);
+    set_box(f, -25.0, 25.0);
+    add_part(f, 0.5, 1.0, 1, (double[]){-10.0})->nu = 3;
+    add_part(f, 0.3, 0.5, 2, (double[]){10.0, -8.0})->nu = 3;
+    add_part(f, 0.2, 0.7, 4, (double[]){12.0, 12.0, 0.0, 6.0})->nu = 3;
+    finish(f);
+}
+
+void setup_walls5(family *f)
+{
+    new_mixture(f);
+    set_box(f, -1.0, 1.0);
+    add_part(f, 0.4, 0.1, 1, (double[]){-0.98});
+    add_part(f, 0.3, 0.1, 1, (double[]){0.95});
+    add_part(f, 0.2, 0.08, 2, (double[]){0.97, -0.9});
+    add_part(f, 0.1, 0.12, 2, (double[]){-1.0, 0.5});
+    finish(f);
+}
+
+void setup_ridge4(family *f)
+{
+    new_mixture(f);
+    set_box(f, -20.0, 20.0);
+    add_part(f, 0.8, 5.0, 1, (double[]){0.0})->cor = 0.998;
+    add_part(f, 0.2, 0.3, 1, (double[]){6.0});
+    finish(f);
+}
+
+void setup_twelve10(family *f)
+{
+    uint64_t state = 41;
+    new_mixture(f);
+    set_box(f, -10.0, 10.0);
+    for (int k = 0; k < 12; k++) {
+        double centre[10];
+        for (size_t i = 0; i < 10; i++) centre[i] = -8.0 + 16.0 * next_uniform(&state);
+        add_part(f, 1.0 / 12.0, 0.7, 10, centre);
+    }
+    finish(f);
+}
+
+void setup_five20(family *f)
+{
+    static const double weights[5] = {0.4, 0.25, 0.2, 0.1, 0.05}, scales[5] = {1.0, 0.7, 0.8, 0.9, 0.6};
+    uint64_t state = 42;
+    new_mixture(f);
+    set_box(f, -10.0, 10.0);
+    for (int k = 0; k < 5; k++) {
+        double centre[20];
+        for (size_t i = 0; i < 20; i++) centre[i] = -6.0 + 12.0 * next_uniform(&state);
+        add_part(f, weights[k], scales[k], 20, centre);
+    }
+    finish(f);
+}

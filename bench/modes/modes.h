@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MAX_DIM = 20, MAX_MODES = 128 };
+enum { MAX_DIM = 30, MAX_MODES = 128 };
 
 typedef struct family family;
 

@@ -9,10 +9,10 @@
  * never move pass. So there is a second cost, of the means and of the mean distances from the true mean, E|x - E x|, by
  * the same rule. Compare by the second.
  *
- * gess makes a run per budget: its warm-up decides when it ends, at the latest after half of the budget or the default
- * --max-warmup-evals, and the rest is for sampling. If warm-up leaves nothing, the error counts as infinite. The peers
- * make one run of the largest budget, whose beginnings serve as the smaller ones; the first half of a budget is
- * discarded. */
+ * gess makes a run per budget: its warm-up decides when it ends, at the latest after three quarters of the budget, as
+ * with --max-evals, or the default --max-warmup-evals, and the rest is for sampling. Warm-up works for as many
+ * effective draws as the accuracy takes. If it leaves nothing, the error counts as infinite. The peers make one run of
+ * the largest budget, whose beginnings serve as the smaller ones; the first half of a budget is discarded. */
 #include "base/mem.h"
 #include "base/options.h"
 #include "bench/measure.h"
@@ -23,7 +23,7 @@
 
 #define MAX_ERROR 0.05 /* in posterior sds */
 
-enum { MAX_BUDGETS = 24, FIRST_BUDGET = 25000 };
+enum { MAX_BUDGETS = 24, FIRST_BUDGET = 2000 };
 
 /* What must be accurate: the means; the means and the distances. */
 enum { MEANS, BOTH, KINDS };
@@ -75,12 +75,13 @@ static int run_gess(const ladder *l, step *s, uint64_t seed, gess_error *err)
     gess_options defaults;
     gess__sampled sampled;
     gess__options_init(&defaults);
-    uint64_t total = (uint64_t)s->budget, max_warmup = total / 2;
+    uint64_t total = (uint64_t)s->budget, max_warmup = total / 4 * 3;
     if (max_warmup > defaults.max_warmup_evals) max_warmup = defaults.max_warmup_evals;
     gess__plan plan = {.model = l->model,
                        .settings = l->options->settings,
                        .seed = seed,
                        .max_warmup = max_warmup,
+                       .target_ess = (uint64_t)(1.0 / (MAX_ERROR * MAX_ERROR) + 0.5),
                        .centre = l->truth.mean,
                        .total = total};
     int status = gess__sample_gess(&plan, &sampled, err);

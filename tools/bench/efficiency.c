@@ -1,10 +1,10 @@
 /* Efficiency: the smallest rank-normalised bulk effective sample size over the parameters, per evaluation of
  * sampling, with the worst R-hat beside it.
  *
- * gess runs with default settings, one thread and the models' starts: its warm-up, then as many draws as take about
- * `evals` evaluations. The peers discard as many evaluations as they sample with. All draws are used, none are thinned.
- * A figure with an R-hat above 1.05 is marked, because it is worthless: a run that has not converged still shows about
- * chains / evaluations. */
+ * gess runs with default settings, one thread and the models' starts: its warm-up, which works for that many draws,
+ * then as many as take about `evals` evaluations. The peers discard as many evaluations as they sample with. All draws
+ * are used, none are thinned. A figure with an R-hat above 1.05 is marked, because it is worthless: a run that has not
+ * converged still shows about chains / evaluations. */
 #include "bench/measure.h"
 
 #include <math.h>

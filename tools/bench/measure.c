@@ -138,6 +138,45 @@ static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_st
     return GESS_OK;
 }
 
+/* Tells warm-up what it works for: a run that is made for a pilot would learn for a pilot. */
+static void declare_goal(gess_run *run, gess_options goal)
+{
+    goal.chains = run->options.chains; /* a number, where the options may say `auto` */
+    for (size_t i = 0; i < run->ensembles; i++) gess__economy_open(&run->sampler[i]->adaptation.warmup.economy, &goal);
+}
+
+/* Evaluations per draw of each chain after a warm-up for the pilot alone. */
+static int price_draws(const gess_model *model, const gess_options *o, double *price, gess_error *err)
+{
+    gess_stats s;
+    gess_run *run = NULL;
+    int status = gess_run_new(&run, model, o, NULL, err);
+    if (status == GESS_OK) status = gess_run_go(run, err);
+    if (status == GESS_OK) {
+        gess_run_stats(run, &s, sizeof s, NULL);
+        *price = (double)s.evals_sampling / (double)s.draws;
+    }
+    gess_run_free(run);
+    return status;
+}
+
+/* The options of a run that is made for what the plan will ask of it. */
+static int find_goal(const gess__plan *plan, const gess_model *model, const gess_options *o, gess_options *goal,
+                     gess_error *err)
+{
+    double price = 1.0;
+    *goal = *o;
+    if (o->warmup != GESS_AUTO || plan->halves) return GESS_OK;
+    if (plan->target_ess > 0) {
+        goal->draws = GESS_AUTO;
+        goal->target_ess = plan->target_ess;
+        return GESS_OK;
+    }
+    GESS_TRY(price_draws(model, o, &price, err));
+    goal->draws = PILOT + (uint64_t)((double)plan->sampling / price);
+    return GESS_OK;
+}
+
 /* Warm-up and the pilot, then as many draws as the evaluations allow. */
 static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampled *out, gess_error *err)
 {
@@ -173,7 +212,7 @@ int gess__sample_gess(const gess__plan *plan, gess__sampled *out, gess_error *er
     gess_model *inner = NULL;
     gess__bench_list list;
     gess__timed timed;
-    gess_options o;
+    gess_options o, goal;
     gess_run *run = NULL;
     taker t = {.stride = 1};
     *out = (gess__sampled){0};
@@ -188,7 +227,10 @@ int gess__sample_gess(const gess__plan *plan, gess__sampled *out, gess_error *er
         status = gess__alloc_bytes(&t.sums, t.chains * 3 * t.dim, sizeof *t.sums, "sums", err);
     }
     if (status == GESS_OK) status = gess__alloc_bytes(&t.shift, t.dim, sizeof *t.shift, "sums", err);
+    if (status == GESS_OK) status = find_goal(plan, &timed.model, &o, &goal, err);
+    timed.seconds = 0.0;
     if (status == GESS_OK) status = gess_run_new(&run, &timed.model, &o, NULL, err);
+    if (status == GESS_OK) declare_goal(run, goal);
     if (status == GESS_OK) status = run_plan(plan, run, &t, out, err);
     if (status == GESS_OK) out->seconds_outside = o.threads == 1 ? out->seconds - timed.seconds : NAN;
     gess_run_free(run);

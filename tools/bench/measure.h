@@ -19,6 +19,7 @@ typedef struct gess__plan {
     uint64_t max_warmup;  /* evaluations; 0: the default */
     uint64_t sampling;    /* evaluations after warm-up; 0: `total` minus those of warm-up */
     uint64_t total;       /* evaluations of warm-up and sampling */
+    uint64_t target_ess;  /* the goal that warm-up works for; 0: as many draws as `sampling` evaluations bring */
     uint64_t max_held;    /* draws per chain to hold; longer runs are thinned; 0: hold none, sums only */
     const double *centre; /* per parameter: measure the mean distance from it; NULL: do not */
     double start_scale;   /* chains start at normals times this; 0: where the model says */
