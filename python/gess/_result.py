@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import html
+import math
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Union
@@ -49,6 +50,22 @@ def read_draws(directory: str) -> Store:
     dim = shape.dim or len(names) - (names[:1] == ["lp__"])
     handle.free()
     return Store(values, names, dim)
+
+
+def shown(row: Dict[str, float], figure: str) -> str:
+    """A figure as the terminal's table has it: means and quantiles with the digits that the deviation calls for."""
+    x, sd = row[figure], row["sd"]
+    if not math.isfinite(x):
+        return "NA"
+    if figure.startswith("ess"):
+        return f"{x:.0f}"
+    if figure.startswith("r_hat"):
+        return f"{x:.4f}"
+    if figure in ("mean", "q5", "q50", "q95") and math.isfinite(sd) and 0.0 < sd < abs(x):
+        digits = min(15, math.floor(math.log10(abs(x))) - math.floor(math.log10(sd)) + 3)
+        if digits > 4:
+            return f"{x:.{max(0, digits - 1 - math.floor(math.log10(abs(x))))}f}" if 1.0 <= abs(x) < 1e15 else f"{x:.{digits}g}"
+    return f"{x:.4g}"
 
 
 class Summary:
@@ -110,7 +127,7 @@ class Summary:
     def _repr_html_(self) -> str:
         head = "".join(f"<th>{name}</th>" for name in ("", *self.SHOWN))
         body = "".join(
-            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{row[key]:.4g}</td>" for key in self.SHOWN) + "</tr>"
+            f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{shown(row, key)}</td>" for key in self.SHOWN) + "</tr>"
             for name, row in zip(self.names, self.figures))
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 

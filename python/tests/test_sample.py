@@ -43,6 +43,12 @@ def test_default_run_meets_its_targets_and_is_right():
     assert summary.column("r_hat").max() < 1.02 and "<table>" in summary._repr_html_()
 
 
+def test_figures_in_a_notebook_have_the_digits_that_are_known():
+    row = {"mean": 2459123.4567, "sd": 0.0123, "q5": -3.0e-7, "q95": float("nan"), "ess_bulk": 17123.4, "r_hat": 1.00123}
+    shown = {key: gess._result.shown(row, key) for key in row}
+    assert shown == {"mean": "2459123.4567", "sd": "0.0123", "q5": "-3e-07", "q95": "NA", "ess_bulk": "17123", "r_hat": "1.0012"}
+
+
 def test_names_bounds_periodic_derived_blobs():
     def density(x):
         return -x[0] + 2 * np.cos(x[1]), x[0] + x[1], 7.0

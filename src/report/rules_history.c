@@ -20,7 +20,9 @@ void gess__rule_brackets(gess__judge *j)
     if (failures > 0.0)
         gess__add_finding(j, share > GESS__FAILURES_SHARE ? GESS__FAILURE : GESS__WARNING, "bracket",
                           "A bracket that shrinks to nothing means that the density differs from call to call at the "
-                          "same point, or that it jumps there. Check the model for randomness and rounding errors.",
+                          "same point, or that it jumps there. Check the model for randomness and rounding errors. "
+                          "Starts that are millions of standard deviations away do it, too, in warm-up: give others "
+                          "(--init).",
                           "%.0f updates (a share of %.2g) found no new point in their bracket and kept their state.",
                           failures, share);
 }

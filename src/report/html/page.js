@@ -632,7 +632,7 @@ function drawForest() {
   const t = data.table, list = resultRows().slice(0, 250);
   const rowsOf = list.map(i => ({ name: t.name[i], truth: truthOf(t.name[i]), intervals: runs.map(run => interval(run, run === data ? i : rowIn(run).get(t.name[i]))) }));
   if (!rowsOf.some(r => r.intervals.some(v => v && finite(v.low)))) { $("forest").replaceChildren(); return; }
-  show($("forest"), "forest", "All parameters", list.length < resultRows().length ? `the first ${list.length} of the table` : runs.length > 1 ? "the interval of each run" : "intervals and R-hat",
+  show($("forest"), "forest", "All parameters", list.length < resultRows().length ? `the first ${list.length} of the table` : (runs.length > 1 ? "the interval of each run" : "intervals and R-hat") + (rowsOf.some(r => finite(r.truth)) ? "; orange: true values" : ""),
     GessFigures.forest(rowsOf, { runs: runNames, width: room(), thick: moments ? "mean ± sd" : "68 %", interval: moments ? "mean ± sd" : "median, 68 %" }));
 }
 
@@ -783,7 +783,8 @@ function about() {
   list.replaceChildren();
   add("directory", data.directory);
   if (data.model) add("model", data.model);
-  for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null") add(key, value);
+  /* 0 is how most options say that they are not used */
+  for (const [key, value] of Object.entries(data.options)) if (value !== "" && value !== "null" && (value !== "0" || ["seed", "warmup", "draws"].includes(key))) add(key, value);
   for (const [key, value] of Object.entries(data.stats)) add(key.replaceAll("_", " "), typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "string" ? value : key.startsWith("seconds") ? seconds(value) : key.endsWith("rhat") ? value.toFixed(4) : Number.isInteger(value) ? whole(value) : short(value));
 }
 
