@@ -87,7 +87,8 @@ libraries)
         echo "$packages" > "$more/ready"
     fi
     exec "$more/bin/python" -m pytest -q -p no:cacheprovider "$source/python/tests/test_models.py" \
-        "$source/python/tests/test_sample.py::test_progress_bar_of_a_notebook"
+        "$source/python/tests/test_sample.py::test_progress_bar_of_a_notebook" \
+        "$source/python/tests/test_sample.py::test_figure_of_a_notebook"
     ;;
 emcee)
     "$python" -m pytest -q -rP -p no:cacheprovider "$source/python/tests/long"
