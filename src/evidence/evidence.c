@@ -16,7 +16,7 @@ enum {
     FIRST = 1000,    /* those before the first look at the estimate; they double from look to look */
     MAX_FOLDS = 8,   /* parts of a source, if T is refitted */
     MIN_DRAWS = 100, /* stored draws of all sources */
-    MIN_FRESH = 48   /* fresh draws of all parts */
+    MIN_FRESH = 100  /* fresh draws of all parts, for k̂ */
 };
 #define MIN_GAIN 0.05   /* nats per draw that a refitted T must gain on draws that it was not fitted to */
 #define FRESH_SHARE 0.3 /* of the variance of a bridge; if fresh draws contribute less, more of them do not help */
