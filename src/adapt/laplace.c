@@ -17,8 +17,8 @@
 /* Newton steps; quick steps between two of them; attempts to find the lengths of directions; chains to start from. */
 enum { MAX_STEPS = 7, MAX_QUICK = 12, MAX_SCALINGS = 14, MAX_STARTS = 3 };
 
-/* A search takes at most one in SHARE evaluations of warm-up. */
-enum { SHARE = 5 };
+/* A search takes at most one in SHARE evaluations of warm-up, or one in SMALL_SHARE if two steps need that. */
+enum { SHARE = 5, SMALL_SHARE = 2 };
 
 /* A mode is reached if another step would gain less than MAX_GAIN nats, and the curvatures that differences find along
  * the directions of the last step are within a factor of MAX_RATIO. */
@@ -44,7 +44,8 @@ static uint64_t step_cost(size_t dim)
 static uint64_t budget(const gess__learning *l)
 {
     const gess__warmup *u = &l->adaptation->warmup;
-    return (u->fixed != GESS_AUTO ? u->fixed * l->ensemble->chains.count : u->max_evals) / SHARE;
+    uint64_t evals = u->fixed != GESS_AUTO ? u->fixed * l->ensemble->chains.count : u->max_evals;
+    return evals / (2 * step_cost(l->ensemble->target.dim) > evals / SHARE ? SMALL_SHARE : SHARE);
 }
 
 int gess__laplace_affordable(const gess__learning *l)
