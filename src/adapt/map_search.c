@@ -326,7 +326,7 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
         search = 1;
         s->acceptance = old.acceptance;
     }
-    if (undo(l, pool, &old, draws_before)) fit_and_mix(l, pool, old.layers + s->layers > 0, report);
+    if (undo(l, pool, &old, draws_before)) fit_and_mix(l, pool, 1, report); /* the t is behind the map that was undone */
     if (!search) s->skip--;
 }
 
