@@ -88,6 +88,8 @@ static void begin_stage(gess__adaptation *a)
     u->open = 1;
     u->value_before = u->mean_value;
     u->error_before = u->mean_error;
+    /* the second stage begins with the first T, far out; what follows is compared with where it came to */
+    if (u->moved && u->stages == 2) gess__window_late_values(&a->window, &u->value_before, &u->error_before);
     u->before = a->ensemble->tally;
     a->window.length = plan_stage(a);
     a->window.stage = gess__ensemble_done(a->ensemble);

@@ -28,7 +28,7 @@ typedef struct gess__warmup {
     int exploring;   /* the window holds particles (explore/annealing.h), and stretches collect nothing */
     /* of the stage that is running */
     int open;
-    double value_before, error_before; /* mean_value and mean_error of the stage before */
+    double value_before, error_before; /* mean_value and mean_error of the stage before, or of its end */
     gess__tally before;                /* at its beginning */
     /* of the last complete stage */
     int moved;                     /* its draws differ from those before: the next stage starts a window */

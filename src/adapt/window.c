@@ -83,9 +83,10 @@ size_t gess__window_older(const gess__window *w)
     return (size_t)((w->stage - w->start) / w->stride);
 }
 
-void gess__window_mean_values(gess__window *w, double *mean, double *error)
+/* Mean log density of the draws from number `from` of every chain on. */
+static void mean_values(gess__window *w, size_t from, double *mean, double *error)
 {
-    size_t chains = w->chains, from = gess__window_older(w);
+    size_t chains = w->chains;
     double sum = 0.0, squares = 0.0, draws = (double)(w->draws - from);
     for (size_t c = 0; c < chains; c++) {
         double chain_mean = 0.0;
@@ -98,6 +99,17 @@ void gess__window_mean_values(gess__window *w, double *mean, double *error)
     *mean = sum / (double)chains;
     double variance = squares / (double)chains - *mean * *mean;
     *error = sqrt(gess__max(variance, 0.0) / (double)chains);
+}
+
+void gess__window_mean_values(gess__window *w, double *mean, double *error)
+{
+    mean_values(w, gess__window_older(w), mean, error);
+}
+
+void gess__window_late_values(gess__window *w, double *mean, double *error)
+{
+    size_t older = gess__window_older(w);
+    if (w->draws > older + 1) mean_values(w, older + (w->draws - older) / 2, mean, error);
 }
 
 gess__pool gess__window_pack(gess__window *w)

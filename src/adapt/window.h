@@ -47,6 +47,9 @@ size_t gess__window_older(const gess__window *w);
  * independent of each other, the draws of one chain are not. Sets chain_mean. */
 void gess__window_mean_values(gess__window *w, double *mean, double *error);
 
+/* The same of the newest stage's second half; nothing if the stage has fewer than two draws per chain. */
+void gess__window_late_values(gess__window *w, double *mean, double *error);
+
 /* The points with those of the first half of the chains first, each half draw by draw. */
 gess__pool gess__window_pack(gess__window *w);
 

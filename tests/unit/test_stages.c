@@ -127,7 +127,20 @@ static void windows(void **state)
     release(&h);
 }
 
-/* An ensemble that is still moving drops its old draws; one that has converged keeps them. */
+/* The mean log density that the next stage is compared with: that of the newest one, or of its second half if it was
+ * the second and the ensemble moved in it. */
+static double value_to_compare(const gess__adaptation *a)
+{
+    const gess__window *w = &a->window;
+    size_t from = gess__window_older(w);
+    double sum = 0.0;
+    if (a->warmup.moved && a->warmup.stages == 2) from += (w->draws - from) / 2;
+    for (size_t i = from * CHAINS; i < w->draws * CHAINS; i++) sum += w->values[i];
+    return sum / (double)((w->draws - from) * CHAINS);
+}
+
+/* An ensemble that is still moving drops its old draws; one that has converged keeps them. What a stage is compared
+ * with is as it should be. */
 static void moving(void **state)
 {
     (void)state;
@@ -141,10 +154,13 @@ static void moving(void **state)
     gess__record none = {0};
     unsigned moved = 0;
     for (int stage = 0; stage < 60 && !h.s->adaptation.warmup.over; stage++) {
+        if (stage == 2) h.s->adaptation.warmup.moved = 1; /* by itself it may not have */
         int fresh = h.s->adaptation.warmup.moved;
         uint64_t start = h.s->adaptation.window.start, before = gess__ensemble_done(h.e);
+        double compared = stage > 0 ? value_to_compare(&h.s->adaptation) : 0.0;
         assert_int_equal(gess__sampler_warm_up(h.s, &none, &err), GESS_OK);
         assert_int_equal(h.s->adaptation.window.start, fresh ? before : start);
+        if (stage > 0) assert_true(fabs(h.s->adaptation.warmup.value_before - compared) < 1e-9 * fabs(compared));
         moved += h.s->adaptation.warmup.moved != 0;
     }
     assert_true(moved >= 5);
