@@ -7,6 +7,7 @@
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
+#include "transform/scale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +94,16 @@ static int rises(const gess__economy *e)
     return e->rate > rise * e->rate_before;
 }
 
+/* Whether too few slices along the drivers of a scale layer, one in sixteen iterations, have brought chains into the
+ * necks and the wide ends that the map opens. */
+static int hardly_sliced(const gess__learning *l)
+{
+    const uint64_t min_iterations = 64;
+    const gess__ensemble *e = l->ensemble;
+    if (e->frozen.map == NULL || gess__scale_driver(e->frozen.map, 0.5) == e->target.dim) return 0;
+    return gess__ensemble_done(e) - l->adaptation->window.start < min_iterations;
+}
+
 /* Starts the next fit from the ν that the data gave, not from the one that was capped for independence moves. */
 static void restore_nu(gess__learning *l)
 {
@@ -119,7 +130,7 @@ int gess__learning_assess(gess__learning *l)
         gess__move_mix_choose(l);
     gess__economy *economy = &l->adaptation->warmup.economy;
     economy->rate = l->state.searches > 0 ? l->state.rate : 0.0;
-    economy->unsure = l->state.layers > 0 && (l->state.unconfirmed || rises(economy));
+    economy->unsure = l->state.layers > 0 && (l->state.unconfirmed || rises(economy) || hardly_sliced(l));
     int more = l->state.searches == 0 || l->state.improving, noisy = is_noisy(l, &pool, &report);
     return (noisy && !l->state.by_laplace) || more || hardly_moved(l);
 }

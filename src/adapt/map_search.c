@@ -25,10 +25,8 @@ enum { MAX_DIMENSIONS = 100 };
 #define SEARCH_AGAIN_FACTOR 1.5
 /* A result with less than this factor of them is undone. */
 #define UNDO_FACTOR 0.7
-/* Draws per evaluation expected of independence moves: below the first the target is hard, above the second one t is
- * good enough. */
+/* Draws per evaluation expected of independence moves, below which the target is hard. */
 #define MAX_HARD_DRAWS 0.03
-#define MIN_EASY_DRAWS 0.1
 /* A T that is better by NEW_WINDOW_GAIN nats per draw starts a window. */
 #define NEW_WINDOW_GAIN 0.3
 /* A T that is worse by COMPARABLE_GAIN nats per draw is not taken because of what a few draws far out say. */
@@ -256,15 +254,21 @@ static void choose(gess__learning *l, gess__pool *pool)
 
 /* ---- one search ---- */
 
+/* Whether one t without a map is all that there is, so that there is nothing to refit. */
+static int nothing_found(const gess__learning *l)
+{
+    return l->state.layers == 0 && l->ensemble->frozen.mixture->count == 1;
+}
+
 /* A search costs several times as much as a refit. So every search that finds nothing new makes the next one wait for
- * one more refit than it did; for one if nothing was ever found. */
+ * one more refit than it did; for none if nothing was ever found. */
 static void search_again(gess__learning *l, gess__pool *pool, double gain_before)
 {
     gess__learning_state *s = &l->state;
     choose(l, pool);
     int more = s->searches <= 3 || s->map_gain + s->mixture_gain > gain_before + SEARCH_AGAIN_GAIN;
-    int found = s->layers > 0 || l->ensemble->frozen.mixture->count > 1;
-    s->skips = more ? 0 : found ? s->skips + 1 : 1;
+    int found = !nothing_found(l);
+    s->skips = more || !found ? 0 : s->skips + 1;
     s->skip = more && found && s->searches > 3 ? 1 : s->skips;
 }
 
@@ -303,12 +307,11 @@ static void fit_and_mix(gess__learning *l, const gess__pool *pool, int mapped, g
     gess__move_mix_choose(l);
 }
 
-/* Refits or searches. Never end warm-up after only a refit: search first if the last search helped, or if nothing was
- * found so far and one t is not good enough. */
+/* Refits or searches. Never end warm-up after only a refit: search first if the last search helped. */
 static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report)
 {
     gess__learning_state *s = &l->state;
-    int search = s->skip == 0;
+    int search = s->skip == 0 || nothing_found(l);
     gess__move_mix_set_single(l);
     const gess__learning_state old = *s;
     double draws_before = expected_draws(l), gain_before = old.map_gain + old.mixture_gain;
@@ -320,13 +323,12 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
         fit_and_mix(l, pool, old.layers + s->layers > 0, report);
         int better = s->map_gain + s->mixture_gain > gain_before + SEARCH_AGAIN_GAIN ||
                      s->independence > SEARCH_AGAIN_FACTOR * s->independence_before;
-        int found = s->layers > 0 || l->ensemble->frozen.mixture->count > 1,
-            easy = s->searches > 4 && s->independence > MIN_EASY_DRAWS;
-        if (search || better || (found ? s->skips > 0 : easy)) break;
+        if (search || better || s->skips > 0) break;
         search = 1;
         s->acceptance = old.acceptance;
     }
-    if (undo(l, pool, &old, draws_before)) fit_and_mix(l, pool, 1, report); /* the t is behind the map that was undone */
+    if (undo(l, pool, &old, draws_before))
+        fit_and_mix(l, pool, 1, report); /* the t belongs to the map that was undone */
     if (!search) s->skip--;
 }
 

@@ -5,7 +5,9 @@
  *   2. Candidates k → i by the correlations of log e_i² with y_k (spread) and of e_i with y_k² (bend), outliers
  * clipped. Both see E[e_i² y_k] ≠ 0, in opposite directions: a funnel resembles a bend the other way round, a banana
  *      resembles a spread. So candidates are compared by the gain in log-likelihood of one candidate at a time.
- *   3. Candidates are taken from the largest gain down, unless they would close a cycle. */
+ *   3. Candidates are taken from the largest gain down, unless they would close a cycle.
+ *
+ * One coordinate that drives the spreads of many, each of them weakly, is found by the sum of its correlations. */
 #include "transform/scale_search.h"
 
 #include "base/linalg.h"
@@ -18,7 +20,8 @@
 enum { MIN_SIBLINGS = 3 };
 
 #define MIN_CORRELATION 0.1
-#define MIN_EDGE_GAIN 0.005 /* nats per point, on the points that the edge is fitted to */
+#define MIN_POOLED_ERRORS 4.0 /* a sum of correlations, in standard errors */
+#define MIN_EDGE_GAIN 0.005   /* nats per point, on the points that the edge is fitted to */
 #define MIN_MEAN_CORRELATION 0.05
 
 /* ---- memory ---- */
@@ -189,10 +192,31 @@ static int by_gain(const void *a, const void *b)
     return x->bend - y->bend;
 }
 
-static void find_edges(gess__scale_search *s, double threshold)
+/* The coordinate whose correlations with the log e² of all the others have the largest sum, if that is significant:
+ * long before a single member of a level shows its scale, all of them together do. Each counts up to the threshold for
+ * single ones, so that one alone, such as a bend the other way round, is no level. The coordinate becomes the hub, with
+ * the sign of the sum as its slope. */
+static void pool_siblings(gess__scale_search *s, size_t n, double threshold)
+{
+    const gess__learner *l = s->learner;
+    size_t dim = l->dim;
+    double max = MIN_POOLED_ERRORS * sqrt((double)(dim - 1) / gess__learn_effective(n));
+    if (dim <= MIN_SIBLINGS) return;
+    for (size_t k = 0; k < dim; k++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < dim; i++) sum += i == k ? 0.0 : clip(l->square[dim + k + i * 2 * dim], threshold);
+        if (!(fabs(sum) > max)) continue;
+        max = fabs(sum);
+        s->hub = k;
+        s->hub_slope = sum;
+    }
+}
+
+static void find_edges(gess__scale_search *s, size_t n, double threshold)
 {
     gess__learner *l = s->learner;
     correlate_spreads(l, s->m);
+    pool_siblings(s, n, threshold);
     for (uint32_t i = 0; i < l->dim; i++) add_candidates(s, i, 0, GESS__MAX_DRIVERS, threshold);
     correlate_bends(l, s->m);
     for (uint32_t i = 0; i < l->dim; i++) add_candidates(s, i, 1, GESS__MAX_BENDS, threshold);
@@ -238,7 +262,7 @@ static void keep_edges(gess__scale_search *s)
     memset(s->parent_count, 0, s->learner->dim * sizeof *s->parent_count);
     for (size_t e = 0; e < s->edge_count; e++) {
         gess__edge *edge = &s->edges[e];
-        edge->kept = !drives(s, edge->to, edge->from);
+        edge->kept = !(edge->bend && edge->to == s->hub) && !drives(s, edge->to, edge->from);
         if (edge->kept) s->parents[edge->to * GESS__MAX_EDGES + s->parent_count[edge->to]++] = edge->from;
     }
 }
@@ -304,8 +328,8 @@ bool gess__scale_find_drivers(gess__scale_search *s, gess__learner *l, size_t n,
     begin(s, l, n, m);
     if (!precision(l, m)) return false;
     set_residuals(s, threshold);
-    find_edges(s, threshold);
-    if (s->edge_count == 0) return false;
+    find_edges(s, n, threshold);
+    if (s->edge_count == 0 && s->hub == l->dim) return false;
     keep_edges(s);
     find_hub(s);
     if (s->hub < l->dim) adopt_siblings(s);

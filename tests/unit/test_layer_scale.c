@@ -231,6 +231,47 @@ static void siblings_agree(void **state)
     free(x);
 }
 
+/* The first `members` coordinates after 0 have a scale that coordinate 0 drives, each so weakly that it alone would not
+ * be noticed; the others have nothing to do with it. Returns the steps that are learned, 0 if there is no map. */
+static size_t weak_members(uint64_t key, size_t members, size_t *driven)
+{
+    enum { DIM = 24, N = 3000 };
+    double *x = doubles((size_t)N * DIM);
+    gess__learned *map = new_map(DIM);
+    normals(key, (size_t)N * DIM, x);
+    for (size_t j = 0; j < N; j++) {
+        double *p = x + j * DIM;
+        p[0] *= 0.16;
+        for (size_t i = 1; i <= members; i++) p[i] *= exp(p[0]);
+    }
+    size_t steps = learn(map, DIM, N, x, SCALE) == 1 ? map->layers[0].count : 0;
+    *driven = 0;
+    for (uint32_t i = 1; i < DIM && steps > 0; i++) {
+        const gess__scale_step *s = step_of(map, i);
+        if (s == NULL) continue;
+        assert_int_equal(s->scale_from[0], 0);
+        *driven += i <= members && s->saturated && fabs(s->scale[0] - 2.0) < 1e-12;
+    }
+    gess__learned_free(map);
+    free(x);
+    return steps;
+}
+
+/* A scale that many coordinates show together is found where one of them, or none, shows nothing. */
+static void pools_siblings(void **state)
+{
+    (void)state;
+    size_t driven;
+    for (uint64_t key = 40; key < 45; key++) {
+        assert_int_equal(weak_members(key, 0, &driven), 0);
+        (void)weak_members(key, 1, &driven);
+        assert_int_equal(driven, 0);
+        size_t steps = weak_members(key, 23, &driven);
+        printf("weak members: %zu of 23 steps, %zu of them right\n", steps, driven);
+        assert_true(driven >= 18);
+    }
+}
+
 /* A quadratic mean is not mistaken for a spread the other way round. */
 static void finds_a_banana(void **state)
 {
@@ -260,7 +301,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_by_hand),     cmocka_unit_test(damage_is_refused),    cmocka_unit_test(finds_a_funnel),
         cmocka_unit_test(finds_a_hierarchy), cmocka_unit_test(finds_what_saturates), cmocka_unit_test(siblings_agree),
-        cmocka_unit_test(finds_a_banana),
+        cmocka_unit_test(pools_siblings),    cmocka_unit_test(finds_a_banana),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
