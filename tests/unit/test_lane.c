@@ -136,7 +136,7 @@ static void test_maps_and_bounds(void **state)
 {
     (void)state;
     check(&(one_case){"funnel:dim=5",
-                      {"chains", "40", "max-warmup-evals", "40000", "draws", "12", NULL},
+                      {"chains", "40", "max-warmup-evals", "40000", "draws", "12", "seed", "3", NULL},
                       1,
                       GESS__LANE_SKEW});
     check(&(one_case){"banana:dim=3", {"chains", "32", "draws", "20", NULL}, 1, GESS__LANE_SCALE});

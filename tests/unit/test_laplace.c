@@ -285,15 +285,23 @@ static void beside_a_neck(void **state)
     assert_true(found >= MIN_FOUND); /* 13; 9 with one search per run */
 }
 
-/* There is no search if it would take too large a share of warm-up. */
+static void restart(run *r, uint64_t max_warmup_evals)
+{
+    gess_error err = {0};
+    gess__sampler_free(r->s);
+    r->options.max_warmup_evals = max_warmup_evals;
+    assert_int_equal(gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
+}
+
+/* There is no search if two steps of it would take more than half of warm-up. */
 static void too_dear(void **state)
 {
     (void)state;
     run *r = start(gaussian, 1);
-    gess_error err = {0};
-    gess__sampler_free(r->s);
-    r->options.max_warmup_evals = 5 * DIM * DIM;
-    assert_int_equal(gess__sampler_new(&r->s, &r->model, &r->options, 0, CHAINS, r->team, &err), GESS_OK);
+    const uint64_t step = DIM * (DIM + 1) + GESS__LAPLACE_LENGTHS;
+    restart(r, 4 * step);
+    assert_non_null(learning_of(r)->laplace);
+    restart(r, 4 * step - 1);
     assert_null(learning_of(r)->laplace);
     assert_int_equal(stage(r), GESS_OK);
     assert_true(learning_of(r)->state.laplace_evals == 0);
