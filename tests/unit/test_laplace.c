@@ -1,5 +1,6 @@
 /* The Laplace approximation: the search for the maximum, and the T made from the curvature there. */
 #include "adapt/laplace.h"
+#include "adapt/laplace_state.h"
 #include "schedule/schedule.h"
 
 #include <math.h>

@@ -233,7 +233,7 @@ static void siblings_agree(void **state)
 
 /* The first `members` coordinates after 0 have a scale that coordinate 0 drives, each so weakly that it alone would not
  * be noticed; the others have nothing to do with it. Returns the steps that are learned, 0 if there is no map. */
-static size_t weak_members(uint64_t key, size_t members, size_t *driven)
+static size_t weak_members(uint32_t key, size_t members, size_t *driven)
 {
     enum { DIM = 24, N = 3000 };
     double *x = doubles((size_t)N * DIM);
@@ -262,12 +262,11 @@ static void pools_siblings(void **state)
 {
     (void)state;
     size_t driven;
-    for (uint64_t key = 40; key < 45; key++) {
+    for (uint32_t key = 40; key < 45; key++) {
         assert_int_equal(weak_members(key, 0, &driven), 0);
         (void)weak_members(key, 1, &driven);
         assert_int_equal(driven, 0);
-        size_t steps = weak_members(key, 23, &driven);
-        printf("weak members: %zu of 23 steps, %zu of them right\n", steps, driven);
+        (void)weak_members(key, 23, &driven);
         assert_true(driven >= 18);
     }
 }
