@@ -17,8 +17,6 @@ enum { MIN_ITERATIONS = 10, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
 #define KEEP_FACTOR 2.0
 /* Sampling may take this many times its forecast, or as much as learning took. */
 #define OVERDUE 8.0
-/* A run is long if sampling takes this many times what has been spent. */
-#define LONG 20.0
 /* The rate rises if it grows by this factor while the evaluations grow by the second. */
 #define RISE 1.3
 #define TREND_GROWTH 1.5
@@ -77,11 +75,6 @@ int gess__economy_forecast(gess__economy *e, const gess__stage_cost *s)
     note_trend(e, s);
     double saved = before > 0.0 ? e->forecast * (e->rate / before - 1.0) : 0.0;
     return !e->unsure && saving(e->forecast, e->rate) < worth(e) * s->spent && saved < e->next;
-}
-
-int gess__economy_is_long(const gess__economy *e, double spent)
-{
-    return e->rate > 0.0 && e->forecast < INFINITY && e->forecast > LONG * spent;
 }
 
 double gess__economy_left(const gess__economy *e, double spent)

@@ -60,10 +60,6 @@ typedef struct gess__stage_cost {
 /* After a stage, with `rate` set: the forecast, and whether T should be tried. */
 int gess__economy_forecast(gess__economy *economy, const gess__stage_cost *stage);
 
-/* Whether sampling is forecast to take so many times the `spent` evaluations that T is not tried for lack of something
- * to gain: chains may not have been where it fails. */
-int gess__economy_is_long(const gess__economy *economy, double spent);
-
 /* Evaluations of learning that are still to come if T gets no better, after `spent` of them; 0 before there is a
  * forecast. */
 double gess__economy_left(const gess__economy *economy, double spent);

@@ -236,11 +236,6 @@ static void plan_trial(gess__adaptation *a, const gess__stage_steps *steps, void
                              .value = u->mean_value,
                              .error = u->mean_error};
     int wanted = gess__economy_forecast(&u->economy, &cost);
-    if (u->settled && !wanted && gess__economy_is_long(&u->economy, cost.spent)) {
-        u->over = u->settled = 0;
-        u->calm = 1;
-        return;
-    }
     u->economy.trial = (wanted || u->settled) && !u->moved && u->stages >= MIN_TRIAL_STAGES;
     if (!u->economy.trial) return;
     u->over = 0;

@@ -84,11 +84,6 @@ static void unsure_and_left(void **unused)
     assert_false(forecast(&e, 0.5, 2000.0, 100.0)); /* a better T can save 1000 of 2000 evaluations */
     assert_true(gess__economy_left(&e, 2000.0) == 2000.0);
     assert_true(gess__economy_left(&e, 5000.0) == 0.0);
-    /* sampling is forecast to take 2000 evaluations */
-    assert_true(gess__economy_is_long(&e, 99.0));
-    assert_false(gess__economy_is_long(&e, 101.0));
-    e.rate = 0.0;
-    assert_false(gess__economy_is_long(&e, 1.0));
 }
 
 /* Normal draws: `shared` of the variance is a constant of each chain, and each coordinate drifts by `drift` over the
