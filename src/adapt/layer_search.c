@@ -12,6 +12,9 @@
 /* Points of each half of the chains that candidates are judged by: enough for a covariance, and no more. */
 enum { JUDGED = 2000, JUDGED_PER_DIMENSION = 60 };
 
+/* Nats per draw that a scale layer must gain: it is right in tails of which the draws say little. */
+#define MIN_SCALE_GAIN 0.01
+
 struct gess__layer_search {
     size_t dim;
     gess__learner *learner;
@@ -141,14 +144,15 @@ gess__recipe gess__layer_search_find(gess__layer_search *r, gess__fitter *fitter
     gess__learned_copy(r->base, r->identity);
     double none = judge(&t, r->base), score = none;
     while (found.count < GESS__MAX_LAYERS) {
-        double best = score + GESS__MIN_GAIN;
+        double best = score;
         unsigned chosen = GESS__LAYER_ROWS;
         for (unsigned row = 0; row < GESS__LAYER_ROWS; row++) {
             if (useless[row] || gess__recipe_uses(&found, row) >= gess__layer_type_row(row)->max_uses) continue;
             gess__learned_copy(r->trial, r->base);
             double now = add_layer(r, row, t.half, t.rest) ? judge(&t, r->trial) : -INFINITY;
             useless[row] = !(now > score);
-            if (!(now > best)) continue;
+            if (!(now > best && now > score + (row == GESS__LAYER_ROW_scale ? MIN_SCALE_GAIN : GESS__MIN_GAIN)))
+                continue;
             best = now;
             chosen = row;
             gess__learned_copy(r->best, r->trial);
@@ -182,6 +186,11 @@ const gess__learned *gess__layer_search_follow(gess__layer_search *r, const gess
     gess__learned_out(map, n, points, r->y, r->jacobians, r->scratch);
     follow(r, recipe, n, 0);
     return r->trial;
+}
+
+gess__learner *gess__layer_search_learner(gess__layer_search *r)
+{
+    return r->learner;
 }
 
 int gess__layer_search_move(gess__layer_search *r, const gess__learned *from, const gess__learned *to, size_t n,

@@ -38,6 +38,9 @@ gess__recipe gess__layer_search_judge(gess__layer_search *search, gess__fitter *
 const gess__learned *gess__layer_search_follow(gess__layer_search *search, const gess__recipe *recipe,
                                                const gess__learned *map, size_t n, const double *points);
 
+/* The learner, for other questions about points. */
+gess__learner *gess__layer_search_learner(gess__layer_search *search);
+
 /* Moves n points and their log densities from the sampling space of one map to that of another or, without `commit`,
  * only checks whether that can be done. Returns 0, with nothing changed, if a point has no place there. */
 int gess__layer_search_move(gess__layer_search *search, const gess__learned *from, const gess__learned *to, size_t n,

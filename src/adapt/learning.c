@@ -131,6 +131,7 @@ int gess__learning_assess(gess__learning *l)
     gess__economy *economy = &l->adaptation->warmup.economy;
     economy->rate = l->state.searches > 0 ? l->state.rate : 0.0;
     economy->unsure = l->state.layers > 0 && (l->state.unconfirmed || rises(economy) || hardly_sliced(l));
+    if (l->state.searches > 0 && gess__map_search_doubts(l, &pool)) economy->unsure = 1;
     int more = l->state.searches == 0 || l->state.improving, noisy = is_noisy(l, &pool, &report);
     return (noisy && !l->state.by_laplace) || more || hardly_moved(l);
 }

@@ -8,6 +8,8 @@
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/vmath.h"
+#include "transform/scale.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -362,4 +364,41 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
     /* if sampling will take long, one search that finds nothing does not mean that there is nothing to find */
     s->futile = better ? 0 : s->futile + 1;
     s->improving = s->futile < (s->independence_before < MAX_HARD_DRAWS ? 2 : 1);
+}
+
+/* A coordinate that drives others, as far as these draws tell, though the map has no scale layer; the dimension if
+ * there is none. */
+static size_t hidden_hub(gess__learning *l, const gess__pool *pool)
+{
+    const double min_errors = 2.0;
+    const gess__learned *map = l->ensemble->frozen.map;
+    double errors;
+    if (map == NULL || gess__scale_driver(map, 0.5) < map->dim) return l->ensemble->target.dim;
+    size_t hub = gess__scale_likeliest_hub(gess__layer_search_learner(l->search->layers), pool->half + pool->rest,
+                                           pool->points, &errors);
+    return errors > min_errors ? hub : map->dim;
+}
+
+double gess__map_search_tail_excess(gess__learning *l)
+{
+    enum { MAX_COORDINATES = 8 };
+    uint32_t along[MAX_COORDINATES];
+    const gess__learned *map = l->ensemble->frozen.map;
+    double excess = 0.0;
+    if (map == NULL || l->state.searches == 0 || gess__window_points(&l->adaptation->window) == 0) return 0.0;
+    size_t count = gess__learned_extrapolated(map, MAX_COORDINATES, along);
+    gess__pool pool = gess__window_pack(&l->adaptation->window);
+    size_t hub = hidden_hub(l, &pool);
+    for (size_t k = 0; k < count; k++) excess = gess__max(excess, gess__move_value_tail_excess(l, along[k]));
+    return hub < map->dim ? gess__max(excess, gess__move_value_tail_excess(l, hub)) : excess;
+}
+
+int gess__map_search_doubts(gess__learning *l, const gess__pool *pool)
+{
+    const double min_excess = 0.6;
+    if (pool->half + pool->rest >= GESS__SCALE_POINTS) return 0;
+    size_t hub = hidden_hub(l, pool);
+    if (hub == l->ensemble->target.dim || !(gess__move_value_tail_excess(l, hub) > min_excess)) return 0;
+    l->state.skip = 0;
+    return 1;
 }

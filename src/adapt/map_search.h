@@ -18,4 +18,12 @@ int gess__map_search_due(const gess__learning *l);
  * wait for another search. */
 void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report *report);
 
+/* How far T lacks tails: the largest gess__move_value_tail_excess() of the coordinates along which the map
+ * extrapolates, and of one that drives others without a scale layer; 0 if there are none, or none lacks any. */
+double gess__map_search_tail_excess(gess__learning *learning);
+
+/* Whether draws hint at a level of a hierarchy, and are too few to learn a scale layer from. If so, the next search is
+ * a full one. */
+int gess__map_search_doubts(gess__learning *learning, const gess__pool *pool);
+
 #endif

@@ -20,6 +20,9 @@ enum { POINTS = 4000 };
 /* One level in LOW_LEVELS is taken for an outlier. */
 enum { LOW_LEVELS = 50 };
 
+/* A tail is one draw in TAIL_PART. */
+enum { TAIL_PART = 50 };
+
 /* One iteration in TRY_PERIOD tries an independence move where none was chosen; one in two while the ensemble travels,
  * since such moves take chains that lag behind to where the others are. */
 enum { TRY_PERIOD = 6 };
@@ -140,6 +143,32 @@ double gess__move_value_expected(gess__learning *l, double *acceptance)
     return draws[chosen];
 }
 
+double gess__move_value_tail_excess(gess__learning *l, size_t coordinate)
+{
+    gess__move_value *v = l->value;
+    const gess__mixture *t = l->ensemble->frozen.mixture;
+    const gess__window *w = &l->adaptation->window;
+    size_t dim = t->dim, points = gess__window_points(w), n = take_points(w, v->points), tail = n / TAIL_PART;
+    double *place = v->deltas, mean = 0.0, excess = -INFINITY;
+    if (tail == 0) return 0.0;
+    set_deltas(v, t, n);
+    set_log_ts(v, t, n);
+    for (size_t i = 0; i < n; i++) mean += v->level[i] = w->values[i * points / n] - v->level[i];
+    for (size_t i = 0; i < n; i++) place[i] = v->points[i * dim + coordinate];
+    gess__sort(n, place);
+    double low = place[tail - 1], high = place[n - tail], sum[2] = {0.0, 0.0}, count[2] = {0.0, 0.0};
+    for (size_t i = 0; i < n; i++) {
+        double x = v->points[i * dim + coordinate];
+        for (int side = 0; side < 2; side++) {
+            if (side ? x < high : x > low) continue;
+            sum[side] += v->level[i];
+            count[side] += 1.0;
+        }
+    }
+    for (int side = 0; side < 2; side++) excess = gess__max(excess, sum[side] / count[side] - mean / (double)n);
+    return excess;
+}
+
 /* ---- what updates around ellipses are worth ---- */
 
 /* Draws per evaluation that they brought in the last stage. An update multiplies a coordinate's deviation from the
@@ -237,6 +266,7 @@ void gess__move_mix_set_single(gess__learning *l)
 {
     gess__frozen *f = &l->ensemble->frozen;
     if (f->mixture->count > 1) return;
+    f->mixture->log_weight[0] = 0.0;
     gess__approx_copy(f->mixture->component[0], f->approx);
     l->state.fitted_nu[0] = f->approx->nu;
 }

@@ -39,6 +39,7 @@ void gess__mixture_copy(gess__mixture *to, const gess__mixture *from)
 {
     GESS_ASSERT(to->dim == from->dim && from->count <= gess__mixture_room(to->dim));
     to->count = from->count;
+    to->defensive = from->defensive;
     for (size_t j = 0; j < from->count; j++) {
         to->log_weight[j] = from->log_weight[j];
         gess__approx_copy(to->component[j], from->component[j]);

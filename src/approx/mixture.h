@@ -13,6 +13,7 @@ typedef struct gess__mixture {
     size_t dim, count; /* 1 ≤ count ≤ gess__mixture_room(dim) */
     double log_weight[GESS__MAX_COMPONENTS];
     gess__approx *component[GESS__MAX_COMPONENTS];
+    size_t defensive; /* the last so many components: not fitted, but there for the tails (adapt/defence.h) */
 } gess__mixture;
 
 /* The largest number of components: 1 in many dimensions, since each takes dim² numbers and could not be fitted. */

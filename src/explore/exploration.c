@@ -1,7 +1,9 @@
 /* Leads warm-up to annealing if chains are in several basins, and otherwise lets it learn as it is. */
 #include "explore/exploration.h"
 
+#include "adapt/defence.h"
 #include "adapt/laplace.h"
+#include "adapt/map_search.h"
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
@@ -134,6 +136,7 @@ int gess__exploration_probe(gess__exploration *x, const gess__record *record, ge
 int gess__exploration_assess(gess__exploration *x)
 {
     const gess__annealing_state *s = &x->annealing->state;
+    gess__defence_remove(x->learning);
     if (x->scout != NULL && x->scout->state.several && !s->done && !s->abandoned &&
         gess__annealing_is_affordable(x->annealing)) {
         gess__annealing_begin(x->annealing, GESS__ANNEAL_IF_POSSIBLE);
@@ -147,10 +150,12 @@ int gess__exploration_assess(gess__exploration *x)
 void gess__exploration_freeze(gess__exploration *x)
 {
     gess__move_mix_freeze(x->learning);
+    gess__defence_add(x->learning);
 }
 
 int gess__exploration_objects(gess__exploration *x)
 {
+    gess__defence_remove(x->learning);
     return gess__basins_cover(x->basins, x->learning) > 0 || x->found;
 }
 
@@ -158,6 +163,7 @@ void gess__exploration_ended(gess__exploration *x)
 {
     if (x->annealing->state.under_way) gess__annealing_abandon(x->annealing, GESS__TOO_SHORT);
     const gess__annealing_state *s = &x->annealing->state;
+    x->learning->state.tail_excess = gess__map_search_tail_excess(x->learning);
     int looked = s->done ? gess__mixture_room(x->learning->ensemble->target.dim) > 1
                          : x->scout != NULL && x->scout->state.tested && !x->scout->state.several;
     if (looked && x->basins->count == 0 && gess__window_points(&x->learning->adaptation->window) > 0)

@@ -56,7 +56,8 @@ void gess__frozen_archive_approx(gess__approx *t, gess__archive *a)
 static void archive_mixture(gess__mixture *m, size_t dim, gess__archive *a)
 {
     GESS_ARCHIVE(a, &m->count);
-    if (m->count < 1 || m->count > gess__mixture_room(dim)) a->bad = 1;
+    GESS_ARCHIVE(a, &m->defensive);
+    if (m->count < 1 || m->count > gess__mixture_room(dim) || m->defensive >= m->count) a->bad = 1;
     GESS_ARCHIVE(a, &m->log_weight);
     for (size_t k = 0; k < m->count && !a->bad; k++)
         if (!isfinite(m->log_weight[k])) a->bad = 1;

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "run/directory.h"
 #include "run/run.h"
+#include "run/stop_check.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -120,12 +121,16 @@ static void log_choices(const gess_run *run, const gess__sampler *s)
                           : "found no maximum");
     log_exploration(run, gess__sampler_exploration(s), u->stages);
     log_economy(run, u, s->ensemble.tally.evals);
+    if (u->over && l->tail_excess > 0.0 && run->stop_rule != NULL)
+        gess__run_log(run, "    tails: draws there are %.2f nats above T, so there are at least %llu draws per chain",
+                      l->tail_excess, (unsigned long long)gess__targets_first_check(run));
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     gess__run_log(run,
                   "    map searches %llu: map %s (gain %.4f); components %zu (gain %.4f); independence moves %u of %u "
                   "(acceptance %.3f expected, %.3f in this stage; draws per evaluation: %.3f, ellipses only: %.3f)",
-                  (unsigned long long)l->searches, map, l->map_gain, f->mixture->count, l->mixture_gain,
-                  f->moves.independence, f->moves.period, l->acceptance, u->accepted, l->independence, l->ellipse);
+                  (unsigned long long)l->searches, map, l->map_gain, f->mixture->count - f->mixture->defensive,
+                  l->mixture_gain, f->moves.independence, f->moves.period, l->acceptance, u->accepted, l->independence,
+                  l->ellipse);
 }
 
 void gess__run_log_stage(const gess_run *run, size_t which, const gess__sampler *s)

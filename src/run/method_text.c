@@ -39,9 +39,12 @@ void gess__run_describe_method(gess_run *run)
     if (f->mixture == NULL || !over) return;
     if (f->map != NULL) gess__learned_describe(f->map, map, sizeof map);
     const gess__exploration *x = gess__sampler_exploration(first);
-    int used = snprintf(s->method, sizeof s->method, "%smap: %s; %zu component%s%s",
-                        x->annealing->state.done ? "annealed; " : "", map, f->mixture->count,
-                        f->mixture->count == 1 ? "" : "s", l->state.by_laplace ? ", Laplace approximation" : "");
+    size_t fitted = f->mixture->count - f->mixture->defensive;
+    char tails[40] = "";
+    if (f->mixture->defensive > 0) snprintf(tails, sizeof tails, " and %zu for tails", f->mixture->defensive);
+    int used = snprintf(s->method, sizeof s->method, "%smap: %s; %zu component%s%s%s",
+                        x->annealing->state.done ? "annealed; " : "", map, fitted, fitted == 1 ? "" : "s", tails,
+                        l->state.by_laplace ? ", Laplace approximation" : "");
     if (used > 0 && (size_t)used < sizeof s->method && f->moves.independence > 0 && e->tally.independence > 0)
         gess__format(s->method + used, sizeof s->method - (size_t)used,
                      "; %u of %u updates independence moves (%.0f %% accepted)", f->moves.independence, f->moves.period,

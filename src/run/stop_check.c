@@ -14,11 +14,33 @@
 #include <stdio.h>
 
 /* Draws per chain at the first check: fewer if groups of chains are compared. */
-enum { FIRST_CHECK = 50, FIRST_NESTED_CHECK = 20 };
+enum { FIRST_CHECK = 50, FIRST_NESTED_CHECK = 20, MAX_FIRST_CHECK = 150 };
+
+/* The level rises this much faster towards the end of a tail than its mean over the tail shows. */
+#define TAIL_STEEPNESS 2.0
+
+/* Draws per chain before which the draws cannot show what T lacks: where π/T is large in a tail, chains come late and
+ * stay for about as many independence moves. */
+static uint64_t draws_for_tails(const gess_run *run)
+{
+    double excess = 0.0;
+    for (size_t i = 0; i < run->ensembles; i++) {
+        const gess__learning *l = gess__sampler_learning(run->sampler[i]);
+        if (l != NULL) excess = gess__max(excess, l->state.tail_excess);
+    }
+    return (uint64_t)gess__min(FIRST_NESTED_CHECK * gess__exp(TAIL_STEEPNESS * excess), MAX_FIRST_CHECK);
+}
+
+uint64_t gess__targets_first_check(const gess_run *run)
+{
+    uint64_t first = run->stop_rule->groups > 0 && run->ensembles == 1 ? FIRST_NESTED_CHECK : FIRST_CHECK;
+    uint64_t tails = draws_for_tails(run);
+    return tails > first ? tails : first;
+}
 
 uint64_t gess__targets_check_after(const gess_run *run, uint64_t draws)
 {
-    uint64_t first = run->stop_rule->groups > 0 && run->ensembles == 1 ? FIRST_NESTED_CHECK : FIRST_CHECK;
+    uint64_t first = gess__targets_first_check(run);
     uint64_t step = draws < 2 * FIRST_CHECK ? draws / 4 : draws / 2; /* early checks cost little and save much */
     return draws < 2 * first / 3 ? first : draws + step;
 }

@@ -10,6 +10,9 @@ typedef enum gess__check_columns {
     GESS__ALL_COLUMNS
 } gess__check_columns;
 
+/* Draws per chain of the first check: more where T lacks tails. */
+uint64_t gess__targets_first_check(const gess_run *run);
+
 /* Draws per chain of the check after one at `draws`, if --max-evals allows it. */
 uint64_t gess__targets_check_after(const gess_run *run, uint64_t draws);
 

@@ -60,6 +60,9 @@ typedef struct gess__layer_type {
      * check everything else. */
     bool (*valid)(const gess__layer *layer, size_t dim);
 
+    /* A coordinate along which item number i extrapolates, or SIZE_MAX. NULL: there are none. */
+    size_t (*extrapolates)(const gess__layer *layer, size_t i);
+
     /* Finds the structure that this kind of layer removes, in n × dim points that have gone through the layers before
      * it. Adds the items that hold on points they were not fitted to: layer->count is 0 at the call and stays 0 if
      * nothing was found. The caller sets the centre, to learner->mean. Deterministic. */

@@ -166,3 +166,24 @@ void gess__learned_in(const gess__learned *map, size_t n, const double *y, doubl
         memcpy(jacobians + j, sums, points * sizeof *sums);
     }
 }
+
+static bool contains(size_t n, const uint32_t *list, size_t value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (list[i] == value) return true;
+    return false;
+}
+
+size_t gess__learned_extrapolated(const gess__learned *map, size_t max, uint32_t *coordinates)
+{
+    size_t count = 0;
+    for (size_t k = 0; k < map->count; k++) {
+        const gess__layer *layer = &map->layers[k];
+        for (size_t i = 0; layer->type->extrapolates != NULL && i < layer->count; i++) {
+            size_t at = layer->type->extrapolates(layer, i);
+            if (at == SIZE_MAX || count == max || contains(count, coordinates, at)) continue;
+            coordinates[count++] = (uint32_t)at;
+        }
+    }
+    return count;
+}

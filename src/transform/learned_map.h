@@ -43,6 +43,10 @@ void gess__learned_out(const gess__learned *map, size_t n, const double *w, doub
 void gess__learned_in(const gess__learned *map, size_t n, const double *y, double *w, double *jacobians,
                       double *scratch);
 
+/* Coordinates along which the map extrapolates: those whose tails it bends, and those that scale others. Writes at most
+ * `max` of them, each once, and returns how many. */
+size_t gess__learned_extrapolated(const gess__learned *map, size_t max, uint32_t *coordinates);
+
 /* ---- learning ---- */
 
 /* The workspace for learning layers (layer_learner.h) from up to `points` points. The team, if it is not NULL, shares

@@ -16,7 +16,7 @@
 
 #include <float.h>
 
-enum { W = GESS__LANES, MAX_POINTS = 8000 };
+enum { W = GESS__LANES };
 
 /* ---- a tile of points, in place ---- */
 
@@ -118,12 +118,18 @@ static void learn(gess__learner *l, size_t n, const double *points, gess__layer 
 {
     gess__scale_search search;
     gess__scale_step *steps = gess__scale_steps(layer);
-    size_t m = gess__learn_points(l, n, MAX_POINTS);
+    size_t m = gess__learn_points(l, n, GESS__SCALE_POINTS);
     if (m == 0 || !gess__learn_standardise(l, n, points, m, true)) return;
     if (!gess__scale_find_drivers(&search, l, n, m)) return;
     for (size_t p = 1; p < l->dim; p++)
         if (gess__scale_fit_step(&search, p, &steps[layer->count]) > 0.0) layer->count++;
     gess__scale_agree(&search, layer->count, steps);
+}
+
+static size_t extrapolates(const gess__layer *layer, size_t i)
+{
+    const gess__scale_step *s = &gess__scale_steps(layer)[i];
+    return s->scales > 0 ? s->scale_from[0] : SIZE_MAX;
 }
 
 const gess__layer_type gess__layer_scale = {
@@ -137,6 +143,7 @@ const gess__layer_type gess__layer_scale = {
     .out = map_out,
     .constant = constant,
     .valid = valid,
+    .extrapolates = extrapolates,
     .learn = learn,
     .learn_bytes = learn_bytes,
 };

@@ -20,7 +20,7 @@
 enum { MIN_SIBLINGS = 3 };
 
 #define MIN_CORRELATION 0.1
-#define MIN_POOLED_ERRORS 4.0 /* a sum of correlations, in standard errors */
+#define MIN_POOLED_ERRORS 2.5 /* a sum of correlations, in standard errors */
 #define MIN_EDGE_GAIN 0.005   /* nats per point, on the points that the edge is fitted to */
 #define MIN_MEAN_CORRELATION 0.05
 
@@ -121,6 +121,19 @@ static void correlate_spreads(gess__learner *l, size_t m)
     correlate(l, m);
 }
 
+/* The same with e² in place of log e²: noisier if e has heavy tails, but half as noisy if it is normal. */
+static void correlate_squares(gess__learner *l, size_t m)
+{
+    double *second = l->pair + l->dim * m;
+    for (size_t i = 0; i < l->dim; i++) {
+        const double *e = l->residuals + i * m;
+        double sd = sqrt(gess__dot(m, e, e) / (double)m) + 1e-300;
+        for (size_t j = 0; j < m; j++) l->pair[i * m + j] = clip(e[j] / sd, 3.0) * clip(e[j] / sd, 3.0);
+    }
+    for (size_t j = 0; j < l->dim * m; j++) second[j] = clip(l->z[j], 4.0);
+    correlate(l, m);
+}
+
 static void correlate_bends(gess__learner *l, size_t m)
 {
     double *second = l->pair + l->dim * m;
@@ -196,11 +209,11 @@ static int by_gain(const void *a, const void *b)
  * long before a single member of a level shows its scale, all of them together do. Each counts up to the threshold for
  * single ones, so that one alone, such as a bend the other way round, is no level. The coordinate becomes the hub, with
  * the sign of the sum as its slope. */
-static void pool_siblings(gess__scale_search *s, size_t n, double threshold)
+static void pool_siblings(gess__scale_search *s, size_t n, double min_errors, double threshold)
 {
     const gess__learner *l = s->learner;
     size_t dim = l->dim;
-    double max = MIN_POOLED_ERRORS * sqrt((double)(dim - 1) / gess__learn_effective(n));
+    double error = sqrt((double)(dim - 1) / gess__learn_effective(n)), max = min_errors * error;
     if (dim <= MIN_SIBLINGS) return;
     for (size_t k = 0; k < dim; k++) {
         double sum = 0.0;
@@ -209,14 +222,16 @@ static void pool_siblings(gess__scale_search *s, size_t n, double threshold)
         max = fabs(sum);
         s->hub = k;
         s->hub_slope = sum;
+        s->hub_errors = max / error;
     }
 }
 
 static void find_edges(gess__scale_search *s, size_t n, double threshold)
 {
     gess__learner *l = s->learner;
+    correlate_squares(l, s->m);
+    pool_siblings(s, n, MIN_POOLED_ERRORS, threshold);
     correlate_spreads(l, s->m);
-    pool_siblings(s, n, threshold);
     for (uint32_t i = 0; i < l->dim; i++) add_candidates(s, i, 0, GESS__MAX_DRIVERS, threshold);
     correlate_bends(l, s->m);
     for (uint32_t i = 0; i < l->dim; i++) add_candidates(s, i, 1, GESS__MAX_BENDS, threshold);
@@ -335,4 +350,19 @@ bool gess__scale_find_drivers(gess__scale_search *s, gess__learner *l, size_t n,
     if (s->hub < l->dim) adopt_siblings(s);
     set_order(s);
     return true;
+}
+
+size_t gess__scale_likeliest_hub(gess__learner *l, size_t n, const double *points, double *errors)
+{
+    gess__scale_search s;
+    size_t m = gess__learn_points(l, n, GESS__SCALE_POINTS);
+    *errors = 0.0;
+    if (m == 0 || !gess__learn_standardise(l, n, points, m, true)) return 0;
+    begin(&s, l, n, m);
+    if (!precision(l, m)) return 0;
+    set_residuals(&s, MIN_CORRELATION);
+    correlate_squares(l, m);
+    pool_siblings(&s, n, 0.0, INFINITY);
+    *errors = s.hub_errors;
+    return s.hub < l->dim ? s.hub : 0;
 }

@@ -139,10 +139,12 @@ static double refit(saturation *f, size_t begin, size_t end, double *v, size_t m
 /* Fits with the best bounds of a grid, then of those near it. Returns the loss. */
 static double fit(saturation *f, bool floor_only, size_t begin, size_t end, double *v, size_t m)
 {
-    static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0}, floors[] = {0x1p-4, 0x1p-2, 1.0};
+    static const double caps[] = {0x1p-8, 0x1p-6, 0x1p-4, 0x1p-2, 1.0, 4.0, 16.0, 64.0, 256.0},
+                        floors[] = {0x1p-4, 0x1p-2, 1.0};
     bounds best = {.loss = INFINITY};
     if (!floor_only) try_bounds(f, 0.0, 0.0, begin, end, v, m, &best);
-    for (size_t i = 0; !floor_only && i < COUNT(caps); i++) try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
+    for (size_t i = 0; !floor_only && i < COUNT(caps) - (f->slope < 0.0 ? 0 : 2); i++)
+        try_bounds(f, caps[i], 0.0, begin, end, v, m, &best);
     for (size_t i = 0; i < COUNT(floors); i++) try_bounds(f, 0.0, floors[i], begin, end, v, m, &best);
     f->cap = best.cap;
     f->floor = best.floor;

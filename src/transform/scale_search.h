@@ -28,6 +28,7 @@ typedef struct gess__scale_search {
     uint32_t *order;        /* of all coordinates, parents first; dim */
     size_t hub;             /* see gess__scale_find_drivers(); dim: none */
     double hub_slope;       /* of the log variances that it drives, summed */
+    double hub_errors;      /* the sum of its correlations, in standard errors */
     double votes;           /* nats per point by which its saturating steps prefer κ = 2 to 1, summed */
     /* how to fit a saturating step */
     int kappa;       /* 0: the better one of 1 and 2 */

@@ -236,7 +236,8 @@ double gess__scale_fit_step(gess__scale_search *s, size_t p, gess__scale_step *s
     spread_only.scale_from[0] = (uint32_t)hub;
     spread_only.scale[0] = s->hub_slope;
     gain = plain_loss - gess__scale_fit_saturated(s, &spread_only, &other);
-    if (!(gain > best - MAX_SIBLING_LOSS) || !(gess__max(other.cap, other.floor) < MAX_CAP)) return best;
+    if (!(gain > best - MAX_SIBLING_LOSS) || (other.scale[0] > 0.0 && !(gess__max(other.cap, other.floor) < MAX_CAP)))
+        return best;
     *step = other;
     return gess__max(gain, DBL_MIN);
 }
@@ -273,7 +274,7 @@ static int64_t common_leader(const gess__scale_search *s, size_t count, const ge
         size_t same = 0;
         for (size_t i = 0; i < count; i++)
             same += is_driven(s, &steps[i]) && is_integer(&steps[i]) && !(steps[i].floor > 0.0) &&
-                    leader(&steps[i]) == leader(&steps[k]);
+                    steps[i].cap < MAX_CAP && leader(&steps[i]) == leader(&steps[k]);
         if (2 * same > driven) return leader(&steps[k]);
     }
     return -1;

@@ -175,6 +175,11 @@ static void learn(gess__learner *l, size_t n, const double *points, gess__layer 
     for (size_t k = 0; k < f.count; k++) add_coordinate(l, f.at[k], &f.shapes[k], layer);
 }
 
+static size_t extrapolates(const gess__layer *layer, size_t i)
+{
+    return gess__warp_coordinates(layer)[i];
+}
+
 const gess__layer_type gess__layer_warp = {
     .name = "warp",
     .unit = "coordinate",
@@ -186,6 +191,7 @@ const gess__layer_type gess__layer_warp = {
     .out = map_out,
     .constant = constant,
     .valid = valid,
+    .extrapolates = extrapolates,
     .learn = learn,
     .learn_bytes = learn_bytes,
 };

@@ -137,6 +137,10 @@ static void test_maps_and_bounds(void **state)
     (void)state;
     check(&(one_case){"funnel:dim=5",
                       {"chains", "40", "max-warmup-evals", "40000", "draws", "12", "seed", "3", NULL},
+                      2,
+                      GESS__LANE_SCALE});
+    check(&(one_case){"eight-schools:centred=0",
+                      {"chains", "32", "max-warmup-evals", "20000", "draws", "30", "seed", "22", NULL},
                       1,
                       GESS__LANE_SKEW});
     check(&(one_case){"banana:dim=3", {"chains", "32", "draws", "20", NULL}, 1, GESS__LANE_SCALE});

@@ -271,6 +271,47 @@ static void pools_siblings(void **state)
     }
 }
 
+/* A hierarchy that is not centred: members of unit prior variance whose data are the more precise the larger the scale.
+ * Each hardly shows it; together they do, with few points, and their variances stay within bounds on both sides. */
+static void finds_members_that_shrink(void **state)
+{
+    (void)state;
+    enum { DIM = 10, N = 4000 };
+    double *x = doubles((size_t)N * DIM), *w = doubles((size_t)N * DIM), far[2] = {0.0, 0.0}, jacobians[N];
+    gess__learned *map = new_map(DIM);
+    double *scratch = doubles(gess__learned_scratch(map, N));
+    size_t count = 0;
+    normals(31, (size_t)N * DIM, x);
+    for (size_t j = 0; j < N; j++)
+        for (size_t i = 0; i + 1 < DIM; i++) /* the last coordinate is the logarithm of the scale */
+            x[j * DIM + i] /= sqrt(1.0 + exp(2.0 * x[j * DIM + DIM - 1]) / (8.0 + 2.0 * (double)i));
+    assert_int_equal(learn(map, DIM, N, x, SCALE), 1);
+    assert_true(map->layers[0].count >= DIM - 3);
+    for (uint32_t i = 0; i + 1 < DIM; i++) {
+        const gess__scale_step *s = step_of(map, i);
+        if (s == NULL) continue;
+        assert_int_equal(s->saturated, 1);
+        assert_int_equal(s->scale_from[0], DIM - 1);
+        assert_true(s->scale[0] < 0.0);
+    }
+    gess__learned_in(map, N, x, w, jacobians, scratch);
+    for (size_t j = 0; j < N; j++) { /* where the scale is large, they are narrow before the map and not behind it */
+        if (!(x[j * DIM + DIM - 1] > 1.8)) continue;
+        for (size_t i = 0; i + 1 < DIM; i++) {
+            far[0] += x[j * DIM + i] * x[j * DIM + i];
+            far[1] += w[j * DIM + i] * w[j * DIM + i];
+        }
+        count += DIM - 1;
+    }
+    assert_true(count > 500);
+    assert_true(far[0] / (double)count < 0.35);
+    assert_true(far[1] / (double)count > 0.8 && far[1] / (double)count < 1.25);
+    gess__learned_free(map);
+    free(x);
+    free(w);
+    free(scratch);
+}
+
 /* A quadratic mean is not mistaken for a spread the other way round. */
 static void finds_a_banana(void **state)
 {
@@ -298,9 +339,11 @@ static void finds_a_banana(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_by_hand),     cmocka_unit_test(damage_is_refused),    cmocka_unit_test(finds_a_funnel),
-        cmocka_unit_test(finds_a_hierarchy), cmocka_unit_test(finds_what_saturates), cmocka_unit_test(siblings_agree),
-        cmocka_unit_test(pools_siblings),    cmocka_unit_test(finds_a_banana),
+        cmocka_unit_test(steps_by_hand),        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(finds_a_funnel),       cmocka_unit_test(finds_a_hierarchy),
+        cmocka_unit_test(finds_what_saturates), cmocka_unit_test(siblings_agree),
+        cmocka_unit_test(pools_siblings),       cmocka_unit_test(finds_members_that_shrink),
+        cmocka_unit_test(finds_a_banana),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
