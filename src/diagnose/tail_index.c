@@ -20,11 +20,13 @@ enum {
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 
 /* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
- * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is at most HEAVY_TOO. */
+ * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is HEAVY_TOO less HEAVY_TOO_ERRORS standard errors:
+ * the draws of a Cauchy may have such an index where chains have seen little of its tails. */
 #define MEAN_ERRORS 5.0
 #define HEAVY 0.7
 #define HEAVY_LEAST 0.65
 #define HEAVY_TOO 0.6
+#define HEAVY_TOO_ERRORS 3.0
 
 /* In tails of more than this inefficiency draws of a Cauchy may have a smaller index: the mean is given up from
  * SLUGGISH_LEAST on, and beside another parameter without mean if the index may exceed 1/2. */
@@ -159,7 +161,7 @@ static double limit_of_means(const gess__tail_index *t)
     double limit = gess__max(1.0 - MEAN_ERRORS * t->se, sluggish ? SLUGGISH_LEAST : HEAVY_LEAST);
     limit = gess__min(limit, HEAVY);
     if (!t->beside_heavy) return limit;
-    return gess__min(limit, sluggish ? 0.5 - 2.0 * t->se : HEAVY_TOO);
+    return gess__min(limit, sluggish ? 0.5 - 2.0 * t->se : HEAVY_TOO - HEAVY_TOO_ERRORS * t->se);
 }
 
 gess__moments_known gess__moments_of(const gess__tail_index *t)
