@@ -9,7 +9,7 @@
 
 /* The number of the layout that gess__archive_save() writes and gess__archive_load() reads. Raise it whenever a
  * structure saves other fields than before. */
-enum { GESS__ARCHIVE_FORMAT = 6 };
+enum { GESS__ARCHIVE_FORMAT = 7 };
 
 typedef struct gess__archive {
     int reading, bad;
