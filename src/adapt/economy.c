@@ -7,8 +7,10 @@
 
 #include <math.h>
 
-/* A trial has at least this many iterations and rows of the window, and this many autocorrelation times. */
-enum { MIN_ITERATIONS = 10, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
+/* A trial has at least this many iterations and rows of the window, and this many autocorrelation times; a thorough one
+ * has THOROUGH_TIMES less the smallest number of iterations: a fast T passes in those, a slow one must show its time.
+ */
+enum { MIN_ITERATIONS = GESS__MIN_TRIAL, MIN_ROWS = 8, TIMES = 4, THOROUGH_TIMES = 8, MAX_ITERATIONS = 400 };
 
 /* T is tried once a better one can save less than this part of the evaluations spent so far; the second where learning
  * has not been bringing much. It is kept if what the trial measured is below KEEP_FACTOR times that. */
@@ -17,11 +19,19 @@ enum { MIN_ITERATIONS = 10, MIN_ROWS = 8, TIMES = 4, MAX_ITERATIONS = 400 };
 #define KEEP_FACTOR 2.0
 /* Sampling may take this many times its forecast, or as much as learning took. */
 #define OVERDUE 8.0
+/* Stages that pay keep warm-up from ending itself until a LONG-th part of the forecast is spent, which counts as at
+ * most MAX_LONG evaluations; not if it is above OPEN, as that of draws without end. */
+#define LONG 20.0
+#define MAX_LONG 1e6
+#define OPEN 1e8
 /* The rate rises if it grows by this factor while the evaluations grow by the second. */
 #define RISE 1.3
 #define TREND_GROWTH 1.5
-/* A trial shows autocorrelation times of up to this part of its length. */
+/* A trial shows autocorrelation times of up to this part of its length; a thorough one of up to the second, or of up to
+ * QUICK iterations. */
 #define RESOLVED 0.34
+#define THOROUGH_RESOLVED 0.2
+#define QUICK 3.4
 /* Chance that a trial of a stationary ensemble finds a drift in one of the coordinates. */
 #define FALSE_ALARMS 0.01
 
@@ -29,6 +39,7 @@ void gess__economy_open(gess__economy *e, const gess_options *options)
 {
     double share = 1.0 / (double)options->ensembles;
     *e = (gess__economy){0};
+    e->final = options->draws != GESS_AUTO;
     if (options->draws == GESS_AUTO)
         e->goal = (double)options->target_ess * share;
     else
@@ -53,6 +64,19 @@ static double worth(const gess__economy *e)
     return ldexp(share, -(int)(e->commitments < 8 ? e->commitments : 8));
 }
 
+/* Whether a trial has to notice what the run could not mend later. Where learning stagnates a slow T stays slow, so it
+ * is not worth a long trial. */
+static int is_thorough(const gess__economy *e)
+{
+    return e->final && !e->stagnant;
+}
+
+/* What a better T can save, and what trying this one costs. */
+static double at_stake(const gess__economy *e)
+{
+    return saving(e->forecast, e->rate) + (is_thorough(e) ? e->trial_cost : 0.0);
+}
+
 static void note_trend(gess__economy *e, const gess__stage_cost *s)
 {
     if (!(s->spent > TREND_GROWTH * e->mark)) return;
@@ -64,23 +88,35 @@ static void note_trend(gess__economy *e, const gess__stage_cost *s)
     e->mark_error = s->error;
 }
 
+/* Whether the last stage has brought the rate to a record that is worth the next stage, in a long run. */
+static void note_record(gess__economy *e, double spent)
+{
+    double gained = LONG * spent * (e->rate / e->best_rate - 1.0);
+    int is_long = e->forecast < OPEN && LONG * spent < gess__min(e->forecast, MAX_LONG);
+    e->pays = is_long && e->best_rate > 0.0 && gained > e->next;
+    e->best_rate = gess__max(e->best_rate, e->rate);
+}
+
 int gess__economy_forecast(gess__economy *e, const gess__stage_cost *s)
 {
     double before = e->rate_before;
     e->rate_before = e->rate;
     e->next = s->next * s->per_update;
+    e->trial_cost = s->trial * s->per_update;
     e->forecast = INFINITY;
+    e->pays = 0;
     if (!(e->rate > 0.0) || e->goal + e->updates == 0.0) return 0;
     e->forecast = cost(e, e->rate, s->per_update);
     note_trend(e, s);
+    note_record(e, s->spent);
     double saved = before > 0.0 ? e->forecast * (e->rate / before - 1.0) : 0.0;
-    return !e->unsure && saving(e->forecast, e->rate) < worth(e) * s->spent && saved < e->next;
+    return !e->unsure && at_stake(e) < worth(e) * s->spent && saved < e->next;
 }
 
 double gess__economy_left(const gess__economy *e, double spent)
 {
     if (!(e->rate > 0.0) || !(e->forecast < INFINITY)) return 0.0;
-    return gess__max(saving(e->forecast, e->rate) / worth(e) - spent, 0.0);
+    return gess__max(at_stake(e) / worth(e) - spent, 0.0);
 }
 
 int gess__economy_disappoints(const gess__economy *e, double learning, double sampling, double share)
@@ -94,7 +130,8 @@ int gess__economy_disappoints(const gess__economy *e, double learning, double sa
 uint64_t gess__trial_length(const gess__economy *e, const gess__window *w, double per_update)
 {
     double time = e->rate > 0.0 ? 1.0 / (e->rate * per_update) : 0.0;
-    uint64_t length = (uint64_t)gess__min(ceil(TIMES * time), MAX_ITERATIONS), rows = MIN_ROWS * w->stride;
+    double wanted = is_thorough(e) ? ceil(THOROUGH_TIMES * time) - MIN_ITERATIONS : ceil(TIMES * time);
+    uint64_t length = (uint64_t)gess__max(gess__min(wanted, MAX_ITERATIONS), 0.0), rows = MIN_ROWS * w->stride;
     if (length < MIN_ITERATIONS) length = MIN_ITERATIONS;
     return length > rows ? length : rows;
 }
@@ -167,7 +204,8 @@ void gess__trial_judge(gess__economy *e, const gess__window *w, int moved, int l
     /* the largest of many estimates, each with a relative error of √(2 / (chains − 1)), is too large */
     double length = (double)w->length, t = gess__max(e->slowest / (1.0 + 1.5 * sqrt(2.0 / (chains - 1.0))), 0.5);
     e->measured_rate = 1.0 / (t * per_update);
-    int slow = t > RESOLVED * length ||
+    double resolved = is_thorough(e) ? gess__max(THOROUGH_RESOLVED * length, QUICK) : RESOLVED * length;
+    int slow = t > resolved ||
                !(saving(cost(e, e->measured_rate, per_update), e->measured_rate) < KEEP_FACTOR * worth(e) * spent);
     e->result = moved || !(e->drift < e->max_drift) ? GESS__TRIAL_DRIFT
                 : slow && !last                     ? GESS__TRIAL_SLOW

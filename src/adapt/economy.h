@@ -7,14 +7,17 @@
  * stage saved more than the next one will cost; otherwise T is tried.
  *
  * A trial is a stage with T frozen. Its draws are thrown away, or, if it fails, learned from. It fails if the log
- * density or a coordinate drifts, or if its draws are worth so much less than forecast that learning should go on. If
- * it passes, the run commits itself to T, and all later draws are kept. The decision depends on draws before the first
- * that is kept, never on one that is. */
+ * density or a coordinate drifts, or if its draws are worth so much less than forecast that learning should go on; it
+ * is longer and stricter (thorough) if the run cannot learn again. If it passes, the run commits itself to T, and all
+ * later draws are kept. The decision depends on draws before the first that is kept, never on one that is. */
 #ifndef GESS_ADAPT_ECONOMY_H
 #define GESS_ADAPT_ECONOMY_H
 
 #include "adapt/window.h"
 #include "base/options.h"
+
+/* Iterations of the shortest trial. */
+enum { GESS__MIN_TRIAL = 10 };
 
 /* Why a trial failed. */
 enum gess__trial_result {
@@ -29,11 +32,16 @@ enum gess__trial_result {
 typedef struct gess__economy {
     double goal;            /* effective draws of this ensemble; 0: the goal is a number of updates, or there is none */
     double updates;         /* of this ensemble, if draws per chain were asked for; 0: they were not */
+    int final;              /* the run cannot learn again: its first T has to do, and trials are thorough */
     double rate;            /* effective draws per evaluation forecast for the present T; 0: T is not ready */
     double rate_before;     /* the same a stage before */
     int unsure;             /* the present T is so new that the chains have not been where it leads: it is not tried */
     double forecast;        /* evaluations that sampling would take */
     double next;            /* evaluations that the next stage would take */
+    double trial_cost;      /* evaluations that a trial would take beyond those of the shortest one */
+    double best_rate;       /* the largest rate since the window began */
+    int pays;               /* a long run goes on learning: the last stage has raised that */
+    int due;                /* warm-up would have ended, but for stages that pay */
     double mark, mark_rate; /* evaluations and rate when the trend was looked at last */
     double mark_value, mark_error; /* mean log density then, and its standard error */
     int stagnant;            /* neither the rate nor the mean log density has changed much since the mark before */
@@ -54,6 +62,7 @@ typedef struct gess__stage_cost {
     double spent;        /* evaluations so far */
     double per_update;   /* expected evaluations per update */
     double next;         /* updates of the next stage */
+    double trial;        /* updates of a trial beyond those of the shortest one */
     double value, error; /* mean log density, and its standard error */
 } gess__stage_cost;
 

@@ -50,6 +50,8 @@ void gess__learning_fit(gess__learning *l, const gess__pool *pool, gess__pool_re
     s->fits++;
     l->ensemble->rebind = 1;
     s->gain = report->gain;
+    s->score = report->score; /* mixtures are compared with it */
+    s->shrunk_to_laplace = report->shrunk_to_target;
     /* a gain over the fit is no news while T comes from the Laplace approximation */
     if (!s->by_laplace && report->gain > 2.0 * gess__fit_allowance(l->ensemble->target.dim))
         l->adaptation->warmup.moved = 1;

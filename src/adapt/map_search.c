@@ -31,6 +31,8 @@ enum { MAX_DIMENSIONS = 100 };
 #define MAX_HARD_DRAWS 0.03
 /* A T that is better by NEW_WINDOW_GAIN nats per draw starts a window. */
 #define NEW_WINDOW_GAIN 0.3
+/* A T that is worse by MAX_LOSS nats per draw is undone. */
+#define MAX_LOSS 1.0
 /* A T that is worse by COMPARABLE_GAIN nats per draw is not taken because of what a few draws far out say. */
 #define COMPARABLE_GAIN 0.15
 
@@ -145,7 +147,9 @@ static double fit_mixture(gess__learning *l, const gess__pool *pool, size_t size
     m->log_weight[0] = 0.0;
     gess__approx_copy(m->component[0], l->ensemble->frozen.approx);
     if (l->search->mixer != NULL) gess__fit_mixture(l->search->mixer, pool, size, m, &report);
-    if (!(report.gain > GESS__MIN_GAIN)) {
+    /* the gain is over one t that is not shrunk towards the Laplace approximation */
+    int worse = l->state.layers == 0 && l->state.shrunk_to_laplace && report.score < l->state.score;
+    if (!(report.gain > GESS__MIN_GAIN) || worse) {
         m->count = 1;
         report.gain = 0.0;
     }
@@ -288,13 +292,25 @@ static int refit(gess__learning *l, gess__pool *pool)
     return size == 1 || s->mixture_gain > 0.0;
 }
 
+/* Mean log T of the window's draws less their mean log density, so that spaces can be compared: of the t by the score
+ * of its fit. */
+static double relative_score(const gess__learning *l, const gess__pool_report *report)
+{
+    const gess__window *w = &l->adaptation->window;
+    double sum = 0.0;
+    size_t points = gess__window_points(w);
+    for (size_t i = 0; i < points; i++) sum += w->values[i];
+    return report->score + l->state.mixture_gain - sum / (double)points;
+}
+
 /* Undoes a result that makes independence moves much worse on the same draws: means of log T, which choose it, hardly
- * see the few draws at which chains would wait. Returns 0 if nothing was undone. */
-static int undo(gess__learning *l, gess__pool *pool, const gess__learning_state *old, double draws_before)
+ * see the few draws at which chains would wait. Also one with which T is worse than the one before: behind a map there
+ * is no Laplace approximation to shrink the fit towards. Returns 0 if nothing was undone. */
+static int undo(gess__learning *l, gess__pool *pool, const gess__learning_state *old, double draws_before, int worse)
 {
     gess__map_search *r = l->search;
     gess__learned_copy(r->present, l->ensemble->frozen.map);
-    if (!(expected_draws(l) < UNDO_FACTOR * draws_before) || !go_to(l, r->present, r->map)) return 0;
+    if (!(worse || expected_draws(l) < UNDO_FACTOR * draws_before) || !go_to(l, r->present, r->map)) return 0;
     gess__mixture_copy(l->ensemble->frozen.mixture, r->mixture);
     restore_notes(&l->state, old);
     l->state.acceptance = old->acceptance;
@@ -317,6 +333,7 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
     gess__move_mix_set_single(l);
     const gess__learning_state old = *s;
     double draws_before = expected_draws(l), gain_before = old.map_gain + old.mixture_gain;
+    double score_before = relative_score(l, report);
     gess__learned_copy(l->search->map, l->ensemble->frozen.map);
     gess__mixture_copy(l->search->mixture, l->ensemble->frozen.mixture);
     for (;;) {
@@ -329,7 +346,8 @@ static void learn(gess__learning *l, gess__pool *pool, gess__pool_report *report
         search = 1;
         s->acceptance = old.acceptance;
     }
-    if (undo(l, pool, &old, draws_before))
+    int worse = old.layers == 0 && s->layers > 0 && relative_score(l, report) < score_before - MAX_LOSS;
+    if (undo(l, pool, &old, draws_before, worse))
         fit_and_mix(l, pool, 1, report); /* the t belongs to the map that was undone */
     if (!search) s->skip--;
 }

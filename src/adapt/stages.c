@@ -191,7 +191,7 @@ void gess__warmup_reopen(gess__adaptation *a, uint64_t left)
     u->calm = 0;
     u->moved = 1;
     u->economy.trial = 0;
-    u->economy.rate = u->economy.rate_before = 0.0;
+    u->economy.rate = u->economy.rate_before = u->economy.best_rate = 0.0;
     uint64_t spent = a->ensemble->tally.evals, more = 4 * spent > u->max_evals ? 4 * spent : u->max_evals;
     u->max_evals = spent + (more < left ? more : left);
     /* an empty window that ends here; a resumed run has neither its draws nor the chains' means */
@@ -230,12 +230,23 @@ static void plan_trial(gess__adaptation *a, const gess__stage_steps *steps, void
 {
     gess__warmup *u = &a->warmup;
     double next = (double)u->length * (1.0 + 1.0 / GROWTH) * (double)a->ensemble->chains.count;
+    uint64_t longer = gess__trial_length(&u->economy, &a->window, evals_per_update(u)) - GESS__MIN_TRIAL;
     gess__stage_cost cost = {.spent = (double)a->ensemble->tally.evals,
                              .per_update = evals_per_update(u),
                              .next = next,
+                             .trial = (double)longer * (double)a->ensemble->chains.count,
                              .value = u->mean_value,
                              .error = u->mean_error};
     int wanted = gess__economy_forecast(&u->economy, &cost);
+    if (u->moved) {
+        u->economy.best_rate = u->economy.rate;
+        u->economy.due = 0;
+    }
+    if (u->economy.pays) {
+        u->economy.due |= u->settled;
+        u->settled = u->over = 0;
+        if (u->economy.due) u->calm = 0;
+    }
     u->economy.trial = (wanted || u->settled) && !u->moved && u->stages >= MIN_TRIAL_STAGES;
     if (!u->economy.trial) return;
     u->over = 0;
@@ -248,7 +259,7 @@ static void learn(gess__adaptation *a, const gess__stage_steps *steps, void *sel
 {
     gess__warmup *u = &a->warmup;
     double before = gess__seconds();
-    int more = steps->assess(self);
+    int more = steps->assess(self) && !u->economy.due;
     a->seconds_learning += gess__seconds() - before;
     u->stages++;
     u->calm = more || u->moved || u->stages < MIN_STAGES ? 0 : u->calm + 1;

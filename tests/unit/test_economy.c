@@ -71,6 +71,56 @@ static void stagnation(void **unused)
     assert_false(e.stagnant);
 }
 
+/* Where the run cannot learn again, what a trial costs beyond the shortest one counts. */
+static void dear_trials(void **unused)
+{
+    gess__economy e = economy_of("auto");
+    gess__stage_cost stage = {.spent = 48000.0, .per_update = 2.0, .next = 50.0, .trial = 1600.0, .error = 1.0};
+    (void)unused;
+    e.rate = 0.1;
+    assert_true(gess__economy_forecast(&e, &stage)); /* a perfect T would save 9,000 */
+    e.final = 1;
+    assert_false(gess__economy_forecast(&e, &stage)); /* and the trial takes 3,200 */
+    assert_true(gess__economy_left(&e, 48000.0) == 800.0);
+    e.stagnant = 1; /* but learning would bring nothing: the trial is as short as others */
+    assert_true(gess__economy_forecast(&e, &stage));
+    e.stagnant = 0;
+    stage.spent = 49000.0;
+    assert_true(gess__economy_forecast(&e, &stage));
+}
+
+/* A long run does not end its warm-up while stages still raise the rate: up to a twentieth of what it is to take, which
+ * counts as a million at most, and not if its goal is open. */
+static void long_runs(void **unused)
+{
+    gess__economy e = economy_of("10000"); /* 640,000 updates */
+    (void)unused;
+    forecast(&e, 0.5, 10000.0, 1000.0);
+    assert_false(e.pays); /* nothing to compare with */
+    forecast(&e, 0.51, 11000.0, 1000.0);
+    assert_true(e.pays); /* 2 % of 220,000 */
+    forecast(&e, 0.50, 12000.0, 1000.0);
+    assert_false(e.pays);
+    forecast(&e, 0.51, 13000.0, 1000.0);
+    assert_false(e.pays); /* no record */
+    forecast(&e, 0.55, 33000.0, 1000.0);
+    assert_false(e.pays);      /* more than a twentieth is spent */
+    e = economy_of("1000000"); /* 64 million */
+    forecast(&e, 0.5, 48000.0, 1000.0);
+    forecast(&e, 0.6, 49000.0, 1000.0);
+    assert_true(e.pays);
+    forecast(&e, 0.7, 51000.0, 1000.0);
+    assert_false(e.pays);
+    e = economy_of("1000000000000"); /* without end */
+    forecast(&e, 0.5, 10000.0, 1000.0);
+    forecast(&e, 0.6, 11000.0, 1000.0);
+    assert_false(e.pays);
+    e = economy_of("auto"); /* short runs never */
+    forecast(&e, 0.5, 1000.0, 100.0);
+    forecast(&e, 0.9, 1100.0, 100.0);
+    assert_false(e.pays);
+}
+
 /* A T that is too new is not tried, whatever it promises; and how much learning is left, if nothing gets better. */
 static void unsure_and_left(void **unused)
 {
@@ -133,6 +183,13 @@ static void trials(void **unused)
         assert_true(slow.measured_rate < 0.1);
         assert_int_equal(judge(&w, seed, 0.6, 0.0, 1).result, GESS__TRIAL_PASSED); /* nothing is left to learn */
     }
+    for (unsigned seed = 1; seed <= 20; seed++) { /* a time of a quarter of the trial passes unless it has to be sure */
+        gess__economy e = judge(&w, seed, 0.25, 0.0, 0);
+        assert_int_equal(e.result, GESS__TRIAL_PASSED);
+        e.final = 1;
+        gess__trial_judge(&e, &w, 0, 0, 1e6, 1.5);
+        assert_int_equal(e.result, GESS__TRIAL_SLOW);
+    }
     gess__economy moved = economy_of("auto");
     gess__trial_judge(&moved, &w, 1, 1, 20000.0, 1.5);
     assert_int_equal(moved.result, GESS__TRIAL_DRIFT);
@@ -146,9 +203,19 @@ static void lengths(void **unused)
     gess__window w = {.stride = 1};
     (void)unused;
     e.rate = 0.9;
-    assert_int_equal(gess__trial_length(&e, &w, 1.0), 10);
+    assert_int_equal(gess__trial_length(&e, &w, 1.0), GESS__MIN_TRIAL);
     e.rate = 0.05;
     assert_int_equal(gess__trial_length(&e, &w, 2.0), 40);
+    e = economy_of("1000"); /* a thorough one */
+    e.rate = 0.4;
+    assert_int_equal(gess__trial_length(&e, &w, 1.0), GESS__MIN_TRIAL);
+    e.rate = 0.05;
+    assert_int_equal(gess__trial_length(&e, &w, 2.0), 70);
+    e.stagnant = 1;
+    assert_int_equal(gess__trial_length(&e, &w, 2.0), 40);
+    e.rate = 1e-4;
+    assert_int_equal(gess__trial_length(&e, &w, 2.0), 400);
+    e.rate = 0.05;
     w.stride = 16;
     assert_int_equal(gess__trial_length(&e, &w, 2.0), 128);
 }
@@ -210,9 +277,9 @@ static void chain_counts(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forecasts),    cmocka_unit_test(stagnation), cmocka_unit_test(unsure_and_left),
-        cmocka_unit_test(trials),       cmocka_unit_test(lengths),    cmocka_unit_test(disappointments),
-        cmocka_unit_test(chain_counts),
+        cmocka_unit_test(forecasts), cmocka_unit_test(stagnation),      cmocka_unit_test(dear_trials),
+        cmocka_unit_test(long_runs), cmocka_unit_test(unsure_and_left), cmocka_unit_test(trials),
+        cmocka_unit_test(lengths),   cmocka_unit_test(disappointments), cmocka_unit_test(chain_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

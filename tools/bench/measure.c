@@ -138,19 +138,27 @@ static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_st
     return GESS_OK;
 }
 
-/* Tells warm-up what it works for: a run that is made for a pilot would learn for a pilot. */
+/* Tells warm-up what it works for: a run that is made for a pilot would learn for a pilot. Whatever its goal, a run of
+ * draws that are counted out does not learn again. */
 static void declare_goal(gess_run *run, gess_options goal)
 {
     goal.chains = run->options.chains; /* a number, where the options may say `auto` */
-    for (size_t i = 0; i < run->ensembles; i++) gess__economy_open(&run->sampler[i]->adaptation.warmup.economy, &goal);
+    for (size_t i = 0; i < run->ensembles; i++) {
+        gess__economy *economy = &run->sampler[i]->adaptation.warmup.economy;
+        gess__economy_open(economy, &goal);
+        economy->final = 1;
+    }
 }
 
-/* Evaluations per draw of each chain after a warm-up for the pilot alone. */
+/* Evaluations per draw of each chain after a warm-up for the default goal. */
 static int price_draws(const gess_model *model, const gess_options *o, double *price, gess_error *err)
 {
     gess_stats s;
     gess_run *run = NULL;
+    gess_options usual = *o;
+    usual.draws = GESS_AUTO;
     int status = gess_run_new(&run, model, o, NULL, err);
+    if (status == GESS_OK) declare_goal(run, usual);
     if (status == GESS_OK) status = gess_run_go(run, err);
     if (status == GESS_OK) {
         gess_run_stats(run, &s, sizeof s, NULL);
