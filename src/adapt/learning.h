@@ -34,10 +34,11 @@ typedef struct gess__learning_state {
     double independence_before; /* the same after the last search */
     double ellipse;             /* draws per evaluation that updates around ellipses brought */
     double evals_per_ellipse;
-    double rate;        /* effective draws per evaluation expected of the chosen mix of moves */
-    int covers;         /* T is known to cover every basin that holds chains: independence moves may be tried */
-    unsigned chosen;    /* independence moves per ellipse that sampling would be done with */
-    double tail_excess; /* gess__map_search_tail_excess() when sampling began; 0 before */
+    double rate;         /* effective draws per evaluation expected of the chosen mix of moves */
+    int covers;          /* T is known to cover every basin that holds chains: independence moves may be tried */
+    unsigned chosen;     /* independence moves per ellipse that sampling would be done with */
+    uint64_t doubted_at; /* evaluations when T was first doubted though there were points enough; 0: never */
+    double tail_excess;  /* gess__map_search_tail_excess() when sampling began; 0 before */
     double fitted_nu[GESS__MAX_COMPONENTS]; /* before ν was capped for independence moves; 0: never fitted */
 } gess__learning_state;
 

@@ -413,10 +413,15 @@ double gess__map_search_tail_excess(gess__learning *l)
 
 int gess__map_search_doubts(gess__learning *l, const gess__pool *pool)
 {
-    const double min_excess = 0.6;
-    if (pool->half + pool->rest >= GESS__SCALE_POINTS) return 0;
+    const double max_excess = 1.2, max_hidden_excess = 0.6;
+    gess__learning_state *s = &l->state;
+    uint64_t evals = l->ensemble->tally.evals;
+    if (pool->half + pool->rest >= GESS__SCALE_POINTS) {
+        if (s->doubted_at == 0) s->doubted_at = evals;
+        return evals < 2 * s->doubted_at && gess__map_search_tail_excess(l) > max_excess;
+    }
     size_t hub = hidden_hub(l, pool);
-    if (hub == l->ensemble->target.dim || !(gess__move_value_tail_excess(l, hub) > min_excess)) return 0;
-    l->state.skip = 0;
-    return 1;
+    int hidden = hub < l->ensemble->target.dim && gess__move_value_tail_excess(l, hub) > max_hidden_excess;
+    if (hidden) s->skip = 0;
+    return hidden || gess__map_search_tail_excess(l) > max_excess;
 }
