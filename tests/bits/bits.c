@@ -76,7 +76,7 @@ static void list_cases(void)
         NULL);
     add("ensembles", "banana:dim=3", "ensembles=2 chains=24 max-warmup-evals=8000 thin=2 draws=10", "ensemble 2");
     add("bounds", "bounds", "chains=24 max-warmup-evals=8000 draws=20", NULL);
-    add("map-skew", "funnel:dim=5", "chains=40 max-warmup-evals=40000 draws=12 seed=3", "map skew (");
+    add("map-skew", "eight-schools:centred=0", "chains=32 max-warmup-evals=20000 draws=20 seed=22", "map skew (");
     add("map-scale", "banana", "chains=40 max-warmup-evals=40000 draws=12", "map scale (");
     add("map-warp", "eight-schools:centred=0", "chains=32 max-warmup-evals=20000 draws=30 seed=2", "map warp (");
     add("mixture", "mixture:spread=4", "chains=40 max-warmup-evals=60000 draws=12", "components 3");
