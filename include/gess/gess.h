@@ -147,8 +147,9 @@ typedef struct gess_model gess_model;
 GESS_API int gess_model_new(gess_model **model, const gess_density *density, gess_error *err);
 
 /* Opens a model by its specification: a built-in name, with parameters as in `wishart:dim=50,seed=3`, or the path of a
- * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built; or
- * `exec:COMMAND`, a program (docs/file-formats.md has its protocol). */
+ * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built; or the path
+ * of a CUDA source file, NAME.cu (<gess/gess_cuda.h>); or `exec:COMMAND`, a program (docs/file-formats.md has its
+ * protocol). */
 GESS_API int gess_model_open(gess_model **model, const char *specification, const char *data /* file, or NULL */,
                              gess_error *err);
 GESS_API void gess_model_free(gess_model *model /* or NULL */);

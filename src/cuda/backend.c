@@ -14,6 +14,7 @@ enum { BLOCK = 128, MAX_KERNELS = 16 };
 typedef struct kernel {
     gess__cuda_shape shape;
     char density[64];
+    char *text; /* of the user's file */
     CUmodule module;
     CUfunction run;
 } kernel;
@@ -71,6 +72,7 @@ static void release(gess__backend *b, void *memory)
 
 static bool same(const gess__cuda_shape *a, const gess__cuda_shape *b)
 {
+    if ((a->text == NULL) != (b->text == NULL) || (a->text != NULL && strcmp(a->text, b->text) != 0)) return false;
     return strcmp(a->density, b->density) == 0 && a->dim == b->dim && a->outer == b->outer && a->map == b->map &&
            a->bounds == b->bounds && a->components == b->components;
 }
@@ -89,6 +91,12 @@ static int build(cuda *c, kernel *k, gess_error *err)
     return status;
 }
 
+static void drop(cuda *c, kernel *k)
+{
+    c->driver.unload(k->module);
+    free(k->text);
+}
+
 /* The code for a shape, compiled if there is none yet. */
 static int find(cuda *c, const gess__cuda_shape *shape, const kernel **found, gess_error *err)
 {
@@ -96,15 +104,38 @@ static int find(cuda *c, const gess__cuda_shape *shape, const kernel **found, ge
         *found = &c->kernels[i];
         if (same(&c->kernels[i].shape, shape)) return GESS_OK;
     }
-    if (c->kernel_count == MAX_KERNELS) c->driver.unload(c->kernels[--c->kernel_count].module);
+    if (c->kernel_count == MAX_KERNELS) drop(c, &c->kernels[--c->kernel_count]);
     kernel *k = &c->kernels[c->kernel_count];
     *k = (kernel){.shape = *shape};
     snprintf(k->density, sizeof k->density, "%s", shape->density);
     k->shape.density = k->density;
-    GESS_TRY(build(c, k, err));
+    if (shape->text != NULL) GESS_TRY(gess__copy_text(&k->text, shape->text, err));
+    int status = build(c, k, err);
+    if (status != GESS_OK) {
+        free(k->text);
+        return status;
+    }
+    k->shape.text = k->text;
+    k->shape.file = NULL; /* the model's, which may be gone */
     c->kernel_count++;
     *found = k;
     return GESS_OK;
+}
+
+/* Waits for the GPU. A density that reads or writes memory that is not its own ends the context, which does not say at
+ * which point it was. */
+static int finish(cuda *c, const gess__lane_shape *shape, gess_error *err)
+{
+    const char *text = NULL;
+    CUresult result = c->driver.finish();
+    if (result < CUDA_ERROR_ILLEGAL_ADDRESS || result > CUDA_ERROR_LAUNCH_FAILED || shape->file == NULL)
+        return gess__driver_check(&c->driver, result, "the GPU was at work", err);
+    c->driver.error_string(result, &text);
+    return gess__fail(
+        err, GESS_ERR_MODEL,
+        "the density %.300s failed on the GPU: %s; the driver does not say at which point: look for an index "
+        "beyond the parameters or the data (`gess check` tries the density on the processor, point by point)",
+        shape->file, text != NULL ? text : "no reason given");
 }
 
 static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__lane_job *job, gess_error *err)
@@ -112,6 +143,8 @@ static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__l
     cuda *c = of(b);
     const kernel *k;
     const gess__cuda_shape wanted = {.density = shape->density,
+                                     .file = shape->file,
+                                     .text = shape->text,
                                      .dim = shape->dim,
                                      .outer = shape->outer,
                                      .map = job->frozen.layers > 0,
@@ -127,13 +160,13 @@ static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__l
     GESS_TRY(gess__driver_check(&c->driver,
                                 c->driver.launch(k->run, blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL),
                                 "a kernel was launched", err));
-    return gess__driver_check(&c->driver, c->driver.finish(), "the GPU was at work", err);
+    return finish(c, shape, err);
 }
 
 static void close_cuda(gess__backend *b)
 {
     cuda *c = of(b);
-    for (size_t i = 0; i < c->kernel_count; i++) c->driver.unload(c->kernels[i].module);
+    for (size_t i = 0; i < c->kernel_count; i++) drop(c, &c->kernels[i]);
     if (c->context != NULL) c->driver.release(c->device);
     free(c);
 }

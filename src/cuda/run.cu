@@ -1,6 +1,7 @@
 // The kernel: one thread a chain. compile.c has NVRTC compile it for one model, with
 //   GESS__LANE_DIM, GESS__LANE_OUTER, GESS__LANE_COMPONENTS, GESS__LANE_MAP and GESS__LANE_BOUNDS (0 or 1)   its shape
 //   GESS__LANE_HEADER   the header with its density, gess__lane_NAME(), and GESS__LANE_NAME that function
+//   GESS__SOURCE        the file that this header includes, if the model is in a file of the user's
 #define GESS__LANES 1
 #define GESS__LANE_DIM_OF(f) ((f)->dim)
 #define GESS__LANE_OUTER_OF(f) ((size_t)GESS__LANE_OUTER)
@@ -14,7 +15,13 @@
 #define GESS__LANE_DENSITY(dim, numbers, x) GESS__LANE_NAME((dim), (numbers), (x))
 #define GESS__LANE_COUNT(counts, bin) atomicAdd((unsigned long long *)&(counts)[bin], 1ull)
 
+#ifdef GESS__SOURCE
+#include "base/vmath.h"
+// defined at the end of this file, where the user's macros touch nothing
+GESS__INLINE double GESS__LANE_NAME(size_t dim, const double *numbers, const double *x);
+#else
 #include GESS__LANE_HEADER
+#endif
 #include "lane/update.h"
 
 // Adds a count of all threads of a block to a sum.
@@ -50,3 +57,7 @@ extern "C" __global__ void __launch_bounds__(GESS__BLOCK) gess__densities(size_t
     size_t point = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (point < n) values[point] = GESS__LANE_DENSITY((size_t)GESS__LANE_OUTER, numbers, x + point * GESS__LANE_OUTER);
 }
+
+#ifdef GESS__SOURCE
+#include GESS__LANE_HEADER
+#endif

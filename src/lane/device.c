@@ -394,7 +394,9 @@ static int run(gess__accelerator *a, gess__ensemble *e, gess__stretch *stretch, 
     bool packed = gess__lane_pack(&w.job.frozen, &e->target, stretch, e->seed);
     GESS_ASSERT(packed);
     (void)packed;
-    w.shape = (gess__lane_shape){e->target.model->lane.name, w.dim, w.job.frozen.outer, w.job.frozen.components};
+    const gess__lane_density *lane = &e->target.model->lane;
+    w.shape =
+        (gess__lane_shape){lane->name, lane->file, lane->text, w.dim, w.job.frozen.outer, w.job.frozen.components};
     w.job.count = w.count;
     GESS_TRY(put_frozen(&w, err));
     GESS_TRY(put_chains(&w, err));

@@ -9,7 +9,8 @@
 
 /* What a launch may be specialised for. */
 typedef struct gess__lane_shape {
-    const char *density; /* gess__lane_NAME() of model/lane/NAME.h */
+    const char *density;     /* gess__lane_NAME() of model/lane/NAME.h */
+    const char *file, *text; /* of a model in a file of the user's; else NULL */
     size_t dim, outer, components;
 } gess__lane_shape;
 

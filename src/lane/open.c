@@ -26,16 +26,16 @@ static int load(gess__cuda_open_fn **open, gess_error *err)
     gess__library library;
     if (!gess__library_open(&library, library_file, false)) {
         if (library.path[0] == '\0')
-            return gess__fail(err, GESS_ERR_USAGE,
+            return gess__fail(err, GESS_ERR_MODEL,
                               "this gess was built without the CUDA toolkit, which --device cuda needs; install the "
                               "toolkit and build gess again, or leave --device out");
-        return gess__fail(err, GESS_ERR_USAGE, "--device cuda needs %s, which cannot be loaded: %.300s", library.path,
+        return gess__fail(err, GESS_ERR_MODEL, "--device cuda needs %s, which cannot be loaded: %.300s", library.path,
                           library.why);
     }
     const char *build = gess__library_symbol(&library, "gess__cuda_build");
     void *symbol = gess__library_symbol(&library, "gess__cuda_open");
     if (build == NULL || symbol == NULL || strcmp(build, GESS_VERSION_TEXT) != 0)
-        return gess__fail(err, GESS_ERR_USAGE,
+        return gess__fail(err, GESS_ERR_MODEL,
                           "%s is of another version of gess (%s) than this one (%s); install both from one build",
                           library.path, build != NULL ? build : "unknown", GESS_VERSION_TEXT);
     memcpy(open, &symbol, sizeof symbol);
@@ -71,7 +71,8 @@ int gess__device_check(const gess_model *model, const gess_options *options, ges
 {
     if (model->lane.name == NULL)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--device %s: this model has no code for a GPU; the built-in models have (`gess models`)",
+                          "--device %s: this model has no code for a GPU; the built-in models have (`gess models`), and so has a "
+                          "model in CUDA (`gess new NAME --lang cuda`)",
                           options->device);
     if (strcmp(options->kernel, "gess") != 0)
         return gess__fail(err, GESS_ERR_USAGE, "--device %s: only the kernel gess runs there, not %s", options->device,

@@ -300,6 +300,21 @@ static const struct {
 #undef GESS_PREFIX_LOADER
 };
 
+static const struct {
+    const char *suffix;
+    int (*open)(gess__model *m, const char *path, const char *data, gess_error *err);
+} suffixes[] = {
+#define GESS_SUFFIX_LOADER(identifier, suffix) {suffix, gess__open_##identifier},
+#include "model/loaders.def"
+#undef GESS_SUFFIX_LOADER
+};
+
+static bool ends_in(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
 static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -307,6 +322,8 @@ static int open_any(gess__model *m, const char *specification, char *text, const
         if (strncmp(specification, prefixes[i].prefix, length) == 0)
             return prefixes[i].open(m, specification + length, data, err);
     }
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_in(specification, suffixes[i].suffix)) return suffixes[i].open(m, specification, data, err);
     /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
     if (slash != NULL && (colon == NULL || slash < colon)) return gess__shared_object_open(m, specification, data, err);
@@ -321,10 +338,10 @@ static int take_title(gess__model *m, const char *specification, gess_error *err
     if (m->close == NULL) own = specification; /* built in */
     if (own == NULL || *own == '\0') own = slash != NULL ? slash + 1 : specification;
     size_t length = strlen(own);
+    const bool file = own != m->model.name && m->close != NULL;
     GESS_TRY(gess__model_alloc(m, &title, length + 1, 1, err));
     strcpy(title, own);
-    if (own != m->model.name && m->close != NULL && length > 3 && strcmp(title + length - 3, ".so") == 0)
-        title[length - 3] = '\0';
+    if (file && (ends_in(title, ".so") || ends_in(title, ".cu"))) title[length - 3] = '\0';
     m->model.title = title;
     return GESS_OK;
 }

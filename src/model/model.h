@@ -31,6 +31,7 @@ typedef struct gess__lane_density {
     const char *name;
     const double *numbers;
     size_t count;
+    const char *file, *text; /* of a model in a CUDA source file: its path and what is in it; NULL: built in */
 } gess__lane_density;
 
 /* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
@@ -97,6 +98,12 @@ int gess__shared_object_open(gess__model *m, const char *path, const char *data,
     int gess__open_##identifier(gess__model *m, const char *what, const char *data, gess_error *err);
 #include "model/loaders.def"
 #undef GESS_PREFIX_LOADER
+
+/* Opens the model in a file whose name ends in a suffix of loaders.def. */
+#define GESS_SUFFIX_LOADER(identifier, suffix) \
+    int gess__open_##identifier(gess__model *m, const char *path, const char *data, gess_error *err);
+#include "model/loaders.def"
+#undef GESS_SUFFIX_LOADER
 
 /* density.c: copies a density, with its texts and arrays, into a model. */
 int gess__model_copy_density(gess__model *m, const gess_density *density, gess_error *err);
