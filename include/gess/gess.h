@@ -89,6 +89,11 @@ typedef int gess_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, con
 typedef int gess_gradient_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
                                    double *gradient, double *blobs);
 
+/* The same on a GPU, for --device cuda: x and logp are in its memory. `stream` is the CUstream (cudaStream_t) in which
+ * x is written and logp is read afterwards: enqueue the work there, or have it done on return. Called by one thread at
+ * a time, whose current context is the GPU's primary one. */
+typedef int gess_device_logp_fn(void *user, void *stream, size_t n, size_t dim, const double *x, double *logp);
+
 /* Writes a starting point made of `dim` independent standard normals; it must depend on nothing else. */
 typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
 
@@ -137,6 +142,7 @@ typedef struct gess_density {
     gess_pointwise_fn *pointwise;
     size_t simulated;
     gess_simulate_fn *simulate;
+    gess_device_logp_fn *device_logp; /* beside logp, which may be absent if every run is on a GPU */
 } gess_density;
 
 /* ---- models ---- */

@@ -1,5 +1,6 @@
 /* A GPU as a backend: memory, copies and launches by the driver, code by NVRTC, compiled once per shape. */
 #include "base/mem.h"
+#include "cuda/batched.h"
 #include "cuda/compile.h"
 #include "cuda/driver.h"
 #include "lane/cuda.h"
@@ -17,6 +18,7 @@ typedef struct kernel {
     char *text; /* of the user's file */
     CUmodule module;
     CUfunction run;
+    gess__batched batched; /* in its place, if the density is a function of many points */
 } kernel;
 
 typedef struct cuda {
@@ -28,6 +30,7 @@ typedef struct cuda {
     char name[160];
     kernel kernels[MAX_KERNELS];
     size_t kernel_count;
+    gess__batched_memory memory;
 } cuda;
 
 static cuda *of(gess__backend *b)
@@ -35,10 +38,17 @@ static cuda *of(gess__backend *b)
     return (cuda *)(void *)b;
 }
 
+/* The driver's calls belong to the thread that makes them. */
+static int use(cuda *c, gess_error *err)
+{
+    return gess__driver_check(&c->driver, c->driver.use(c->context), "it was called", err);
+}
+
 static int make(gess__backend *b, size_t bytes, void **memory, gess_error *err)
 {
     cuda *c = of(b);
     CUdeviceptr at = 0;
+    GESS_TRY(use(c, err));
     CUresult result = c->driver.make(&at, bytes);
     if (result == CUDA_ERROR_OUT_OF_MEMORY) {
         size_t left = 0, all = 0;
@@ -56,25 +66,35 @@ static int make(gess__backend *b, size_t bytes, void **memory, gess_error *err)
 static int put(gess__backend *b, void *to, const void *from, size_t bytes, gess_error *err)
 {
     const gess__driver *d = &of(b)->driver;
+    GESS_TRY(use(of(b), err));
     return gess__driver_check(d, d->put((CUdeviceptr)(uintptr_t)to, from, bytes), "data were copied to the GPU", err);
 }
 
 static int get(gess__backend *b, void *to, const void *from, size_t bytes, gess_error *err)
 {
     const gess__driver *d = &of(b)->driver;
+    GESS_TRY(use(of(b), err));
     return gess__driver_check(d, d->take(to, (CUdeviceptr)(uintptr_t)from, bytes), "the GPU was at work", err);
+}
+
+static int call(gess__backend *b, const gess__lane_shape *shape, size_t n, const double *x, double *logp,
+                gess_error *err)
+{
+    GESS_TRY(use(of(b), err));
+    return gess__batched_call(&of(b)->driver, shape, n, x, logp, err);
 }
 
 static void release(gess__backend *b, void *memory)
 {
+    if (use(of(b), NULL) != GESS_OK) return;
     of(b)->driver.unmake((CUdeviceptr)(uintptr_t)memory);
 }
 
 static bool same(const gess__cuda_shape *a, const gess__cuda_shape *b)
 {
     if ((a->text == NULL) != (b->text == NULL) || (a->text != NULL && strcmp(a->text, b->text) != 0)) return false;
-    return strcmp(a->density, b->density) == 0 && a->dim == b->dim && a->outer == b->outer && a->map == b->map &&
-           a->bounds == b->bounds && a->components == b->components;
+    return strcmp(a->density, b->density) == 0 && a->batched == b->batched && a->dim == b->dim &&
+           a->outer == b->outer && a->map == b->map && a->bounds == b->bounds && a->components == b->components;
 }
 
 static int build(cuda *c, kernel *k, gess_error *err)
@@ -85,8 +105,11 @@ static int build(cuda *c, kernel *k, gess_error *err)
     int status = gess__driver_check(&c->driver, c->driver.load(&k->module, code), "code was loaded", err);
     free(code);
     GESS_TRY(status);
-    status =
-        gess__driver_check(&c->driver, c->driver.function(&k->run, k->module, "gess__run"), "code was loaded", err);
+    if (k->shape.batched)
+        status = gess__batched_find(&k->batched, &c->driver, k->module, err);
+    else
+        status =
+            gess__driver_check(&c->driver, c->driver.function(&k->run, k->module, "gess__run"), "code was loaded", err);
     if (status != GESS_OK) c->driver.unload(k->module);
     return status;
 }
@@ -98,7 +121,7 @@ static void drop(cuda *c, kernel *k)
 }
 
 /* The code for a shape, compiled if there is none yet. */
-static int find(cuda *c, const gess__cuda_shape *shape, const kernel **found, gess_error *err)
+static int find(cuda *c, const gess__cuda_shape *shape, kernel **found, gess_error *err)
 {
     for (size_t i = 0; i < c->kernel_count; i++) {
         *found = &c->kernels[i];
@@ -141,19 +164,20 @@ static int finish(cuda *c, const gess__lane_shape *shape, gess_error *err)
 static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__lane_job *job, gess_error *err)
 {
     cuda *c = of(b);
-    const kernel *k;
+    kernel *k;
     const gess__cuda_shape wanted = {.density = shape->density,
                                      .file = shape->file,
                                      .text = shape->text,
+                                     .batched = shape->batch != NULL,
                                      .dim = shape->dim,
                                      .outer = shape->outer,
                                      .map = job->frozen.layers > 0,
                                      .bounds = job->frozen.bounded,
                                      .components = shape->components > 1 ? GESS__LANE_MAX_COMPONENTS : 1,
                                      .block = BLOCK};
-    /* the driver's calls belong to the thread that makes them */
-    GESS_TRY(gess__driver_check(&c->driver, c->driver.use(c->context), "it was called", err));
+    GESS_TRY(use(c, err));
     GESS_TRY(find(c, &wanted, &k, err));
+    if (shape->batch != NULL) return gess__batched_run(&k->batched, &c->memory, b, &c->driver, shape, job, BLOCK, err);
     gess__lane_job copy = *job;
     void *arguments[] = {&copy};
     unsigned blocks = (unsigned)((job->count + BLOCK - 1) / BLOCK);
@@ -166,6 +190,7 @@ static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__l
 static void close_cuda(gess__backend *b)
 {
     cuda *c = of(b);
+    if (c->context != NULL && use(c, NULL) == GESS_OK) gess__batched_free(&c->memory, &c->driver);
     for (size_t i = 0; i < c->kernel_count; i++) drop(c, &c->kernels[i]);
     if (c->context != NULL) c->driver.release(c->device);
     free(c);
@@ -201,6 +226,7 @@ int gess__cuda_open(gess__backend **backend, int number, gess_error *err)
                                  .put = put,
                                  .get = get,
                                  .launch = launch,
+                                 .call = call,
                                  .release = release,
                                  .close = close_cuda};
     int status = gess__driver_open(&c->driver, err);

@@ -103,6 +103,10 @@ static void set_options(options *o, const gess__cuda_shape *shape, int capabilit
     add_count(o, "LANE_MAP", (size_t)shape->map);
     add_count(o, "LANE_BOUNDS", (size_t)shape->bounds);
     add_count(o, "BLOCK", shape->block);
+    if (shape->batched) {
+        add_text(o, "%s", "-DGESS__BATCHED");
+        return;
+    }
     add_text(o, "-DGESS__LANE_NAME=gess__lane_%s", shape->density);
     if (shape->file == NULL) {
         add_text(o, "-DGESS__LANE_HEADER=\"model/lane/%s.h\"", shape->density);
@@ -156,7 +160,8 @@ static int compile(const gess__cuda_shape *shape, int capability, options *o, ch
         texts[count++] = shape->text;
     }
     set_options(o, shape, capability);
-    nvrtcResult result = nvrtcCreateProgram(&program, "#include \"cuda/run.cu\"\n", "gess", count, texts, names);
+    const char *source = shape->batched ? "#include \"cuda/batched.cu\"\n" : "#include \"cuda/run.cu\"\n";
+    nvrtcResult result = nvrtcCreateProgram(&program, source, "gess", count, texts, names);
     if (result != NVRTC_SUCCESS) return gess__fail(err, GESS_ERR_INTERNAL, "NVRTC: %s", nvrtcGetErrorString(result));
     result = nvrtcCompileProgram(program, o->count, o->list);
     int status =

@@ -9,6 +9,7 @@ typedef struct gess__cuda_shape {
     const char *density; /* gess__lane_NAME() of model/lane/NAME.h */
     /* of a model in a file of the user's: its path and what is in it, in place of that header; NULL: built in */
     const char *file, *text;
+    int batched;       /* the density is a function of many points, which is called between launches (batched.h) */
     size_t dim, outer; /* of the sampling space, and of the user's */
     int map, bounds;   /* whether there is a learned map; whether there are bounds */
     size_t components; /* of T, rounded up to 1 or GESS__LANE_MAX_COMPONENTS */

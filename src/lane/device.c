@@ -9,6 +9,8 @@
 #include "lane/pack.h"
 #include "model/model.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ typedef struct device {
     memory slots[SLOTS];
     memory host;                  /* staging */
     double seconds_per_iteration; /* of the launches so far, for all chains */
+    pthread_mutex_t lock;         /* of evaluate() */
 } device;
 
 /* A stretch that is under way. */
@@ -331,6 +334,24 @@ static int deliver(work *w, uint64_t draws, gess_error *err)
 
 /* ---- stretches ---- */
 
+/* Adds the point at which a density of many points failed, and its own words. */
+static int add_words(const gess_model *model, int status, gess_error *err)
+{
+    size_t used = 0, known = err != NULL ? err->dim : 0;
+    char point[400] = "", own[sizeof err->density_text] = "";
+    if (status != GESS_ERR_MODEL || model->lane.batch == NULL || known == 0) return status;
+    if (known > sizeof err->point / sizeof *err->point) known = sizeof err->point / sizeof *err->point;
+    for (size_t i = 0; i < known && used < sizeof point; i++)
+        used = gess__describe_parameter(model, i, err->point[i], point, used, sizeof point);
+    if (model->message != NULL) model->message(model->user, 0, own, sizeof own);
+    own[sizeof own - 1] = '\0';
+    snprintf(err->density_text, sizeof err->density_text, "%s", own);
+    size_t length = strlen(err->text);
+    snprintf(err->text + length, sizeof err->text - length, ", at %s%s%s", point, own[0] != '\0' ? "; it says: " : "",
+             own);
+    return status;
+}
+
 static int launch(work *w, uint64_t done, uint64_t iterations, gess_error *err)
 {
     gess__lane_job *j = &w->job;
@@ -350,7 +371,8 @@ static int launch(work *w, uint64_t done, uint64_t iterations, gess_error *err)
     j->first_point = points > 0 ? (j->start - collect->start) / collect->stride : 0;
     GESS_TRY(make_results(w, draws, points, err));
     double before = gess__seconds();
-    GESS_TRY(w->d->backend->launch(w->d->backend, &w->shape, j, err));
+    int status = w->d->backend->launch(w->d->backend, &w->shape, j, err);
+    if (status != GESS_OK) return add_words(w->e->target.model, status, err);
     GESS_TRY(get_counts(w, err));
     double seconds = (gess__seconds() - before) / (double)iterations, old = w->d->seconds_per_iteration;
     w->d->seconds_per_iteration = old > 0.0 ? 0.5 * (old + seconds) : seconds;
@@ -370,6 +392,18 @@ static int run_launches(work *w, gess_error *err)
     }
     w->stretch->iterations = done;
     return GESS_OK;
+}
+
+static gess__lane_shape shape_of(const gess_model *model, size_t dim, const gess__lane_frozen *frozen)
+{
+    return (gess__lane_shape){.density = model->lane.name,
+                              .file = model->lane.file,
+                              .text = model->lane.text,
+                              .batch = model->lane.batch,
+                              .user = model->user,
+                              .dim = dim,
+                              .outer = frozen != NULL ? frozen->outer : model->dim,
+                              .components = frozen != NULL ? frozen->components : 1};
 }
 
 static bool takes(const gess__accelerator *a, const gess__ensemble *e, const gess__stretch *stretch)
@@ -394,14 +428,33 @@ static int run(gess__accelerator *a, gess__ensemble *e, gess__stretch *stretch, 
     bool packed = gess__lane_pack(&w.job.frozen, &e->target, stretch, e->seed);
     GESS_ASSERT(packed);
     (void)packed;
-    const gess__lane_density *lane = &e->target.model->lane;
-    w.shape =
-        (gess__lane_shape){lane->name, lane->file, lane->text, w.dim, w.job.frozen.outer, w.job.frozen.components};
+    w.shape = shape_of(e->target.model, w.dim, &w.job.frozen);
     w.job.count = w.count;
     GESS_TRY(put_frozen(&w, err));
     GESS_TRY(put_chains(&w, err));
     GESS_TRY(run_launches(&w, err));
     return get_chains(&w, err);
+}
+
+static int call_density(device *d, const gess_model *model, size_t n, const double *x, double *logp, gess_error *err)
+{
+    const gess__lane_shape shape = shape_of(model, model->dim, NULL);
+    void *points, *values;
+    GESS_TRY(make_room(d, POINTS, n * model->dim * sizeof *x, &points, err));
+    GESS_TRY(make_room(d, VALUES, n * sizeof *logp, &values, err));
+    GESS_TRY(d->backend->put(d->backend, points, x, n * model->dim * sizeof *x, err));
+    GESS_TRY(d->backend->call(d->backend, &shape, n, points, values, err));
+    return d->backend->get(d->backend, logp, values, n * sizeof *logp, err);
+}
+
+static int evaluate(gess__accelerator *a, const gess_model *model, size_t n, const double *x, double *logp,
+                    gess_error *err)
+{
+    device *d = (device *)(void *)a;
+    pthread_mutex_lock(&d->lock);
+    int status = n > 0 ? call_density(d, model, n, x, logp, err) : GESS_OK;
+    pthread_mutex_unlock(&d->lock);
+    return status;
 }
 
 static void free_device(gess__accelerator *a)
@@ -411,6 +464,7 @@ static void free_device(gess__accelerator *a)
         if (d->slots[i].at != NULL) d->backend->release(d->backend, d->slots[i].at);
     free(d->host.at);
     d->backend->close(d->backend);
+    pthread_mutex_destroy(&d->lock);
     free(d);
 }
 
@@ -423,7 +477,12 @@ int gess__device_new(gess__accelerator **out, gess__backend *backend, gess_error
         return status;
     }
     d->backend = backend;
-    d->accelerator = (gess__accelerator){.name = backend->name, .takes = takes, .run = run, .free = free_device};
+    pthread_mutex_init(&d->lock, NULL);
+    d->accelerator = (gess__accelerator){.name = backend->name,
+                                         .takes = takes,
+                                         .run = run,
+                                         .evaluate = evaluate,
+                                         .free = free_device};
     *out = &d->accelerator;
     return GESS_OK;
 }

@@ -71,7 +71,8 @@ int gess__device_check(const gess_model *model, const gess_options *options, ges
 {
     if (model->lane.name == NULL)
         return gess__fail(err, GESS_ERR_USAGE,
-                          "--device %s: this model has no code for a GPU; the built-in models have (`gess models`), and so has a "
+                          "--device %s: this model has no code for a GPU; the built-in models have (`gess models`), "
+                          "and so has a "
                           "model in CUDA (`gess new NAME --lang cuda`)",
                           options->device);
     if (strcmp(options->kernel, "gess") != 0)

@@ -211,10 +211,19 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
     return buffer;
 }
 
+int gess__model_on_processor(const gess_model *model, gess_error *err)
+{
+    if (model->logp != NULL || model->logp_blobs != NULL || model->elsewhere != NULL) return GESS_OK;
+    return gess__fail(err, GESS_ERR_MODEL,
+                      "the density of this model runs on a GPU only (it has device_logp and no logp): set the option "
+                      "device to cuda");
+}
+
 int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp)
 {
     double *blobs = NULL;
     int code;
+    if (model->logp == NULL && model->elsewhere != NULL) return model->elsewhere(model->elsewhere_data, n, x, logp);
     if (model->logp == NULL && gess__alloc_bytes(&blobs, n * model->blobs, sizeof *blobs, "blobs", NULL) != GESS_OK)
         return -1;
     unsigned arithmetic = gess__arithmetic();

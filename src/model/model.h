@@ -31,7 +31,8 @@ typedef struct gess__lane_density {
     const char *name;
     const double *numbers;
     size_t count;
-    const char *file, *text; /* of a model in a CUDA source file: its path and what is in it; NULL: built in */
+    const char *file, *text;    /* of a model in a CUDA source file: its path and what is in it; NULL: built in */
+    gess_device_logp_fn *batch; /* in place of such a function: of points on a device, called with the model's user */
 } gess__lane_density;
 
 /* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
@@ -78,6 +79,9 @@ struct gess_model {
     /* What the program says goes to fn(data, line) from now on; NULL: to standard error. */
     void (*listen)(void *user, gess__model_line_fn *fn, void *data);
     gess__lane_density lane; /* name NULL: there is none */
+    /* In place of logp in a run whose device evaluates points of the processor's memory, too (run/device.c). */
+    int (*elsewhere)(void *data, size_t n, const double *x, double *logp);
+    void *elsewhere_data;
 };
 
 enum { GESS__MODEL_MEMORY = 32 };
@@ -170,6 +174,15 @@ int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const d
 /* Makes the log likelihoods of observations, if the model has `pointwise`, derived quantities: log_lik[1], log_lik[2],
  * and so on, behind the others. (pointwise.c) */
 int gess__model_add_pointwise(gess__model *m, gess_error *err);
+
+/* Fails if the model has a log density on devices only, and none is in use. */
+int gess__model_on_processor(const gess_model *model, gess_error *err);
+
+/* Whether the log density comes with blobs only. */
+static inline bool gess__model_only_blobs(const gess_model *model)
+{
+    return model->logp == NULL && model->logp_blobs != NULL;
+}
 
 /* Calls `derive` and `pointwise` for all derived quantities of one point; the code of the one that fails. */
 int gess__model_derive(const gess_model *model, unsigned worker, const double *x, double *out);

@@ -1,9 +1,10 @@
 #!/bin/sh
 # `--device cuda` on a GPU that is the processor (emulator/README.md): built-in models and models in CUDA source files have
 # the draws of the processor, runs go on on either, and what can go wrong is said.
-#   emulated.sh GESS EMULATOR_FOLDER
+#   emulated.sh GESS EMULATOR_FOLDER SOURCE_FOLDER
 set -u
 emulator=$2
+source=$3
 . "$(dirname "$0")/../command.sh"
 LD_LIBRARY_PATH=$emulator
 export LD_LIBRARY_PATH
@@ -51,11 +52,45 @@ printf '%s\n#ifdef __CUDACC__\n    return valeu;\n#else\n    return value;\n#end
 expect 2 'wrong.cu:8:' "$gess" sample wrong.cu $run --device cuda --out wrong
 expect 2 'the density nan.cu failed on the GPU' env EMULATED_FAULT=1 "$gess" sample nan.cu $run --device cuda --out fault
 
+# a density of many points on the device, as a plug-in: the draws of the processor; the same without a density for the
+# processor; resumed on either; its errors with the point and its words
+for what in both: only:-DONLY fails:-DFAILS; do
+    cc -O2 -ffp-contract=off ${what#*:} -I"$source/include" -fPIC -shared -o "batch_${what%%:*}.so" "$source/tests/cuda/batch.c" ||
+        fail 'the plug-in does not build'
+done
+both batch ./batch_both.so $short
+grep -q 'calls' batch.txt || fail 'the density was not called'
+expect 0 '' "$gess" sample ./batch_only.so $short --device cuda --out batch_only --quiet
+cmp batch.cpu/draws.gess batch_only/draws.gess || fail 'other draws without a density for the processor'
+expect 0 '' "$gess" resume batch.gpu --draws 20 --quiet
+expect 0 '' "$gess" resume batch_only --draws 20 --device cuda --quiet
+cmp batch.gpu/draws.gess batch_only/draws.gess || fail 'resumed on the other device: other draws of a batch'
+only='the density of this model runs on a GPU only'
+expect 2 "$only" "$gess" sample ./batch_only.so $short --quiet --out none
+expect 2 "$only" "$gess" resume batch_only --draws 30 --quiet --device cpu
+expect 2 "$only" "$gess" check ./batch_only.so
+echo 1,1,0 >point.csv
+expect 2 "$only" "$gess" eval ./batch_only.so --points point.csv
+expect 2 'the model returned error 7 on the GPU, at x1 = ' "$gess" sample ./batch_fails.so $short --device cuda --out fails --quiet
+expect 2 'it says: the table is not loaded' "$gess" sample ./batch_fails.so $short --device cuda --out fails2 --quiet
+
+# the example with a kernel of its own compiles
+if command -v nvcc >/dev/null; then
+    nvcc -std=c++17 -shared -Xcompiler -fPIC -I "$source/include" -o kernel.so "$source/examples/cuda/kernel.cu" ||
+        fail 'examples/cuda/kernel.cu does not compile'
+fi
+
 # what the machine lacks
 expect 2 'there is no NVIDIA GPU on this machine' env EMULATED_DEVICES=0 "$gess" sample gaussian $run --device cuda --out none
 expect 2 'the NVIDIA driver is too old' env EMULATED_DRIVER=9000 "$gess" sample gaussian $run --device cuda --out none
 expect 4 'use fewer chains' env EMULATED_MEMORY=1 "$gess" sample gaussian:dim=50 --chains 2000 --draws 10 --device cuda \
     --quiet --out none
 expect 1 'there is no such GPU' "$gess" sample gaussian $run --device cuda:1 --out none
-expect 2 'there is no NVIDIA driver on this machine' env LD_LIBRARY_PATH= "$gess" sample nan.cu $run --device cuda --out none
+# where there is no real one
+real=$(LD_LIBRARY_PATH= "$gess" sample nan.cu $run --device cuda --out real 2>&1)
+status=$?
+case $status:$real in
+0:* | 2:*'there is no NVIDIA'*) ;;
+*) fail "without the emulator: status $status: $real" ;;
+esac
 exit $failed

@@ -59,6 +59,19 @@ static void test_shapes(void **state)
     compile((gess__cuda_shape){.density = "gaussian", .dim = 100, .outer = 100, .bounds = 1, .components = 32});
 }
 
+static void test_batched(void **state)
+{
+    (void)state;
+    compile((gess__cuda_shape){.density = "batch",
+                               .batched = 1,
+                               .dim = 7,
+                               .outer = 6,
+                               .map = 1,
+                               .bounds = 1,
+                               .components = 32});
+    compile((gess__cuda_shape){.density = "batch", .batched = 1, .dim = 50, .outer = 50, .components = 1});
+}
+
 static void test_words_of_the_compiler(void **state)
 {
     (void)state;
@@ -155,11 +168,9 @@ static void test_mistakes_of_users(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_shapes),
-        cmocka_unit_test(test_words_of_the_compiler),
-        cmocka_unit_test(test_file_of_users),
-        cmocka_unit_test(test_mistakes_of_users),
+        cmocka_unit_test(test_models),        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_batched),       cmocka_unit_test(test_words_of_the_compiler),
+        cmocka_unit_test(test_file_of_users), cmocka_unit_test(test_mistakes_of_users),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

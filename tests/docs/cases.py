@@ -83,6 +83,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 int block(void); int block(void) { gess_model *model; gess_options *options; gess_run *run; gess_error err;""",
                   "return 0; }\nstatic int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out) "
                   "{ (void)user, (void)worker, (void)n, (void)dim, (void)x, (void)out; return 0; }"),
+    "docs/gpus.md": ("#include <gess/gess.h>\n", "gess_device_logp_fn *const used = device_logp;"),
     "docs/library.md": ("""#include <gess/draws.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -78,13 +78,15 @@ static void same_chains(const gess__chains *a, const gess__chains *b)
 
 static uint64_t independence, slices; /* moves of all cases: there must be some */
 
-static void check(const one_case *c)
+/* batched: the density is a function of many points, called between proposals. */
+static void check_as(const one_case *c, bool batched)
 {
     gess_error err = {0};
     gess_model *model = NULL;
     gess__accelerator *device = NULL;
     succeed(gess_model_open(&model, c->model, NULL, &err), &err);
     model->lane.name = "host";
+    model->lane.batch = batched ? host_batch : NULL;
     host_backend backend = host_backend_of(model);
     succeed(gess__device_new(&device, &backend.backend, &err), &err);
     witness threads = {0}, lanes = {0};
@@ -108,6 +110,12 @@ static void check(const one_case *c)
     device->free(device);
     assert_int_equal(backend.open, 0);
     gess_model_free(model);
+}
+
+static void check(const one_case *c)
+{
+    check_as(c, false);
+    check_as(c, true);
 }
 
 #define SMALL "chains", "24", "draws", "30"
@@ -174,6 +182,8 @@ static void near_zero(void *user, size_t dim, const double *normals, double *x)
 }
 
 /* A run of a density with the host's device; the status of gess_run_go(). */
+enum { THREADS, LANES, BATCHES };
+
 static int run_strange(gess_logp_fn *logp, int on_device, gess__nans *nans, gess_error *err)
 {
     gess_density density = {.size = sizeof density, .name = "strange", .dim = 2, .logp = logp, .start = near_zero};
@@ -182,6 +192,7 @@ static int run_strange(gess_logp_fn *logp, int on_device, gess__nans *nans, gess
     gess_run *run = NULL;
     gess_options *options = new_options();
     model->lane.name = "strange";
+    model->lane.batch = on_device == BATCHES ? host_batch : NULL;
     host_backend backend = host_backend_of(model);
     succeed(gess__device_new(&device, &backend.backend, err), err);
     set(options, "chains", "8"), set(options, "warmup", "0"), set(options, "draws", "40"), set(options, "threads", "1");
@@ -209,13 +220,16 @@ static void test_strange_densities(void **state)
     (void)state;
     gess__nans threads, lanes;
     gess_error err = {0}, other = {0};
-    succeed(run_strange(nan_right, 0, &threads, &err), &err);
-    succeed(run_strange(nan_right, 1, &lanes, &err), &err);
-    assert_true(threads.count > 0 && lanes.count > 0);
-    assert_memory_equal(&threads.keys[0], &lanes.keys[0], sizeof threads.keys[0]);
-    assert_failed(run_strange(infinite_right, 0, &threads, &err), GESS_ERR_MODEL, &err, "+infinity");
-    assert_failed(run_strange(infinite_right, 1, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
+    succeed(run_strange(nan_right, THREADS, &threads, &err), &err);
+    for (int how = LANES; how <= BATCHES; how++) {
+        succeed(run_strange(nan_right, how, &lanes, &err), &err);
+        assert_true(threads.count > 0 && lanes.count > 0);
+        assert_memory_equal(&threads.keys[0], &lanes.keys[0], sizeof threads.keys[0]);
+    }
+    assert_failed(run_strange(infinite_right, THREADS, &threads, &err), GESS_ERR_MODEL, &err, "+infinity");
+    assert_failed(run_strange(infinite_right, LANES, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
     assert_int_equal(err.dim, other.dim);
+    assert_failed(run_strange(infinite_right, BATCHES, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
 }
 
 int main(void)

@@ -61,7 +61,12 @@ nvrtcResult nvrtcCreateProgram(nvrtcProgram *program, const char *source, const 
     char all[4096];
     snprintf(all, sizeof all,
              "#include \"%s/device.h\"\n%s\n"
-             "EMULATED_KERNEL(gess__run)\nEMULATED_KERNEL(gess__densities)\n",
+             "#ifdef GESS__BATCHED\n"
+             "EMULATED_KERNEL(gess__waiting_bytes)\nEMULATED_KERNEL(gess__wait)\nEMULATED_KERNEL(gess__step)\n"
+             "EMULATED_KERNEL(gess__pack)\nEMULATED_KERNEL(gess__gather)\nEMULATED_KERNEL(gess__leave)\n"
+             "#else\n"
+             "EMULATED_KERNEL(gess__run)\nEMULATED_KERNEL(gess__densities)\n"
+             "#endif\n",
              EMULATOR_FOLDER, source);
     write_text(p->folder, "program.cc", all);
     *program = p;
