@@ -91,7 +91,8 @@ typedef int gess_gradient_blobs_fn(void *user, unsigned worker, size_t n, size_t
 
 /* The same on a GPU, for --device cuda: x and logp are in its memory. `stream` is the CUstream (cudaStream_t) in which
  * x is written and logp is read afterwards: enqueue the work there, or have it done on return. Called by one thread at
- * a time, whose current context is the GPU's primary one. */
+ * a time, whose current context is the GPU's primary one. Both arrays have room for the next power of two of n points,
+ * so that a function that is compiled per number of points may round n up; what stands there is ignored. */
 typedef int gess_device_logp_fn(void *user, void *stream, size_t n, size_t dim, const double *x, double *logp);
 
 /* Writes a starting point made of `dim` independent standard normals; it must depend on nothing else. */

@@ -61,7 +61,7 @@ static int make_room(gess__batched_memory *m, gess__backend *backend, const gess
 static int make_all(gess__batched *k, batch *b, gess__batched_memory *m, gess__backend *backend, size_t outer,
                     gess_error *err)
 {
-    size_t n = b->job.count;
+    size_t n = b->job.count, room = gess__lane_room(n);
     uint64_t bytes = 0;
     GESS_TRY(make_room(m, backend, b->driver, TOTAL, sizeof(uint64_t), err));
     if (k->bytes == 0) {
@@ -74,8 +74,8 @@ static int make_all(gess__batched *k, batch *b, gess__batched_memory *m, gess__b
     GESS_TRY(make_room(m, backend, b->driver, SLOTS, n * sizeof(uint32_t), err));
     GESS_TRY(make_room(m, backend, b->driver, SUMS, PACK_THREADS * sizeof(uint32_t), err));
     GESS_TRY(make_room(m, backend, b->driver, ROOM, n * outer * sizeof(double), err));
-    GESS_TRY(make_room(m, backend, b->driver, POINTS, n * outer * sizeof(double), err));
-    GESS_TRY(make_room(m, backend, b->driver, VALUES, n * sizeof(double), err));
+    GESS_TRY(make_room(m, backend, b->driver, POINTS, room * outer * sizeof(double), err));
+    GESS_TRY(make_room(m, backend, b->driver, VALUES, room * sizeof(double), err));
     for (size_t i = 0; i < GESS__BATCHED_PIECES; i++) b->at[i] = m->at[i];
     return GESS_OK;
 }

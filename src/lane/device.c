@@ -440,8 +440,8 @@ static int call_density(device *d, const gess_model *model, size_t n, const doub
 {
     const gess__lane_shape shape = shape_of(model, model->dim, NULL);
     void *points, *values;
-    GESS_TRY(make_room(d, POINTS, n * model->dim * sizeof *x, &points, err));
-    GESS_TRY(make_room(d, VALUES, n * sizeof *logp, &values, err));
+    GESS_TRY(make_room(d, POINTS, gess__lane_room(n) * model->dim * sizeof *x, &points, err));
+    GESS_TRY(make_room(d, VALUES, gess__lane_room(n) * sizeof *logp, &values, err));
     GESS_TRY(d->backend->put(d->backend, points, x, n * model->dim * sizeof *x, err));
     GESS_TRY(d->backend->call(d->backend, &shape, n, points, values, err));
     return d->backend->get(d->backend, logp, values, n * sizeof *logp, err);

@@ -17,6 +17,14 @@ typedef struct gess__lane_shape {
     size_t dim, outer, components;
 } gess__lane_shape;
 
+/* How many points there is room for where a density of many points gets n of them: the next power of two. */
+static inline size_t gess__lane_room(size_t n)
+{
+    size_t room = 1;
+    while (room < n) room *= 2;
+    return room;
+}
+
 /* The functions of a device's driver. Memory is the device's, and every function but the last two returns a status. */
 typedef struct gess__backend gess__backend;
 struct gess__backend {

@@ -98,5 +98,6 @@ PYTHON_ARGUMENTS = {"docs/file-formats.md": ["gess-runs/german-credit-1/draws.ge
 
 # Lines of programs in Python that cannot run.
 PYTHON_NOT_RUN = {
+    "docs/gpus.md": {r".*jax.*": "needs JAX: python/libraries runs such functions"},
     "docs/exports.md": {r"arviz\.from_cmdstan.*": "needs ArviZ: readers/readers reads such files with it"},
 }

@@ -179,6 +179,13 @@ CUresult cuMemcpyDtoH(void *to, CUdeviceptr from, size_t bytes)
     return CUDA_SUCCESS;
 }
 
+CUresult cuMemcpyDtoD(CUdeviceptr to, CUdeviceptr from, size_t bytes)
+{
+    if (!on_device((uintptr_t)to, bytes)) refuse("a copy on a device has a wrong place");
+    memcpy((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+    return CUDA_SUCCESS;
+}
+
 /* How long a shared object is: up to the end of its table of sections. */
 static size_t length_of(const void *code)
 {
