@@ -17,7 +17,7 @@ typedef struct kernel {
     char density[64];
     char *text; /* of the user's file */
     CUmodule module;
-    CUfunction run;
+    CUfunction run, densities;
     gess__batched batched; /* in its place, if the density is a function of many points */
 } kernel;
 
@@ -77,13 +77,6 @@ static int get(gess__backend *b, void *to, const void *from, size_t bytes, gess_
     return gess__driver_check(d, d->take(to, (CUdeviceptr)(uintptr_t)from, bytes), "the GPU was at work", err);
 }
 
-static int call(gess__backend *b, const gess__lane_shape *shape, size_t n, const double *x, double *logp,
-                gess_error *err)
-{
-    GESS_TRY(use(of(b), err));
-    return gess__batched_call(&of(b)->driver, shape, n, x, logp, err);
-}
-
 static void release(gess__backend *b, void *memory)
 {
     if (use(of(b), NULL) != GESS_OK) return;
@@ -97,6 +90,13 @@ static bool same(const gess__cuda_shape *a, const gess__cuda_shape *b)
            a->outer == b->outer && a->map == b->map && a->bounds == b->bounds && a->components == b->components;
 }
 
+static int find_functions(cuda *c, kernel *k, gess_error *err)
+{
+    const gess__driver *d = &c->driver;
+    GESS_TRY(gess__driver_check(d, d->function(&k->run, k->module, "gess__run"), "code was loaded", err));
+    return gess__driver_check(d, d->function(&k->densities, k->module, "gess__densities"), "code was loaded", err);
+}
+
 static int build(cuda *c, kernel *k, gess_error *err)
 {
     char *code = NULL;
@@ -105,11 +105,7 @@ static int build(cuda *c, kernel *k, gess_error *err)
     int status = gess__driver_check(&c->driver, c->driver.load(&k->module, code), "code was loaded", err);
     free(code);
     GESS_TRY(status);
-    if (k->shape.batched)
-        status = gess__batched_find(&k->batched, &c->driver, k->module, err);
-    else
-        status =
-            gess__driver_check(&c->driver, c->driver.function(&k->run, k->module, "gess__run"), "code was loaded", err);
+    status = k->shape.batched ? gess__batched_find(&k->batched, &c->driver, k->module, err) : find_functions(c, k, err);
     if (status != GESS_OK) c->driver.unload(k->module);
     return status;
 }
@@ -183,6 +179,31 @@ static int launch(gess__backend *b, const gess__lane_shape *shape, const gess__l
     unsigned blocks = (unsigned)((job->count + BLOCK - 1) / BLOCK);
     GESS_TRY(gess__driver_check(&c->driver,
                                 c->driver.launch(k->run, blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL),
+                                "a kernel was launched", err));
+    return finish(c, shape, err);
+}
+
+/* Densities of points: by the model's function of many, or by the kernel of its function of one. */
+static int call(gess__backend *b, const gess__lane_shape *shape, size_t n, const double *x, double *logp,
+                gess_error *err)
+{
+    cuda *c = of(b);
+    kernel *k;
+    const gess__cuda_shape wanted = {.density = shape->density,
+                                     .file = shape->file,
+                                     .text = shape->text,
+                                     .dim = shape->outer,
+                                     .outer = shape->outer,
+                                     .components = 1,
+                                     .block = BLOCK};
+    GESS_TRY(use(c, err));
+    if (shape->batch != NULL) return gess__batched_call(&c->driver, shape, n, x, logp, err);
+    GESS_TRY(find(c, &wanted, &k, err));
+    const double *numbers = shape->numbers;
+    void *arguments[] = {&n, &numbers, &x, &logp};
+    unsigned blocks = (unsigned)((n + BLOCK - 1) / BLOCK);
+    GESS_TRY(gess__driver_check(&c->driver,
+                                c->driver.launch(k->densities, blocks, 1, 1, BLOCK, 1, 1, 0, NULL, arguments, NULL),
                                 "a kernel was launched", err));
     return finish(c, shape, err);
 }

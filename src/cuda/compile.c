@@ -35,6 +35,7 @@ static const char cmath_text[] =
     "using ::isinf; using ::isfinite;\n"
     "}\n";
 static const char cstddef_text[] = "namespace std { using ::size_t; }\n";
+static const char assert_text[] = "#define assert(condition) ((void)0)\n";
 static const char empty_text[] = "\n";
 
 typedef struct header {
@@ -50,6 +51,12 @@ static const header headers[] = {{"stdint.h", stdint_text},
                                  {"cmath", cmath_text},
                                  {"cfloat", "#include <float.h>\n"},
                                  {"cstddef", cstddef_text},
+                                 {"stdio.h", empty_text}, /* printf() is the compiler's */
+                                 {"cstdio", empty_text},
+                                 {"stdlib.h", empty_text},
+                                 {"cstdlib", empty_text},
+                                 {"assert.h", assert_text},
+                                 {"cassert", assert_text},
                                  {"cstdint", "#include <stdint.h>\n"},
 #define GESS_CUDA_FILE(name, array) {name, (const char *)(array)},
                                  GESS_CUDA_FILES

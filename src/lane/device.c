@@ -39,6 +39,7 @@ enum slot {
     EVENTS,
     EVENT_POINTS,
     COUNTS,
+    NUMBERS,
     SLOTS
 };
 
@@ -436,23 +437,32 @@ static int run(gess__accelerator *a, gess__ensemble *e, gess__stretch *stretch, 
     return get_chains(&w, err);
 }
 
-static int call_density(device *d, const gess_model *model, size_t n, const double *x, double *logp, gess_error *err)
+static int call_density(device *d, const gess_model *model, size_t n, const double *x, double *logp, size_t repeats,
+                        double *seconds, gess_error *err)
 {
-    const gess__lane_shape shape = shape_of(model, model->dim, NULL);
-    void *points, *values;
+    gess__lane_shape shape = shape_of(model, model->dim, NULL);
+    void *points, *values, *numbers = NULL;
+    size_t bytes = model->lane.count * sizeof *model->lane.numbers;
     GESS_TRY(make_room(d, POINTS, gess__lane_room(n) * model->dim * sizeof *x, &points, err));
     GESS_TRY(make_room(d, VALUES, gess__lane_room(n) * sizeof *logp, &values, err));
     GESS_TRY(d->backend->put(d->backend, points, x, n * model->dim * sizeof *x, err));
-    GESS_TRY(d->backend->call(d->backend, &shape, n, points, values, err));
+    if (bytes > 0) {
+        GESS_TRY(make_room(d, NUMBERS, bytes, &numbers, err));
+        GESS_TRY(d->backend->put(d->backend, numbers, model->lane.numbers, bytes, err));
+    }
+    shape.numbers = numbers;
+    double before = gess__seconds();
+    for (size_t i = 0; i < repeats; i++) GESS_TRY(d->backend->call(d->backend, &shape, n, points, values, err));
+    if (seconds != NULL) *seconds = gess__seconds() - before;
     return d->backend->get(d->backend, logp, values, n * sizeof *logp, err);
 }
 
 static int evaluate(gess__accelerator *a, const gess_model *model, size_t n, const double *x, double *logp,
-                    gess_error *err)
+                    size_t repeats, double *seconds, gess_error *err)
 {
     device *d = (device *)(void *)a;
     pthread_mutex_lock(&d->lock);
-    int status = n > 0 ? call_density(d, model, n, x, logp, err) : GESS_OK;
+    int status = n > 0 ? call_density(d, model, n, x, logp, repeats, seconds, err) : GESS_OK;
     pthread_mutex_unlock(&d->lock);
     return status;
 }

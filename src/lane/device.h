@@ -14,6 +14,7 @@ typedef struct gess__lane_shape {
     /* a density of many points on the device, in place of that function; else NULL */
     gess_device_logp_fn *batch;
     void *user;
+    const double *numbers; /* of the function of one point, in the device's memory, for `call` */
     size_t dim, outer, components;
 } gess__lane_shape;
 
@@ -34,7 +35,7 @@ struct gess__backend {
     int (*get)(gess__backend *backend, void *to, const void *from, size_t bytes, gess_error *err);
     /* Runs a job whose pointers are the device's to its end. */
     int (*launch)(gess__backend *backend, const gess__lane_shape *shape, const gess__lane_job *job, gess_error *err);
-    /* Calls the density of a shape with one, for points of the device. */
+    /* Calls the density of a shape for points of the device. */
     int (*call)(gess__backend *backend, const gess__lane_shape *shape, size_t n, const double *x, double *logp,
                 gess_error *err);
     void (*release)(gess__backend *backend, void *memory);

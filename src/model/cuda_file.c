@@ -106,5 +106,9 @@ int gess__open_cuda_file(gess__model *m, const char *path, const char *data, ges
     m->model.lane.text = text;
     int status = gess__model_check(&m->model, err);
     if (status != GESS_OK) return gess__blame(err, status, "%.400s", path);
-    return gess__cuda_host_open(&s->host, path, m->model.derived > 0, err);
+    bool found;
+    status = gess__cuda_host_open(&s->host, path, m->model.derived > 0, &found, err);
+    if (found || m->model.derived > 0) return status;
+    m->model.logp = NULL; /* it can still run on a GPU: gess__model_on_processor() */
+    return GESS_OK;
 }

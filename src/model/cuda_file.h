@@ -41,8 +41,8 @@ typedef struct gess__cuda_host {
     void (*derived)(size_t dim, const double *numbers, const double *x, double *out);
 } gess__cuda_host;
 
-/* Compiles a file by the machine's C++ compiler and loads the result. */
-int gess__cuda_host_open(gess__cuda_host *host, const char *path, bool derived, gess_error *err);
+/* Compiles a file by the machine's C++ compiler and loads the result. *found: whether there is one. */
+int gess__cuda_host_open(gess__cuda_host *host, const char *path, bool derived, bool *found, gess_error *err);
 void gess__cuda_host_close(gess__cuda_host *host);
 
 #endif

@@ -127,7 +127,7 @@ static void read_log(build *b, char text[LOG])
     for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n';) text[--end] = '\0';
 }
 
-static int compile(build *b, const char *path, bool derived, gess_error *err)
+static int compile(build *b, const char *path, bool derived, bool *found, gess_error *err)
 {
     char source[PATH_MAX + 32], words[LOG];
     if (!define_source(path, source, sizeof source))
@@ -135,7 +135,8 @@ static int compile(build *b, const char *path, bool derived, gess_error *err)
     GESS_TRY(write_files(b, err));
     int status = run_compiler(b, source, derived);
     if (status == 0) return GESS_OK;
-    if (status == 127 || status < 0)
+    *found = status != 127 && status >= 0;
+    if (!*found)
         return gess__fail(err, GESS_ERR_MODEL,
                           "the model %.500s needs a C++ compiler, which is not found: install g++ or clang++, or name "
                           "one "
@@ -161,8 +162,9 @@ static int load(gess__cuda_host *host, build *b, const char *path, bool derived,
     return GESS_OK;
 }
 
-int gess__cuda_host_open(gess__cuda_host *host, const char *path, bool derived, gess_error *err)
+int gess__cuda_host_open(gess__cuda_host *host, const char *path, bool derived, bool *found, gess_error *err)
 {
+    *found = true;
     const char *top = getenv("TMPDIR");
     build *b = NULL;
     int status = gess__alloc_bytes(&b, 1, sizeof *b, "build", err);
@@ -174,7 +176,7 @@ int gess__cuda_host_open(gess__cuda_host *host, const char *path, bool derived, 
         free(b);
         return status;
     }
-    status = compile(b, path, derived, err);
+    status = compile(b, path, derived, found, err);
     if (status == GESS_OK) status = load(host, b, path, derived, err);
     remove_folder(b);
     free(b);

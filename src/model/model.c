@@ -214,6 +214,12 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
 int gess__model_on_processor(const gess_model *model, gess_error *err)
 {
     if (model->logp != NULL || model->logp_blobs != NULL || model->elsewhere != NULL) return GESS_OK;
+    if (model->lane.file != NULL)
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "the model %.500s needs a C++ compiler to run on the processor, and none is found: install "
+                          "g++ or "
+                          "clang++, or name one in the environment variable CXX, or use a GPU (--device cuda)",
+                          model->lane.file);
     return gess__fail(err, GESS_ERR_MODEL,
                       "the density of this model runs on a GPU only (it has device_logp and no logp): set the option "
                       "device to cuda");

@@ -13,7 +13,7 @@ static int evaluate(void *data, size_t n, const double *x, double *logp)
 {
     gess_run *run = data;
     gess_error err = {0};
-    int status = run->options.accelerator->evaluate(run->options.accelerator, run->model, n, x, logp, &err);
+    int status = run->options.accelerator->evaluate(run->options.accelerator, run->model, n, x, logp, 1, NULL, &err);
     if (status != GESS_OK) gess__run_log(run, "%s", err.text);
     return status;
 }

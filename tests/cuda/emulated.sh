@@ -74,6 +74,17 @@ expect 2 "$only" "$gess" eval ./batch_only.so --points point.csv
 expect 2 'the model returned error 7 on the GPU, at x1 = ' "$gess" sample ./batch_fails.so $short --device cuda --out fails --quiet
 expect 2 'it says: the table is not loaded' "$gess" sample ./batch_fails.so $short --device cuda --out fails2 --quiet
 
+# without a compiler for the processor the GPU evaluates everything
+CXX=/nowhere/c++ "$gess" sample nan.cu $run --device cuda --out no_compiler 2>no_compiler.txt || fail "no compiler: $(cat no_compiler.txt)"
+cmp no_compiler/draws.gess nan.cpu/draws.gess || fail 'other draws without a compiler'
+expect 2 'needs a C++ compiler to run on the processor' env CXX=/nowhere/c++ "$gess" sample nan.cu $run --out none
+expect 2 'needs a C++ compiler, which is not found' env CXX=/nowhere/c++ "$gess" sample line/line.cu --data line/data.csv \
+    --device cuda --out none
+
+# the benchmark
+"$gess" bench gpu --quick --models gaussian:dim=4,nan.cu --json >bench.json || fail "bench gpu: $(cat bench.json)"
+[ "$(grep -c '"evals_per_second"' bench.json)" -eq 2 ] || fail "bench gpu: $(cat bench.json)"
+
 # the example with a kernel of its own compiles
 if command -v nvcc >/dev/null; then
     nvcc -std=c++17 -shared -Xcompiler -fPIC -I "$source/include" -o kernel.so "$source/examples/cuda/kernel.cu" ||

@@ -88,7 +88,7 @@ static void test_words_of_the_compiler(void **state)
 static const char line_of_users[] =
     "// gess: parameter a\n"
     "#include <gess/gess_cuda.h>\n"
-    "#include <cmath>\n"
+    "#include <cmath>\n#include <cstdio>\n#include <cassert>\n"
     "#include \"tables.cuh\"\n"
     "#define count 3\n" /* names and macros that the sampler has, too */
     "#define job nothing\n"
@@ -97,6 +97,7 @@ static const char line_of_users[] =
     "__device__ double logp(size_t dim, const double *x, const gess_data *data)\n"
     "{\n"
     "    double sum = 0.0, sine, cosine;\n"
+    "    assert(dim > 0);\n    if (x[0] > 1e300) printf(\"%g\\n\", x[0]);\n"
     "    gess_sincos_turns(x[0], &sine, &cosine);\n"
     "    for (size_t i = 0; i < data->rows; i++) sum += weights[i % count] * lgamma(x[0]);\n"
     "    return sum + TABLE - gess_exp(x[0]) + std::log(sine * sine) + gess_log1p(0.5);\n"

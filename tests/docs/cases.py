@@ -70,7 +70,7 @@ NOT_RUN = {
     "docs/clusters.md": {r"srun .*": CLUSTER},
     "docs/stan.md": {r"make -C bridgestan .*": "needs BridgeStan's sources: statistical/stan and examples/new_stan build models with them"},
     "docs/library.md": {r"cc shortest.c .*": "needs an installed gess: install/install builds it"},
-    "docs/gpus.md": {r"gess .*german-credit.*": "needs a GPU: make test-gpu"},
+    "docs/gpus.md": {r"gess (sample|resume|bench) .*(german-credit|gpu).*": "needs a GPU: make test-gpu"},
     "docs/measurements.md": {r".*": MEASURED},
     "docs/performance.md": {r".*": MEASURED},
     "docs/reproduction/README.md": {r".*": MEASURED + "; reproduce/reproduce runs the command"},
