@@ -42,7 +42,10 @@ struct gess__backend {
     void (*close)(gess__backend *backend);
 };
 
-/* An accelerator that drives a backend, which is its own from now on, even after a failure. */
-int gess__device_new(gess__accelerator **device, gess__backend *backend, gess_error *err);
+enum { GESS__MAX_DEVICES = 16 };
+
+/* An accelerator that drives backends, each with its part of the chains. They are its own from now on, even after a
+ * failure. */
+int gess__device_new(gess__accelerator **device, size_t count, gess__backend *const *backends, gess_error *err);
 
 #endif

@@ -34,6 +34,14 @@ for first in cpu cuda; do
 done
 cmp part.cpu/draws.gess part.cuda/draws.gess || fail 'resumed on the other device: other draws'
 
+# several GPUs: the same draws, resumed on other numbers of them
+EMULATED_DEVICES=4 "$gess" sample line/line.cu --data line/data.csv $short --device cuda:0,3,1 --out three --quiet || fail 'three GPUs'
+cmp line.cpu/draws.gess three/draws.gess || fail 'other draws on three GPUs'
+grep -q 'device: cuda:0 (emulated), cuda:3 (emulated), cuda:1 (emulated)' three/log.txt || fail "three GPUs: $(head -1 three/log.txt)"
+"$gess" resume three --draws 20 --device cuda --quiet || fail 'from three GPUs to one'
+cmp part.cpu/draws.gess three/draws.gess || fail 'from three GPUs to one: other draws'
+expect 1 'there is no such GPU' "$gess" sample gaussian --chains 64 --device cuda:0,1 --quiet --out none
+
 # NaN is counted, with the points; +infinity ends the run with the point; a wrong density is shown with its line
 head='// gess: parameter a
 // gess: parameter b
@@ -65,6 +73,7 @@ cmp batch.cpu/draws.gess batch_only/draws.gess || fail 'other draws without a de
 expect 0 '' "$gess" resume batch.gpu --draws 20 --quiet
 expect 0 '' "$gess" resume batch_only --draws 20 --device cuda --quiet
 cmp batch.gpu/draws.gess batch_only/draws.gess || fail 'resumed on the other device: other draws of a batch'
+expect 1 'works on one; name one GPU' "$gess" sample ./batch_both.so $short --device cuda:0,1 --out none
 only='the density of this model runs on a GPU only'
 expect 2 "$only" "$gess" sample ./batch_only.so $short --quiet --out none
 expect 2 "$only" "$gess" resume batch_only --draws 30 --quiet --device cpu

@@ -27,7 +27,7 @@ static int on_draw(void *user, size_t first_chain, size_t chains, uint64_t first
     return 0;
 }
 
-enum { ANY = -1 };
+enum { ANY = -1, MAX_UNITS = 3 };
 
 typedef struct one_case {
     const char *model;
@@ -78,8 +78,8 @@ static void same_chains(const gess__chains *a, const gess__chains *b)
 
 static uint64_t independence, slices; /* moves of all cases: there must be some */
 
-/* batched: the density is a function of many points, called between proposals. */
-static void check_as(const one_case *c, bool batched)
+/* batched: the density is a function of many points, called between proposals. devices: how many share the chains. */
+static void check_as(const one_case *c, bool batched, size_t devices)
 {
     gess_error err = {0};
     gess_model *model = NULL;
@@ -87,11 +87,17 @@ static void check_as(const one_case *c, bool batched)
     succeed(gess_model_open(&model, c->model, NULL, &err), &err);
     model->lane.name = "host";
     model->lane.batch = batched ? host_batch : NULL;
-    host_backend backend = host_backend_of(model);
-    succeed(gess__device_new(&device, &backend.backend, &err), &err);
+    host_backend backends[MAX_UNITS];
+    gess__backend *list[MAX_UNITS];
+    for (size_t i = 0; i < devices; i++) {
+        backends[i] = host_backend_of(model);
+        list[i] = &backends[i].backend;
+    }
+    const host_backend *backend = &backends[0];
+    succeed(gess__device_new(&device, devices, list, &err), &err);
     witness threads = {0}, lanes = {0};
     gess_run *a = run_case(c, model, NULL, &threads), *b = run_case(c, model, device, &lanes);
-    assert_true(backend.launches > 0);
+    for (size_t i = 0; i < devices; i++) assert_true(backends[i].launches > 0);
     for (size_t i = 0; i < a->ensembles; i++) {
         same_chains(&a->ensemble[i]->chains, &b->ensemble[i]->chains);
         assert_memory_equal(&a->ensemble[i]->tally, &b->ensemble[i]->tally, sizeof a->ensemble[i]->tally);
@@ -102,20 +108,21 @@ static void check_as(const one_case *c, bool batched)
     const gess__mixture *mixture = gess__frozen_mixture(&e->frozen);
     if (mixture == NULL ? c->components > 1 : mixture->count < c->components)
         fail_msg("%s: T has %zu components", c->model, mixture == NULL ? 1 : mixture->count);
-    if (c->layer != ANY && backend.layers[c->layer] == 0) fail_msg("%s: no such layer was in use", c->model);
-    independence += backend.independence;
-    slices += backend.slices;
+    if (c->layer != ANY && backend->layers[c->layer] == 0) fail_msg("%s: no such layer was in use", c->model);
+    independence += backend->independence;
+    slices += backend->slices;
     gess_run_free(a);
     gess_run_free(b);
     device->free(device);
-    assert_int_equal(backend.open, 0);
+    for (size_t i = 0; i < devices; i++) assert_int_equal(backends[i].open, 0);
     gess_model_free(model);
 }
 
 static void check(const one_case *c)
 {
-    check_as(c, false);
-    check_as(c, true);
+    check_as(c, false, 1);
+    check_as(c, false, MAX_UNITS);
+    check_as(c, true, 1);
 }
 
 #define SMALL "chains", "24", "draws", "30"
@@ -194,7 +201,8 @@ static int run_strange(gess_logp_fn *logp, int on_device, gess__nans *nans, gess
     model->lane.name = "strange";
     model->lane.batch = on_device == BATCHES ? host_batch : NULL;
     host_backend backend = host_backend_of(model);
-    succeed(gess__device_new(&device, &backend.backend, err), err);
+    gess__backend *list[] = {&backend.backend};
+    succeed(gess__device_new(&device, 1, list, err), err);
     set(options, "chains", "8"), set(options, "warmup", "0"), set(options, "draws", "40"), set(options, "threads", "1");
     set(options, "schedule", "fixed");
     options->accelerator = on_device ? device : NULL;

@@ -15,6 +15,7 @@ enum { MAX_PIECES = 1024, MAX_DEVICES = 16 };
 static struct {
     char *at;
     size_t bytes;
+    int device;
 } pieces[MAX_PIECES];
 static size_t used;
 static __thread int current = -1; /* the thread's device */
@@ -34,7 +35,7 @@ static void refuse(const char *what)
 static int on_device(uintptr_t at, size_t bytes)
 {
     for (size_t i = 0; i < MAX_PIECES; i++)
-        if (pieces[i].at != NULL && at >= (uintptr_t)pieces[i].at &&
+        if (pieces[i].at != NULL && pieces[i].device == current && at >= (uintptr_t)pieces[i].at &&
             at + bytes <= (uintptr_t)pieces[i].at + pieces[i].bytes)
             return 1;
     return 0;
@@ -101,9 +102,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 
 CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
-    (void)device;
     for (size_t i = 0; i < MAX_PIECES; i++)
-        if (pieces[i].at != NULL) refuse("memory was not released");
+        if (pieces[i].at != NULL && pieces[i].device == device) refuse("memory was not released");
     return CUDA_SUCCESS;
 }
 
@@ -134,6 +134,7 @@ CUresult cuMemAlloc(CUdeviceptr *at, size_t bytes)
         if (pieces[i].at != NULL) continue;
         pieces[i].at = aligned_alloc(256, (bytes + 255) / 256 * 256);
         pieces[i].bytes = bytes;
+        pieces[i].device = current;
         memset(pieces[i].at, 0xff, bytes);
         used += bytes;
         *at = (CUdeviceptr)(uintptr_t)pieces[i].at;
