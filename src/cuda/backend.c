@@ -1,4 +1,5 @@
 /* A GPU as a backend: memory, copies and launches by the driver, code by NVRTC, compiled once per shape. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cuda/batched.h"
 #include "cuda/compile.h"
@@ -119,6 +120,7 @@ static void drop(cuda *c, kernel *k)
 /* The code for a shape, compiled if there is none yet. */
 static int find(cuda *c, const gess__cuda_shape *shape, kernel **found, gess_error *err)
 {
+    c->backend.compiling_seconds = 0.0;
     for (size_t i = 0; i < c->kernel_count; i++) {
         *found = &c->kernels[i];
         if (same(&c->kernels[i].shape, shape)) return GESS_OK;
@@ -129,7 +131,9 @@ static int find(cuda *c, const gess__cuda_shape *shape, kernel **found, gess_err
     snprintf(k->density, sizeof k->density, "%s", shape->density);
     k->shape.density = k->density;
     if (shape->text != NULL) GESS_TRY(gess__copy_text(&k->text, shape->text, err));
+    double before = gess__seconds();
     int status = build(c, k, err);
+    c->backend.compiling_seconds = gess__seconds() - before;
     if (status != GESS_OK) {
         free(k->text);
         return status;

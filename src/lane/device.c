@@ -152,6 +152,13 @@ static int deliver(work *w, uint64_t draws, gess_error *err)
     return w->record->sink(w->record->user, &segment, err);
 }
 
+/* How long an iteration of all chains takes, for the length of the next launches. */
+static void note_pace(device *d, double seconds)
+{
+    if (seconds < 0.0) seconds = 0.0;
+    d->seconds_per_iteration = d->seconds_per_iteration > 0.0 ? 0.5 * (d->seconds_per_iteration + seconds) : seconds;
+}
+
 static int launch(work *w, uint64_t done, uint64_t iterations, gess_error *err)
 {
     uint64_t draws = 0, points = 0;
@@ -161,8 +168,12 @@ static int launch(work *w, uint64_t done, uint64_t iterations, gess_error *err)
     }
     double before = gess__seconds();
     GESS_TRY(launch_parts(w, err));
-    double seconds = (gess__seconds() - before) / (double)iterations, old = w->d->seconds_per_iteration;
-    w->d->seconds_per_iteration = old > 0.0 ? 0.5 * (old + seconds) : seconds;
+    double compiling = 0.0;
+    for (size_t i = 0; i < w->parts; i++) {
+        double mine = w->part[i].unit->backend->compiling_seconds;
+        if (mine > compiling) compiling = mine;
+    }
+    note_pace(w->d, (gess__seconds() - before - compiling) / (double)iterations);
     for (size_t i = 0; i < w->parts; i++) {
         GESS_TRY(gess__part_take(&w->part[i], points, err));
         w->evals += w->part[i].evals;

@@ -29,7 +29,8 @@ static inline size_t gess__lane_room(size_t n)
 /* The functions of a device's driver. Memory is the device's, and every function but the last two returns a status. */
 typedef struct gess__backend gess__backend;
 struct gess__backend {
-    const char *name; /* "cuda:0 (NVIDIA H200)" */
+    const char *name;         /* "cuda:0 (NVIDIA H200)" */
+    double compiling_seconds; /* of the last launch, which says nothing about the next */
     int (*make)(gess__backend *backend, size_t bytes, void **memory, gess_error *err);
     int (*put)(gess__backend *backend, void *to, const void *from, size_t bytes, gess_error *err);
     int (*get)(gess__backend *backend, void *to, const void *from, size_t bytes, gess_error *err);

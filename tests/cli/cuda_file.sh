@@ -53,6 +53,19 @@ expect 0 '' "$gess" sample groups.cu --data two.csv --draws 4 --chains 32 --warm
     fail "other names: $(cat names)"
 expect 2 'groups.cu needs a data file; give it with --data FILE' "$gess" eval groups.cu
 
+# it is code: a config.json from elsewhere that names it is not enough; its hash is kept, and another density is noticed
+cat >mine.cu <<'END'
+// gess: parameter a
+#include <gess/gess_cuda.h>
+__device__ double logp(size_t dim, const double *x, const gess_data *data) { return -0.5 * x[0] * x[0]; }
+END
+expect 0 '' "$gess" sample mine.cu --draws 10 --chains 16 --quiet -o mine
+grep -q "\"source\": \"$(sha256sum mine.cu | cut -d ' ' -f 1)\"" mine/config.json || fail 'no hash of the source'
+expect 1 'names the source file mine.cu, which is not in its folder' "$gess" sample --config mine/config.json -q -o other
+expect 0 'the model is the source file mine.cu' "$gess" sample --config mine/config.json --trust-model -o other
+sed -i 's/0\.5/0.7/' mine.cu
+expect 2 'the density has changed since this run was stopped' "$gess" resume mine --draws 20 --quiet
+
 # mistakes in the lines
 mistake()
 {
