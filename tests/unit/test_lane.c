@@ -121,7 +121,6 @@ static void check_as(const one_case *c, bool batched, size_t devices)
 static void check(const one_case *c)
 {
     check_as(c, false, 1);
-    check_as(c, false, MAX_UNITS);
     check_as(c, true, 1);
 }
 
@@ -133,6 +132,10 @@ static void test_ellipses(void **state)
     check(&(one_case){"gaussian:dim=7", {SMALL, "warmup", "100", "schedule", "pooled", NULL}, 1, ANY});
     check(&(one_case){"student-t:dim=3,nu=3", {SMALL, "warmup", "100", "schedule", "two-group", NULL}, 1, ANY});
     check(&(one_case){"gaussian:dim=1", {SMALL, "warmup", "40", "schedule", "fixed", NULL}, 1, ANY});
+    check_as(&(one_case){"student-t:dim=3,nu=3", {"chains", "25", "draws", "30", "warmup", "100", NULL}, 1, ANY}, false,
+             MAX_UNITS);
+    check_as(&(one_case){"gaussian:dim=2", {SMALL, "warmup", "40", "schedule", "two-group", NULL}, 1, ANY}, false,
+             MAX_UNITS);
 }
 
 static void test_independence(void **state)
