@@ -282,15 +282,18 @@ def refuse_isolation(values: Mapping[str, Any]) -> None:
 def choose_device(target: Target, device: str, processes: Optional[int]) -> None:
     """Where a function of Python gets its points."""
     density, function = target.model.density, target.function
-    if function is None or density is None or device in ("", "cpu"):
+    if function is None or density is None:
+        return
+    function.device = None
+    if device in ("", "cpu"):
         return
     if density.device_batch is None or processes:
         if device == "auto":
             return
         raise UsageError(f"device={device!r} needs a function of an (n, dim) array on the GPU: vectorize=True and arrays= "
                          "'torch', 'jax', 'cupy' or 'dlpack', without prior=, blobs=, pool= and processes=")
-    if device != "auto" and device.partition(":")[2].isdigit():
-        density.device_batch.number = int(device.partition(":")[2])
+    number = device.partition(":")[2]
+    density.device_batch.number = int(number) if number.isdigit() else 0
     if device != "auto" and function.arrays == "torch" and _dlpack.kind == _dlpack.CUDA:
         function.device = f"cuda:{density.device_batch.number}"
 
@@ -330,6 +333,8 @@ def find_evidence(target: Target, result: Result, settings: Any, processes: Opti
     """The evidence of the run of a result."""
     values = stored_options(result.directory)
     values["threads"] = target.threads(processes)
+    if values.get("device", "cpu") != "cpu":  # the processor evaluates, unless the density is the GPU's alone
+        values["device"] = "auto"
     with worker_processes(target, processes) as workers:
         run = Run(target.model, new_options(values), result.directory, True, target.needs_thread(processes),
                   workers.close if workers is not None else None)

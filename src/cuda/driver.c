@@ -38,14 +38,13 @@ int gess__driver_open(gess__driver *driver, gess_error *err)
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return gess__fail(err, GESS_ERR_MODEL,
-                          "there is no NVIDIA driver on this machine (libcuda.so.1 is not found); leave --device out "
-                          "to use the processor");
+                          "there is no NVIDIA driver on this machine (libcuda.so.1 is not found); --device cpu uses "
+                          "the processor");
     GESS_TRY(look_up(driver, library, err));
     CUresult result = driver->init(0);
     if (result == CUDA_ERROR_NO_DEVICE)
         return gess__fail(err, GESS_ERR_MODEL,
-                          "there is no NVIDIA GPU on this machine; leave --device out to use the "
-                          "processor");
+                          "there is no NVIDIA GPU on this machine; --device cpu uses the processor");
     GESS_TRY(gess__driver_check(driver, result, "it was started", err));
     GESS_TRY(gess__driver_check(driver, driver->version(&version), "it was asked for its version", err));
     if (version < OLDEST)

@@ -41,7 +41,7 @@ static int load(gess__cuda_open_fn **open, gess_error *err)
         if (library.path[0] == '\0')
             return gess__fail(err, GESS_ERR_MODEL,
                               "this gess was built without the CUDA toolkit, which --device cuda needs; install the "
-                              "toolkit and build gess again, or leave --device out");
+                              "toolkit and build gess again, or use --device cpu");
         return gess__fail(err, GESS_ERR_MODEL, "--device cuda needs %s, which cannot be loaded: %.300s", library.path,
                           library.why);
     }

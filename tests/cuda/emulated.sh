@@ -42,6 +42,15 @@ grep -q 'device: cuda:0 (emulated), cuda:3 (emulated), cuda:1 (emulated)' three/
 cmp part.cpu/draws.gess three/draws.gess || fail 'from three GPUs to one: other draws'
 expect 1 'there is no such GPU' "$gess" sample gaussian --chains 64 --device cuda:0,1 --quiet --out none
 
+# the evidence of a run on a GPU, and the run itself, where there is none
+no_gpu='env EMULATED_DEVICES=0'
+"$gess" evidence line.gpu --json >with.json # so few draws are not enough for its verdict
+$no_gpu "$gess" evidence line.gpu --json >without.json
+grep -q log_evidence with.json || fail "no evidence: $(cat with.json)"
+cmp with.json without.json || fail 'another evidence without a GPU'
+expect 2 'device cpu uses the processor' $no_gpu "$gess" resume line.gpu --draws 20 --quiet
+expect 0 '' $no_gpu "$gess" resume line.gpu --draws 20 --device cpu --quiet
+
 # NaN is counted, with the points; +infinity ends the run with the point; a wrong density is shown with its line
 head='// gess: parameter a
 // gess: parameter b
