@@ -1,14 +1,14 @@
 // The words of CUDA for a C++ compiler, and the launch of a kernel: the threads of a block are contexts of one thread,
 // which go on in turns where they wait for each other.
+#include <cmath>
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <ucontext.h>
-#include <cmath>
 #include <type_traits>
+#include <ucontext.h>
 #include <utility>
 
 #define __CUDACC__
@@ -27,7 +27,8 @@ struct emulated_index {
 };
 static emulated_index threadIdx, blockIdx, blockDim, gridDim;
 
-namespace emulated {
+namespace emulated
+{
 
 enum { MAX_THREADS = 1024, STACK = 1 << 19 };
 
@@ -79,8 +80,7 @@ static void run_block(unsigned count)
         }
 }
 
-template <class... A, size_t... I>
-static void call(void (*kernel)(A...), void **from, std::index_sequence<I...>)
+template <class... A, size_t... I> static void call(void (*kernel)(A...), void **from, std::index_sequence<I...>)
 {
     kernel(*(typename std::decay<A>::type *)from[I]...);
 }
@@ -124,9 +124,9 @@ static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long
 }
 
 // Behind the program: what libcuda calls.
-#define EMULATED_KERNEL(name)                                        \
-    extern "C" __attribute__((visibility("default"))) void           \
-        emulated_##name(unsigned blocks, unsigned count, void **from) \
-    {                                                                \
-        emulated::launch([](void **a) { emulated::unpack(name, a); }, blocks, count, from); \
+#define EMULATED_KERNEL(name)                                                                                     \
+    extern "C"                                                                                                    \
+        __attribute__((visibility("default"))) void emulated_##name(unsigned blocks, unsigned count, void **from) \
+    {                                                                                                             \
+        emulated::launch([](void **a) { emulated::unpack(name, a); }, blocks, count, from);                       \
     }
