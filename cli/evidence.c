@@ -5,6 +5,7 @@
 
 #include <gess/draws.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct arguments {
     const char *directory;
@@ -15,11 +16,14 @@ struct arguments {
 static int open_and_compute(gess_evidence **evidence, const char *specification, gess_options *options,
                             const char *directory, const gess_evidence_settings *settings, gess_error *err)
 {
-    char threads[32];
+    char threads[32], device[256];
     gess_model *model = NULL;
     gess_run *run = NULL;
     snprintf(threads, sizeof threads, "%u", settings->threads);
     TRY(gess_options_set(options, "max-time", "0", err));
+    /* only a density that runs nowhere else needs the GPU of the run */
+    TRY(gess_options_get(options, "device", device, sizeof device, err));
+    if (strcmp(device, "cpu") != 0) TRY(gess_options_set(options, "device", "auto", err));
     if (settings->threads > 0) TRY(gess_options_set(options, "threads", threads, err));
     TRY(gess_options_set_comm(options, launch_comm(), err));
     TRY(begin_supervised(specification, options, directory, err));

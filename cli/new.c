@@ -56,8 +56,8 @@ static int find_template(const char *language, const struct template **found, ge
         return GESS_OK;
     }
     TRY(gess_nearest_name(language, TEMPLATES, names, &nearest, err));
-    return fail(err, GESS_ERR_USAGE, "--lang %.100s: it must be c, c++, fortran, python, stan or exec%s%s%s", language,
-                nearest < TEMPLATES ? " (did you mean `" : "", nearest < TEMPLATES ? names[nearest] : "",
+    return fail(err, GESS_ERR_USAGE, "--lang %.100s: it must be c, c++, fortran, python, stan, exec or cuda%s%s%s",
+                language, nearest < TEMPLATES ? " (did you mean `" : "", nearest < TEMPLATES ? names[nearest] : "",
                 nearest < TEMPLATES ? "`?)" : "");
 }
 
@@ -179,7 +179,8 @@ static void print_next(const char *text, const char *name)
 int command_new(int argc, char **argv, gess_error *err)
 {
     static const struct argp_option options[] =
-        {{"lang", 'l', "LANG", 0, "c (default), c++, fortran, python, stan, or exec: a program that gess starts", 0},
+        {{"lang", 'l', "LANG", 0, "c (default), c++, fortran, python, stan, exec (a program that gess starts) or cuda",
+          0},
          {0}};
     static const struct argp argp = {.options = options,
                                      .parser = take,

@@ -191,15 +191,15 @@ int command_sample(int argc, char **argv, gess_error *err)
 {
     struct argp_option *options = argp_options();
     if (options == NULL) return fail(err, GESS_ERR_INTERNAL, "out of memory");
-    struct argp argp = {.options = options,
-                        .parser = take,
-                        .args_doc = "MODEL",
-                        .doc =
-                            "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or "
-                            "the path of a model of your own as in ./mymodel.so, or a program as in 'exec:python3 "
-                            "model.py', and writes them to a run "
-                            "directory.\v(tables)",
-                        .help_filter = filter};
+    struct argp argp =
+        {.options = options,
+         .parser = take,
+         .args_doc = "MODEL",
+         .doc = "Draws samples from MODEL, a built-in name with parameters as in wishart:dim=50,seed=3 or "
+                "the path of a model of your own as in ./mymodel.so or mymodel.cu (CUDA), or a program as in "
+                "'exec:python3 model.py', and writes them to a run "
+                "directory.\v(tables)",
+         .help_filter = filter};
     struct arguments a = {0};
     int status = make_options(argc, argv, &a, err);
     if (status == GESS_OK) status = parse_arguments(&argp, argc, argv, &a);

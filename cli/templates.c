@@ -3,6 +3,7 @@
 #include "templates.h"
 
 #include "new_c.h"
+#include "new_cuda.h"
 #include "new_cxx.h"
 #include "new_data.h"
 #include "new_exec.h"
@@ -51,13 +52,22 @@ static const struct template_file exec[] = {{"@.py", new_exec_model_py, "the pro
                                             {"README.md", new_exec_README_md, "how to sample it"},
                                             {NULL, NULL, NULL}};
 
+static const struct template_file cuda[] = {{"@.cu", new_cuda_model_cu, MODEL},
+                                            {"data.csv", new_data_csv, DATA},
+                                            {"README.md", new_cuda_README_md, "how to sample it"},
+                                            {NULL, NULL, NULL}};
+
 #define BUILT "make -C @\ngess sample ./@/@.so --data @/data.csv\n"
 
-const struct template templates[TEMPLATES] = {{"c", c, BUILT},
-                                              {"c++", cxx, BUILT},
-                                              {"fortran", fortran, BUILT},
-                                              {"python", python, "python3 @/@.py     # needs the Python package: `make python` in the sources of gess\n"},
-                                              {"stan", stan,
-                                               "make -C @ BRIDGESTAN=FOLDER      (with BridgeStan in FOLDER)\n"
-                                               "gess sample ./@/@_model.so --data @/data.json\n"},
-                                              {"exec", exec, "gess sample 'exec:python3 @/@.py' --data @/data.csv\n"}};
+const struct template templates[TEMPLATES] =
+    {{"c", c, BUILT},
+     {"c++", cxx, BUILT},
+     {"fortran", fortran, BUILT},
+     {"python", python, "python3 @/@.py     # needs the Python package: `make python` in the sources of gess\n"},
+     {"stan", stan,
+      "make -C @ BRIDGESTAN=FOLDER      (with BridgeStan in FOLDER)\n"
+      "gess sample ./@/@_model.so --data @/data.json\n"},
+     {"exec", exec, "gess sample 'exec:python3 @/@.py' --data @/data.csv\n"},
+     {"cuda", cuda,
+      "gess sample @/@.cu --data @/data.csv                   # on the processor\n"
+      "gess sample @/@.cu --data @/data.csv --device cuda     # on a GPU\n"}};

@@ -15,7 +15,7 @@ struct template
     const char *next; /* the commands to go on with, one per line; @ stands for the model's name */
 };
 
-enum { TEMPLATES = 6 };
+enum { TEMPLATES = 7 };
 extern const struct template templates[TEMPLATES];
 
 #endif

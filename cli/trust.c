@@ -1,5 +1,5 @@
-/* Loading a plug-in runs its code, and a model `exec:COMMAND` is code. A config.json from elsewhere may name any: it is
- * shown first, and a plug-in that is not beside the file, or a command, needs the user's word. */
+/* Loading a plug-in or a source file runs its code, and a model `exec:COMMAND` is code. A config.json from elsewhere
+ * may name any: it is shown first, and a plug-in that is not beside the file, or a command, needs the user's word. */
 #include "trust.h"
 
 #include "command.h"
@@ -16,11 +16,22 @@ static int is_command(const char *model)
     return strncmp(model, "exec:", 5) == 0;
 }
 
-/* As gess_model_open() has it: a slash, and no colon in front of that; or a command. */
+static int is_source(const char *model)
+{
+    size_t length = strlen(model);
+    return !is_command(model) && length > 3 && strcmp(model + length - 3, ".cu") == 0;
+}
+
+static const char *kind_of(const char *model)
+{
+    return is_command(model) ? "command" : is_source(model) ? "source file" : "plug-in";
+}
+
+/* As gess_model_open() has it: a slash, and no colon in front of that; or a command, or a source file. */
 static int is_plugin(const char *model)
 {
     const char *slash = strchr(model, '/'), *colon = strchr(model, ':');
-    return is_command(model) || (slash != NULL && (colon == NULL || slash < colon));
+    return is_command(model) || is_source(model) || (slash != NULL && (colon == NULL || slash < colon));
 }
 
 /* Whether a path is in the folder of a file, or below, once all links are followed. */
@@ -36,8 +47,7 @@ static int is_beside(const char *path, const char *file)
 static void show(const char *model, const char *file, int quiet)
 {
     if (!quiet && launch_rank() == 0)
-        fprintf(stderr, "gess: the model is the %s %s, which %s names\n", is_command(model) ? "command" : "plug-in",
-                model, file);
+        fprintf(stderr, "gess: the model is the %s %s, which %s names\n", kind_of(model), model, file);
 }
 
 int check_trust(const char *model, const char *file, int trusted, int quiet, gess_error *err)
@@ -51,9 +61,9 @@ int check_trust(const char *model, const char *file, int trusted, int quiet, ges
                     "--trust-model",
                     file, model);
     return fail(err, GESS_ERR_USAGE,
-                "%s names the plug-in %s, which is not in its folder; to run that code, give the path of the model on "
+                "%s names the %s %s, which is not in its folder; to run that code, give the path of the model on "
                 "the command line, or --trust-model",
-                file, model);
+                file, kind_of(model), model);
 }
 
 int check_trust_of_run(const char *model, const char *directory, int trusted, int quiet, gess_error *err)

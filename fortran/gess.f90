@@ -47,6 +47,7 @@ module gess
     type(c_funptr) :: pointwise
     integer(c_size_t) :: simulated
     type(c_funptr) :: simulate
+    type(c_funptr) :: device_logp
   end type
 
   ! What a run has done so far, by gess_run_stats().
@@ -429,6 +430,7 @@ contains
     density%pointwise = c_null_funptr
     density%simulated = 0
     density%simulate = c_null_funptr
+    density%device_logp = c_null_funptr
   end function
 
   ! `data`: the file of the model's data.

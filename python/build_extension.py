@@ -12,6 +12,7 @@ HEADERS = ("gess.h", "draws.h")
 CALLBACKS = """
 extern "Python" {
     int gess_python_logp(void *, unsigned, size_t, size_t, const double *, double *);
+    int gess_python_device_logp(void *, void *, size_t, size_t, const double *, double *);
     int gess_python_blobs(void *, unsigned, size_t, size_t, const double *, double *, double *);
     int gess_python_derive(void *, unsigned, size_t, const double *, size_t, double *);
     void gess_python_start(void *, size_t, const double *, double *);

@@ -89,6 +89,12 @@ typedef int gess_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, con
 typedef int gess_gradient_blobs_fn(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *logp,
                                    double *gradient, double *blobs);
 
+/* The same on a GPU, for --device cuda: x and logp are in its memory. `stream` is the CUstream (cudaStream_t) in which
+ * x is written and logp is read afterwards: enqueue the work there, or have it done on return. Called by one thread at
+ * a time, whose current context is the GPU's primary one. Both arrays have room for the next power of two of n points,
+ * so that a function that is compiled per number of points may round n up; what stands there is ignored. */
+typedef int gess_device_logp_fn(void *user, void *stream, size_t n, size_t dim, const double *x, double *logp);
+
 /* Writes a starting point made of `dim` independent standard normals; it must depend on nothing else. */
 typedef void gess_start_fn(void *user, size_t dim, const double *normals, double *x);
 
@@ -137,6 +143,7 @@ typedef struct gess_density {
     gess_pointwise_fn *pointwise;
     size_t simulated;
     gess_simulate_fn *simulate;
+    gess_device_logp_fn *device_logp; /* beside logp, which may be absent if every run is on a GPU */
 } gess_density;
 
 /* ---- models ---- */
@@ -147,8 +154,9 @@ typedef struct gess_model gess_model;
 GESS_API int gess_model_new(gess_model **model, const gess_density *density, gess_error *err);
 
 /* Opens a model by its specification: a built-in name, with parameters as in `wishart:dim=50,seed=3`, or the path of a
- * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built; or
- * `exec:COMMAND`, a program (docs/file-formats.md has its protocol). */
+ * shared object, with a slash in it: one with the symbols below, or a Stan model that BridgeStan has built; or the path
+ * of a CUDA source file, NAME.cu (<gess/gess_cuda.h>); or `exec:COMMAND`, a program (docs/file-formats.md has its
+ * protocol). */
 GESS_API int gess_model_open(gess_model **model, const char *specification, const char *data /* file, or NULL */,
                              gess_error *err);
 GESS_API void gess_model_free(gess_model *model /* or NULL */);

@@ -5,6 +5,7 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 
 import numpy as np
 
+from gess._dlpack import DeviceBatch
 from gess._density import check_values, to_numpy, warn_of_rounding
 from gess._library import Floats
 
@@ -14,15 +15,16 @@ LogPrior = Callable[[Floats], Floats]
 class Function:
     """A user's log density with its arguments; it can be pickled if they can.
 
-    `arrays` says what a vectorised function takes: "numpy", "jax", "torch" or "cupy". `prior` is a prior given apart, of
+    `arrays` says what a vectorised function takes: "numpy", "jax", "torch", "cupy" or "dlpack", that is any object with a
+    method __dlpack__, which arrays of NumPy have. `prior` is a prior given apart, of
     an (n, dim) array; the function is not called where it is -inf.
     """
 
     def __init__(self, function: Callable[..., Any], args: Sequence[Any] = (), kwargs: Optional[Dict[str, Any]] = None,
                  vectorize: bool = False, arrays: str = "numpy", blobs: int = 0,
                  prior: Optional[LogPrior] = None) -> None:
-        if arrays not in ("numpy", "jax", "torch", "cupy"):
-            raise ValueError(f"arrays={arrays!r}: it is one of 'numpy', 'jax', 'torch' and 'cupy'")
+        if arrays not in ("numpy", "jax", "torch", "cupy", "dlpack"):
+            raise ValueError(f"arrays={arrays!r}: it is one of 'numpy', 'jax', 'torch', 'cupy' and 'dlpack'")
         if arrays != "numpy" and not vectorize:
             raise ValueError(f"arrays={arrays!r} is for functions of a batch; add vectorize=True")
         self.function = function
@@ -32,6 +34,13 @@ class Function:
         self.arrays = arrays
         self.blobs = blobs
         self.prior = prior
+        self.device: Optional[str] = None  # where tensors of PyTorch are made; None: on the processor
+
+    def device_batch(self) -> Optional[DeviceBatch]:
+        """The function for points on a GPU, if it is one of arrays that may be there."""
+        if not self.vectorize or self.arrays == "numpy" or self.prior is not None or self.blobs:
+            return None
+        return DeviceBatch(self.function, self.args, self.kwargs, self.arrays)
 
     def plain_batch(self) -> Optional[Callable[[int, Floats, Floats, Optional[Floats]], None]]:
         """A short way for a vectorised function of NumPy without prior and blobs; None for any other."""
@@ -86,7 +95,8 @@ class Function:
         if self.arrays == "torch":
             import torch
 
-            return torch.from_numpy(points)
+            tensor = torch.from_numpy(points)
+            return tensor if self.device is None else tensor.to(self.device)
         if self.arrays == "cupy":
             import cupy
 

@@ -8,6 +8,7 @@ from typing import Any, Callable, List, Optional, Sequence
 
 import numpy as np
 
+from gess._dlpack import DeviceBatch
 from gess._library import Floats, Handle, ModelError, check, encode_path, extern, new_error
 from gess._native import ffi, lib
 
@@ -56,6 +57,7 @@ class Density:
     def __init__(self, dim: int, batch: Callable[[int, Floats, Floats, Optional[Floats]], None]) -> None:
         self.dim = dim
         self.batch = batch
+        self.device_batch: Optional[DeviceBatch] = None  # the same for points on a GPU
         self.name = "python"
         self.names: Optional[Sequence[str]] = None
         self.lower: Optional[Floats] = None
@@ -113,6 +115,17 @@ def call(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any, blobs: Any
 @extern
 def gess_python_logp(user: Any, worker: int, n: int, dim: int, x: Any, logp: Any) -> int:
     return call(user, worker, n, dim, x, logp, None)
+
+
+@extern
+def gess_python_device_logp(user: Any, stream: Any, n: int, dim: int, x: Any, logp: Any) -> int:
+    density: Density = ffi.from_handle(user)
+    try:
+        assert density.device_batch is not None
+        density.device_batch(n, dim, int(ffi.cast("uintptr_t", x)), int(ffi.cast("uintptr_t", logp)))
+        return 0
+    except BaseException as exception:  # noqa: B902
+        return density.failed(exception, n == 1)
 
 
 @extern
@@ -255,6 +268,8 @@ def new_model(density: Density, pointer: Optional[int] = None, user: int = 0) ->
             struct.logp_blobs = lib.gess_python_blobs
         else:
             struct.logp = lib.gess_python_logp
+            if density.device_batch is not None:
+                struct.device_logp = lib.gess_python_device_logp
     else:
         struct.user, struct.logp = ffi.cast("void *", user), ffi.cast("gess_logp_fn *", pointer)
     model, err = ffi.new("gess_model **"), new_error()

@@ -15,6 +15,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Seque
 
 import numpy as np
 
+from gess import _dlpack
 from gess._batch import Function
 from gess._c_function import address_of
 from gess._density import Compiled, Density, Model, new_model, open_model
@@ -161,6 +162,7 @@ class Target:
         self.starts: Any = None
         self.make_workers: Optional[Callable[[int], Workers]] = None
         self.batch: Any = None  # the density in this process
+        self.function: Optional[Function] = None
 
     def threads(self, processes: Optional[int]) -> Optional[int]:
         return processes if processes else 1 if self.python else None
@@ -233,8 +235,9 @@ def make_target(model: Any, s: Settings, args: Sequence[Any], kwargs: Optional[D
         function(points, logp, blobs, mapping)
 
     density.batch = function.plain_batch() or batch
+    density.device_batch = function.device_batch() if pool is None else None
     target = Target(new_model(density), python=True)
-    target.batch = density.batch
+    target.batch, target.function = density.batch, function
     target.make_workers = lambda count: Workers(function, count, dim, start_method)
     return target
 
@@ -276,6 +279,25 @@ def refuse_isolation(values: Mapping[str, Any]) -> None:
                              "with a message")
 
 
+def choose_device(target: Target, device: str, processes: Optional[int]) -> None:
+    """Where a function of Python gets its points."""
+    density, function = target.model.density, target.function
+    if function is None or density is None:
+        return
+    function.device = None
+    if device in ("", "cpu"):
+        return
+    if density.device_batch is None or processes:
+        if device == "auto":
+            return
+        raise UsageError(f"device={device!r} needs a function of an (n, dim) array on the GPU: vectorize=True and arrays= "
+                         "'torch', 'jax', 'cupy' or 'dlpack', without prior=, blobs=, pool= and processes=")
+    number = device.partition(":")[2]
+    density.device_batch.number = int(number) if number.isdigit() else 0
+    if device != "auto" and function.arrays == "torch" and _dlpack.kind == _dlpack.CUDA:
+        function.device = f"cuda:{density.device_batch.number}"
+
+
 def run_target(target: Target, directory: str, values: Dict[str, Any], processes: Optional[int],
                progress: Optional[bool], temporary: bool, resume: bool = False) -> Result:
     """Runs to the end, to a stop, or to an exception, which gets the draws so far as the attribute gess_result."""
@@ -283,6 +305,7 @@ def run_target(target: Target, directory: str, values: Dict[str, Any], processes
         handle = new_options(values)
         if target.python:
             refuse_isolation(values)
+        choose_device(target, get_option(handle, "device"), processes)
         run = Run(target.model, handle, directory, resume, target.needs_thread(processes),
                   workers.close if workers is not None else None)
         line = new_bar(progress, float(get_option(handle, "target-ess")))
@@ -310,6 +333,8 @@ def find_evidence(target: Target, result: Result, settings: Any, processes: Opti
     """The evidence of the run of a result."""
     values = stored_options(result.directory)
     values["threads"] = target.threads(processes)
+    if values.get("device", "cpu") != "cpu":  # the processor evaluates, unless the density is the GPU's alone
+        values["device"] = "auto"
     with worker_processes(target, processes) as workers:
         run = Run(target.model, new_options(values), result.directory, True, target.needs_thread(processes),
                   workers.close if workers is not None else None)
@@ -347,7 +372,8 @@ def sample(model: Any, dim: Optional[int] = None, *, names: Optional[Sequence[st
     bounds: a pair per parameter, None or infinite for no bound; or pairs by name. Equal bounds fix a parameter.
     periodic: flags, or names, of the parameters whose two bounds are the same point of a circle.
     vectorize: the function takes an (n, dim) array and returns n log densities.
-    arrays: what a vectorised function takes: "numpy", "jax", "torch" or "cupy".
+    arrays: what a vectorised function takes: "numpy", "jax", "torch", "cupy", or "dlpack" for any object with __dlpack__.
+        With device="cuda" all but the first are arrays on the GPU.
     blobs: names, or the number, of further numbers that the function returns beside the log density: (log density,
         blob, …), or with vectorize (n log densities, an (n, blobs) array). They are stored with the draws.
     derived, derived_names: a function of a point whose results are stored with the draws.

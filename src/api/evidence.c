@@ -113,6 +113,8 @@ static int open_and_compute(gess_evidence **evidence, const char *directory, con
     gess_run *run = NULL;
     GESS_TRY(gess_options_get(options, "data", data, sizeof data, err));
     GESS_TRY(gess_options_set(options, "max-time", "0", err));
+    /* only a density that runs nowhere else needs the GPU of the run */
+    if (strcmp(options->device, "cpu") != 0) GESS_TRY(gess_options_set(options, "device", "auto", err));
     if (s->threads > 0) options->threads = s->threads;
     GESS_TRY(gess_options_set_comm(options, s->comm, err));
     GESS_TRY(gess_model_open(&model, specification, data[0] != '\0' ? data : NULL, err));

@@ -22,7 +22,7 @@ static int look_up(gess__driver *driver, void *library, gess_error *err)
     do {                                                                                                              \
         void *address = dlsym(library, symbol);                                                                       \
         if (address == NULL)                                                                                          \
-            return gess__fail(err, GESS_ERR_USAGE, "the NVIDIA driver is too old: it has no %s; install a newer one", \
+            return gess__fail(err, GESS_ERR_MODEL, "the NVIDIA driver is too old: it has no %s; install a newer one", \
                               symbol);                                                                                \
         memcpy(&driver->member, &address, sizeof address);                                                            \
     } while (0);
@@ -37,19 +37,18 @@ int gess__driver_open(gess__driver *driver, gess_error *err)
     *driver = (gess__driver){0};
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
-        return gess__fail(err, GESS_ERR_USAGE,
-                          "there is no NVIDIA driver on this machine (libcuda.so.1 is not found); leave --device out "
-                          "to use the processor");
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "there is no NVIDIA driver on this machine (libcuda.so.1 is not found); --device cpu uses "
+                          "the processor");
     GESS_TRY(look_up(driver, library, err));
     CUresult result = driver->init(0);
     if (result == CUDA_ERROR_NO_DEVICE)
-        return gess__fail(err, GESS_ERR_USAGE,
-                          "there is no NVIDIA GPU on this machine; leave --device out to use the "
-                          "processor");
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "there is no NVIDIA GPU on this machine; --device cpu uses the processor");
     GESS_TRY(gess__driver_check(driver, result, "it was started", err));
     GESS_TRY(gess__driver_check(driver, driver->version(&version), "it was asked for its version", err));
     if (version < OLDEST)
-        return gess__fail(err, GESS_ERR_USAGE,
+        return gess__fail(err, GESS_ERR_MODEL,
                           "the NVIDIA driver is too old: it is for CUDA %d.%d, and gess was built with CUDA %d.%d; "
                           "install a newer driver",
                           version / 1000, version % 1000 / 10, CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10);

@@ -15,6 +15,10 @@ struct gess__accelerator {
     /* As gess__ensemble_run(). */
     int (*run)(gess__accelerator *a, struct gess__ensemble *e, gess__stretch *stretch, const gess__record *record,
                gess_error *err);
+    /* Log densities of n points by the model's function for devices, computed `repeats` times, which takes *seconds
+     * without copies (NULL: not wanted). Several threads may call it at once. */
+    int (*evaluate)(gess__accelerator *a, const gess_model *model, size_t n, const double *x, double *logp,
+                    size_t repeats, double *seconds, gess_error *err);
     void (*free)(gess__accelerator *a);
 };
 

@@ -64,18 +64,32 @@ GESS__INLINE void gess__lane_out(const gess__lane_frozen *f, const double *w, ge
     }
 }
 
-/* The log density in the sampling space, raw: NaN and infinities are passed on. */
+/* Whether the density is to be called there: not where a bound has been rounded to. */
+GESS__INLINE int gess__lane_inside(const gess__lane_frozen *f, const gess__lane_image *image)
+{
+    return !GESS__LANE_HAS_BOUNDS(f) || image->bounds > -HUGE_VAL;
+}
+
+/* The log density in the sampling space, raw: NaN and infinities are passed on. value: that of the user's space, if the
+ * point is inside. */
+GESS__INLINE double gess__lane_combine(const gess__lane_frozen *f, const gess__lane_image *image, double value)
+{
+    if (!gess__lane_inside(f, image))
+        value = -HUGE_VAL;
+    else if (GESS__LANE_HAS_BOUNDS(f))
+        value += image->bounds;
+    if (!GESS__LANE_HAS_MAP(f)) return value;
+    return image->learned > -HUGE_VAL ? value + image->learned : -HUGE_VAL;
+}
+
+/* The same at w, calling the density. */
 GESS__INLINE double gess__lane_evaluate(const gess__lane_frozen *f, const double *w)
 {
     gess__lane_image out;
-    gess__lane_out(f, w, &out);
     double value = -HUGE_VAL;
-    if (!GESS__LANE_HAS_BOUNDS(f) || out.bounds > -HUGE_VAL) {
-        value = GESS__LANE_DENSITY(GESS__LANE_OUTER_OF(f), f->numbers, out.x);
-        if (GESS__LANE_HAS_BOUNDS(f)) value += out.bounds;
-    }
-    if (!GESS__LANE_HAS_MAP(f)) return value;
-    return out.learned > -HUGE_VAL ? value + out.learned : -HUGE_VAL;
+    gess__lane_out(f, w, &out);
+    if (gess__lane_inside(f, &out)) value = GESS__LANE_DENSITY(GESS__LANE_OUTER_OF(f), f->numbers, out.x);
+    return gess__lane_combine(f, &out, value);
 }
 
 #endif

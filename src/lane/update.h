@@ -118,27 +118,37 @@ GESS__INLINE int gess__lane_strange(const gess__lane_job *job, gess__lane *l, do
     return !infinite;
 }
 
+/* Whether the job has more to do for the chain; then its next proposal is in l->point, and gess__lane_answer() takes
+ * the density there. */
+GESS__INLINE int gess__lane_ask(const gess__lane_job *job, gess__lane *l)
+{
+    if (l->iteration >= job->start + job->iterations || l->event.infinite) return 0;
+    if (l->move == GESS__LANE_NONE) gess__lane_begin(job, l);
+    gess__lane_propose(&job->frozen, l);
+    return 1;
+}
+
+/* Takes the density of the proposal in the sampling space. */
+GESS__INLINE void gess__lane_answer(const gess__lane_job *job, gess__lane *l, double value)
+{
+    l->tally.evals++;
+    gess__lane_note(job, l, value);
+    if (l->move != GESS__LANE_SLICE) gess__lane_note_level(job, l, value, l->there);
+    if (!(value < HUGE_VAL)) {
+        if (!gess__lane_strange(job, l, value)) return;
+        value = -HUGE_VAL;
+    }
+    enum gess__lane_end end = gess__lane_take(&job->frozen, l, value);
+    if (end == GESS__LANE_GOES_ON)
+        l->round++;
+    else
+        gess__lane_finish(job, l, end, value);
+}
+
 /* Runs the job for one chain, between gess__lane_load() and gess__lane_store(). */
 GESS__INLINE void gess__lane_run(const gess__lane_job *job, gess__lane *l)
 {
-    const gess__lane_frozen *f = &job->frozen;
-    while (l->iteration < job->start + job->iterations) {
-        if (l->move == GESS__LANE_NONE) gess__lane_begin(job, l);
-        gess__lane_propose(f, l);
-        double value = gess__lane_evaluate(f, l->point);
-        l->tally.evals++;
-        gess__lane_note(job, l, value);
-        if (l->move != GESS__LANE_SLICE) gess__lane_note_level(job, l, value, l->there);
-        if (!(value < HUGE_VAL)) {
-            if (!gess__lane_strange(job, l, value)) return;
-            value = -HUGE_VAL;
-        }
-        enum gess__lane_end end = gess__lane_take(f, l, value);
-        if (end == GESS__LANE_GOES_ON)
-            l->round++;
-        else
-            gess__lane_finish(job, l, end, value);
-    }
+    while (gess__lane_ask(job, l)) gess__lane_answer(job, l, gess__lane_evaluate(&job->frozen, l->point));
 }
 
 #endif

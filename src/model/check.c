@@ -175,7 +175,7 @@ int gess__model_check_counts(size_t dim, size_t derived, size_t blobs, gess_erro
 int gess__model_check(const gess_model *model, gess_error *err)
 {
     GESS_TRY(gess__model_check_counts(model->dim, model->derived, model->blobs, err));
-    if (model->logp == NULL && model->logp_blobs == NULL)
+    if (model->logp == NULL && model->logp_blobs == NULL && model->lane.name == NULL)
         return gess__fail(err, GESS_ERR_MODEL, "the model has no log density: logp is NULL");
     if (model->name != NULL && !is_utf8(model->name))
         return gess__fail(err, GESS_ERR_MODEL, "the name of the model is not valid UTF-8");

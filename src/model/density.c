@@ -63,6 +63,7 @@ int gess__model_copy_density(gess__model *m, const gess_density *given, gess_err
                             .pointwise = d.pointwise,
                             .simulated = d.simulated,
                             .simulate = d.simulate};
+    if (d.device_logp != NULL) m->model.lane = (gess__lane_density){.name = "batch", .batch = d.device_logp};
     GESS_TRY(copy_bytes(m, d.name, d.name != NULL ? strlen(d.name) + 1 : 0, &m->model.name, err));
     GESS_TRY(copy_texts(m, d.names, d.dim, &m->model.names, err));
     GESS_TRY(copy_bytes(m, d.lower, d.dim * sizeof *d.lower, &m->model.lower, err));
@@ -130,6 +131,7 @@ int gess_model_evaluate(const gess_model *model, size_t n, const double *x, doub
     GESS_REQUIRE(logp, err);
     if (gradient != NULL && model->gradient == NULL)
         return gess__fail(err, GESS_ERR_USAGE, "the model has no gradient");
+    GESS_TRY(gess__model_on_processor(model, err));
     int code = gradient != NULL ? model->gradient(model->user, 0, n, model->dim, x, logp, gradient)
                                 : gess__model_logp(model, 0, n, x, logp);
     if (code == 0) return GESS_OK;

@@ -211,10 +211,26 @@ const char *gess__parameter_name(const gess_model *model, size_t i, char buffer[
     return buffer;
 }
 
+int gess__model_on_processor(const gess_model *model, gess_error *err)
+{
+    if (model->logp != NULL || model->logp_blobs != NULL || model->elsewhere != NULL) return GESS_OK;
+    if (model->lane.name == NULL) return GESS_OK; /* gess__model_check() says that it has none at all */
+    if (model->lane.file != NULL)
+        return gess__fail(err, GESS_ERR_MODEL,
+                          "the model %.500s needs a C++ compiler to run on the processor, and none is found: install "
+                          "g++ or "
+                          "clang++, or name one in the environment variable CXX, or use a GPU (--device cuda)",
+                          model->lane.file);
+    return gess__fail(err, GESS_ERR_MODEL,
+                      "the density of this model runs on a GPU only (it has device_logp and no logp): set the option "
+                      "device to cuda");
+}
+
 int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const double *x, double *logp)
 {
     double *blobs = NULL;
     int code;
+    if (model->logp == NULL && model->elsewhere != NULL) return model->elsewhere(model->elsewhere_data, n, x, logp);
     if (model->logp == NULL && gess__alloc_bytes(&blobs, n * model->blobs, sizeof *blobs, "blobs", NULL) != GESS_OK)
         return -1;
     unsigned arithmetic = gess__arithmetic();
@@ -300,6 +316,21 @@ static const struct {
 #undef GESS_PREFIX_LOADER
 };
 
+static const struct {
+    const char *suffix;
+    int (*open)(gess__model *m, const char *path, const char *data, gess_error *err);
+} suffixes[] = {
+#define GESS_SUFFIX_LOADER(identifier, suffix) {suffix, gess__open_##identifier},
+#include "model/loaders.def"
+#undef GESS_SUFFIX_LOADER
+};
+
+static bool ends_in(const char *text, const char *suffix)
+{
+    size_t length = strlen(text), end = strlen(suffix);
+    return length > end && strcmp(text + length - end, suffix) == 0;
+}
+
 static int open_any(gess__model *m, const char *specification, char *text, const char *data, gess_error *err)
 {
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
@@ -307,6 +338,8 @@ static int open_any(gess__model *m, const char *specification, char *text, const
         if (strncmp(specification, prefixes[i].prefix, length) == 0)
             return prefixes[i].open(m, specification + length, data, err);
     }
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (ends_in(specification, suffixes[i].suffix)) return suffixes[i].open(m, specification, data, err);
     /* a path has a slash: library folders and the current folder are not searched */
     const char *slash = strchr(specification, '/'), *colon = strchr(specification, ':');
     if (slash != NULL && (colon == NULL || slash < colon)) return gess__shared_object_open(m, specification, data, err);
@@ -321,10 +354,10 @@ static int take_title(gess__model *m, const char *specification, gess_error *err
     if (m->close == NULL) own = specification; /* built in */
     if (own == NULL || *own == '\0') own = slash != NULL ? slash + 1 : specification;
     size_t length = strlen(own);
+    const bool file = own != m->model.name && m->close != NULL;
     GESS_TRY(gess__model_alloc(m, &title, length + 1, 1, err));
     strcpy(title, own);
-    if (own != m->model.name && m->close != NULL && length > 3 && strcmp(title + length - 3, ".so") == 0)
-        title[length - 3] = '\0';
+    if (file && (ends_in(title, ".so") || ends_in(title, ".cu"))) title[length - 3] = '\0';
     m->model.title = title;
     return GESS_OK;
 }

@@ -31,6 +31,8 @@ typedef struct gess__lane_density {
     const char *name;
     const double *numbers;
     size_t count;
+    const char *file, *text;    /* of a model in a CUDA source file: its path and what is in it; NULL: built in */
+    gess_device_logp_fn *batch; /* in place of such a function: of points on a device, called with the model's user */
 } gess__lane_density;
 
 /* The public handle: a density as gess_model_new() has copied it, or as a built-in model fills it in. What is NULL or 0
@@ -77,6 +79,9 @@ struct gess_model {
     /* What the program says goes to fn(data, line) from now on; NULL: to standard error. */
     void (*listen)(void *user, gess__model_line_fn *fn, void *data);
     gess__lane_density lane; /* name NULL: there is none */
+    /* In place of logp in a run whose device evaluates points of the processor's memory, too (run/device.c). */
+    int (*elsewhere)(void *data, size_t n, const double *x, double *logp);
+    void *elsewhere_data;
 };
 
 enum { GESS__MODEL_MEMORY = 32 };
@@ -97,6 +102,12 @@ int gess__shared_object_open(gess__model *m, const char *path, const char *data,
     int gess__open_##identifier(gess__model *m, const char *what, const char *data, gess_error *err);
 #include "model/loaders.def"
 #undef GESS_PREFIX_LOADER
+
+/* Opens the model in a file whose name ends in a suffix of loaders.def. */
+#define GESS_SUFFIX_LOADER(identifier, suffix) \
+    int gess__open_##identifier(gess__model *m, const char *path, const char *data, gess_error *err);
+#include "model/loaders.def"
+#undef GESS_SUFFIX_LOADER
 
 /* density.c: copies a density, with its texts and arrays, into a model. */
 int gess__model_copy_density(gess__model *m, const gess_density *density, gess_error *err);
@@ -163,6 +174,15 @@ int gess__model_logp(const gess_model *model, unsigned worker, size_t n, const d
 /* Makes the log likelihoods of observations, if the model has `pointwise`, derived quantities: log_lik[1], log_lik[2],
  * and so on, behind the others. (pointwise.c) */
 int gess__model_add_pointwise(gess__model *m, gess_error *err);
+
+/* Fails if the model has a log density on devices only, and none is in use. */
+int gess__model_on_processor(const gess_model *model, gess_error *err);
+
+/* Whether the log density comes with blobs only. */
+static inline bool gess__model_only_blobs(const gess_model *model)
+{
+    return model->logp == NULL && model->logp_blobs != NULL;
+}
 
 /* Calls `derive` and `pointwise` for all derived quantities of one point; the code of the one that fails. */
 int gess__model_derive(const gess_model *model, unsigned worker, const double *x, double *out);

@@ -59,13 +59,17 @@ static void add_hash(json_t *object, const char *key, const char *path)
         json_object_set_new(object, key, json_string(text));
 }
 
-/* Hashes of the files that the density is made of: the plug-in, if the model is one, or the files that the command of a
- * program names; and the data. */
+/* Hashes of the files that the density is made of: the plug-in or source file, if the model is one, or the files that
+ * the command of a program names; and the data. */
 static json_t *hashes_json(const gess_run *run)
 {
     json_t *object = json_object();
     const char *name = run->model->name;
-    if (name != NULL && strchr(name, '/') != NULL && strchr(name, ':') == NULL) add_hash(object, "plugin", name);
+    const char *source = run->model->lane.file;
+    if (source != NULL)
+        add_hash(object, "source", source);
+    else if (name != NULL && strchr(name, '/') != NULL && strchr(name, ':') == NULL)
+        add_hash(object, "plugin", name);
     const char *command = gess__exec_command(name);
     char path[4096];
     if (command != NULL) {

@@ -2,13 +2,35 @@
 #include "run/device.h"
 
 #include "lane/open.h"
+#include "model/model.h"
 #include "run/log.h"
 #include "run/run.h"
 
 #include <stdio.h>
 #include <string.h>
 
-int gess__run_open_device(gess_run *run, gess_error *err)
+static int evaluate(void *data, size_t n, const double *x, double *logp)
+{
+    gess_run *run = data;
+    gess_error err = {0};
+    int status = run->options.accelerator->evaluate(run->options.accelerator, run->model, n, x, logp, 1, NULL, &err);
+    if (status != GESS_OK) gess__run_log(run, "%s", err.text);
+    return status;
+}
+
+/* The run's device evaluates a model whose density is on devices only for warm-up, too. */
+static int place_model(gess_run *run, gess_error *err)
+{
+    if (gess__model_on_processor(run->model, NULL) != GESS_OK && run->options.accelerator != NULL) {
+        run->placed = *run->model;
+        run->placed.elsewhere = evaluate;
+        run->placed.elsewhere_data = run;
+        run->model = &run->placed;
+    }
+    return gess__model_on_processor(run->model, err);
+}
+
+static int open_device(gess_run *run, gess_error *err)
 {
     gess_options *o = &run->options;
     bool automatic = strcmp(o->device, "auto") == 0;
@@ -26,6 +48,12 @@ int gess__run_open_device(gess_run *run, gess_error *err)
         snprintf(run->no_device, sizeof run->no_device, "%s", reason.text);
     o->accelerator = run->device;
     return automatic ? GESS_OK : status;
+}
+
+int gess__run_open_device(gess_run *run, gess_error *err)
+{
+    GESS_TRY(open_device(run, err));
+    return place_model(run, err);
 }
 
 void gess__run_close_device(gess_run *run)

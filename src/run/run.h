@@ -60,6 +60,7 @@ struct gess_run {
     atomic_int pause; /* the scheduler must end its stretch soon, so that the loop can save a checkpoint or stop */
     atomic_int out_of_time;
     gess__accelerator *device; /* NULL: the processor */
+    gess_model placed;         /* the model, if its density is on devices only */
     char no_device[1024];      /* with --device auto: why it is the processor */
     gess__isolate *isolate;    /* NULL: the density is evaluated in this process */
     gess__losses losses;

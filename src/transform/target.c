@@ -13,7 +13,7 @@
 
 int gess__target_init(gess__target *target, const gess_model *model, int transform, gess_error *err)
 {
-    GESS_ASSERT(target != NULL && model != NULL && (model->logp != NULL || model->logp_blobs != NULL));
+    GESS_ASSERT(target != NULL && model != NULL && gess__model_on_processor(model, NULL) == GESS_OK);
     target->model = model;
     target->calls = (gess__calls){0};
     target->learned = NULL;
@@ -73,7 +73,7 @@ size_t gess__target_scratch(const gess__target *target, size_t n)
     size_t learned =
         target->learned == NULL ? target->dim : n * (target->dim + 1) + gess__learned_scratch(target->learned, n);
     /* blobs that nobody wants, of a model that cannot leave them out */
-    size_t blobs = target->model->logp == NULL ? n * target->model->blobs : 0;
+    size_t blobs = gess__model_only_blobs(target->model) ? n * target->model->blobs : 0;
     return bounds + learned + blobs;
 }
 
@@ -220,7 +220,7 @@ int gess__target_evaluate(const gess__target *target, unsigned worker, size_t n,
     GESS_ASSERT(n == 0 || (w != NULL && values != NULL && scratch != NULL));
     GESS_ASSERT(gradients == NULL || (target->model->gradient != NULL && !mapped(target) && !annealed(target)));
     GESS_ASSERT(blobs == NULL || target->model->blobs > 0);
-    if (blobs == NULL && gradients == NULL && target->model->logp == NULL) {
+    if (blobs == NULL && gradients == NULL && gess__model_only_blobs(target->model)) {
         blobs = scratch;
         scratch += n * target->model->blobs;
     }

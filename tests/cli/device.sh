@@ -5,8 +5,9 @@
 set -u
 . "$2/tests/command.sh"
 
-expect 1 'it must be cpu, cuda, cuda:N or auto' "$gess" sample gaussian --device gpu --out none
-expect 1 'it must be cpu, cuda, cuda:N or auto' "$gess" sample gaussian --device cuda:x --out none
+for wrong in gpu cuda:x cuda: cuda:1, cuda:,1 cuda:1,1 cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16; do
+    expect 1 'it must be cpu, cuda, cuda:N' "$gess" sample gaussian --device $wrong --out none
+done
 expect 1 'only the kernel gess runs there' "$gess" sample gaussian --device cuda --kernel ess --out none
 expect 1 'on the processor only' "$gess" sample gaussian --device cuda --schedule tempering --out none
 expect 1 'has no code for a GPU' "$gess" sample ionosphere --device cuda --out none

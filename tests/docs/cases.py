@@ -70,7 +70,7 @@ NOT_RUN = {
     "docs/clusters.md": {r"srun .*": CLUSTER},
     "docs/stan.md": {r"make -C bridgestan .*": "needs BridgeStan's sources: statistical/stan and examples/new_stan build models with them"},
     "docs/library.md": {r"cc shortest.c .*": "needs an installed gess: install/install builds it"},
-    "docs/gpus.md": {r"gess .*": "needs a GPU: make test-gpu"},
+    "docs/gpus.md": {r"gess (sample|resume|bench) .*(german-credit|gpu).*": "needs a GPU: make test-gpu"},
     "docs/measurements.md": {r".*": MEASURED},
     "docs/performance.md": {r".*": MEASURED},
     "docs/reproduction/README.md": {r".*": MEASURED + "; reproduce/reproduce runs the command"},
@@ -83,6 +83,7 @@ static int logp(void *user, unsigned worker, size_t n, size_t dim, const double 
 int block(void); int block(void) { gess_model *model; gess_options *options; gess_run *run; gess_error err;""",
                   "return 0; }\nstatic int logp(void *user, unsigned worker, size_t n, size_t dim, const double *x, double *out) "
                   "{ (void)user, (void)worker, (void)n, (void)dim, (void)x, (void)out; return 0; }"),
+    "docs/gpus.md": ("#include <gess/gess.h>\n", "gess_device_logp_fn *const used = device_logp;"),
     "docs/library.md": ("""#include <gess/draws.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,5 +98,6 @@ PYTHON_ARGUMENTS = {"docs/file-formats.md": ["gess-runs/german-credit-1/draws.ge
 
 # Lines of programs in Python that cannot run.
 PYTHON_NOT_RUN = {
+    "docs/gpus.md": {r".*jax.*": "needs JAX: python/libraries runs such functions"},
     "docs/exports.md": {r"arviz\.from_cmdstan.*": "needs ArviZ: readers/readers reads such files with it"},
 }

@@ -59,6 +59,9 @@ elif [ ! -d "$venv/source" ]; then
 fi
 cd "$venv"
 export PYTHONDONTWRITEBYTECODE=1 MPLBACKEND=Agg
+if [ -f "$build/libgess_cuda.so" ] && [ -d "$build/tests/emulator" ]; then # a GPU that is the processor
+    export GESS_EMULATOR="$build/tests/emulator" GESS_BUILD="$build"
+fi
 python="$venv/bin/python"
 case $test in
 package)
@@ -87,6 +90,7 @@ libraries)
         echo "$packages" > "$more/ready"
     fi
     exec "$more/bin/python" -m pytest -q -p no:cacheprovider "$source/python/tests/test_models.py" \
+        "$source/python/tests/test_device.py" \
         "$source/python/tests/test_sample.py::test_progress_bar_of_a_notebook" \
         "$source/python/tests/test_sample.py::test_figure_of_a_notebook"
     ;;

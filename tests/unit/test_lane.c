@@ -27,7 +27,7 @@ static int on_draw(void *user, size_t first_chain, size_t chains, uint64_t first
     return 0;
 }
 
-enum { ANY = -1 };
+enum { ANY = -1, MAX_UNITS = 3 };
 
 typedef struct one_case {
     const char *model;
@@ -78,18 +78,26 @@ static void same_chains(const gess__chains *a, const gess__chains *b)
 
 static uint64_t independence, slices; /* moves of all cases: there must be some */
 
-static void check(const one_case *c)
+/* batched: the density is a function of many points, called between proposals. devices: how many share the chains. */
+static void check_as(const one_case *c, bool batched, size_t devices)
 {
     gess_error err = {0};
     gess_model *model = NULL;
     gess__accelerator *device = NULL;
     succeed(gess_model_open(&model, c->model, NULL, &err), &err);
     model->lane.name = "host";
-    host_backend backend = host_backend_of(model);
-    succeed(gess__device_new(&device, &backend.backend, &err), &err);
+    model->lane.batch = batched ? host_batch : NULL;
+    host_backend backends[MAX_UNITS];
+    gess__backend *list[MAX_UNITS];
+    for (size_t i = 0; i < devices; i++) {
+        backends[i] = host_backend_of(model);
+        list[i] = &backends[i].backend;
+    }
+    const host_backend *backend = &backends[0];
+    succeed(gess__device_new(&device, devices, list, &err), &err);
     witness threads = {0}, lanes = {0};
     gess_run *a = run_case(c, model, NULL, &threads), *b = run_case(c, model, device, &lanes);
-    assert_true(backend.launches > 0);
+    for (size_t i = 0; i < devices; i++) assert_true(backends[i].launches > 0);
     for (size_t i = 0; i < a->ensembles; i++) {
         same_chains(&a->ensemble[i]->chains, &b->ensemble[i]->chains);
         assert_memory_equal(&a->ensemble[i]->tally, &b->ensemble[i]->tally, sizeof a->ensemble[i]->tally);
@@ -100,14 +108,20 @@ static void check(const one_case *c)
     const gess__mixture *mixture = gess__frozen_mixture(&e->frozen);
     if (mixture == NULL ? c->components > 1 : mixture->count < c->components)
         fail_msg("%s: T has %zu components", c->model, mixture == NULL ? 1 : mixture->count);
-    if (c->layer != ANY && backend.layers[c->layer] == 0) fail_msg("%s: no such layer was in use", c->model);
-    independence += backend.independence;
-    slices += backend.slices;
+    if (c->layer != ANY && backend->layers[c->layer] == 0) fail_msg("%s: no such layer was in use", c->model);
+    independence += backend->independence;
+    slices += backend->slices;
     gess_run_free(a);
     gess_run_free(b);
     device->free(device);
-    assert_int_equal(backend.open, 0);
+    for (size_t i = 0; i < devices; i++) assert_int_equal(backends[i].open, 0);
     gess_model_free(model);
+}
+
+static void check(const one_case *c)
+{
+    check_as(c, false, 1);
+    check_as(c, true, 1);
 }
 
 #define SMALL "chains", "24", "draws", "30"
@@ -118,6 +132,10 @@ static void test_ellipses(void **state)
     check(&(one_case){"gaussian:dim=7", {SMALL, "warmup", "100", "schedule", "pooled", NULL}, 1, ANY});
     check(&(one_case){"student-t:dim=3,nu=3", {SMALL, "warmup", "100", "schedule", "two-group", NULL}, 1, ANY});
     check(&(one_case){"gaussian:dim=1", {SMALL, "warmup", "40", "schedule", "fixed", NULL}, 1, ANY});
+    check_as(&(one_case){"student-t:dim=3,nu=3", {"chains", "25", "draws", "30", "warmup", "100", NULL}, 1, ANY}, false,
+             MAX_UNITS);
+    check_as(&(one_case){"gaussian:dim=2", {SMALL, "warmup", "40", "schedule", "two-group", NULL}, 1, ANY}, false,
+             MAX_UNITS);
 }
 
 static void test_independence(void **state)
@@ -178,6 +196,8 @@ static void near_zero(void *user, size_t dim, const double *normals, double *x)
 }
 
 /* A run of a density with the host's device; the status of gess_run_go(). */
+enum { THREADS, LANES, BATCHES };
+
 static int run_strange(gess_logp_fn *logp, int on_device, gess__nans *nans, gess_error *err)
 {
     gess_density density = {.size = sizeof density, .name = "strange", .dim = 2, .logp = logp, .start = near_zero};
@@ -186,8 +206,10 @@ static int run_strange(gess_logp_fn *logp, int on_device, gess__nans *nans, gess
     gess_run *run = NULL;
     gess_options *options = new_options();
     model->lane.name = "strange";
+    model->lane.batch = on_device == BATCHES ? host_batch : NULL;
     host_backend backend = host_backend_of(model);
-    succeed(gess__device_new(&device, &backend.backend, err), err);
+    gess__backend *list[] = {&backend.backend};
+    succeed(gess__device_new(&device, 1, list, err), err);
     set(options, "chains", "8"), set(options, "warmup", "0"), set(options, "draws", "40"), set(options, "threads", "1");
     set(options, "schedule", "fixed");
     options->accelerator = on_device ? device : NULL;
@@ -213,13 +235,16 @@ static void test_strange_densities(void **state)
     (void)state;
     gess__nans threads, lanes;
     gess_error err = {0}, other = {0};
-    succeed(run_strange(nan_right, 0, &threads, &err), &err);
-    succeed(run_strange(nan_right, 1, &lanes, &err), &err);
-    assert_true(threads.count > 0 && lanes.count > 0);
-    assert_memory_equal(&threads.keys[0], &lanes.keys[0], sizeof threads.keys[0]);
-    assert_failed(run_strange(infinite_right, 0, &threads, &err), GESS_ERR_MODEL, &err, "+infinity");
-    assert_failed(run_strange(infinite_right, 1, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
+    succeed(run_strange(nan_right, THREADS, &threads, &err), &err);
+    for (int how = LANES; how <= BATCHES; how++) {
+        succeed(run_strange(nan_right, how, &lanes, &err), &err);
+        assert_true(threads.count > 0 && lanes.count > 0);
+        assert_memory_equal(&threads.keys[0], &lanes.keys[0], sizeof threads.keys[0]);
+    }
+    assert_failed(run_strange(infinite_right, THREADS, &threads, &err), GESS_ERR_MODEL, &err, "+infinity");
+    assert_failed(run_strange(infinite_right, LANES, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
     assert_int_equal(err.dim, other.dim);
+    assert_failed(run_strange(infinite_right, BATCHES, &lanes, &other), GESS_ERR_MODEL, &other, "+infinity");
 }
 
 int main(void)

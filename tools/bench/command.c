@@ -140,7 +140,7 @@ int command_bench(int argc, char **argv, gess_error *err)
          .doc =
              "Measures speed, as ratios within one run: overhead, threads, fit, growth, isolate, writing, models. Without "
              "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
-             "cost, scaling, reference, peers, ranks, which count evaluations and take the options below (--models and "
+             "cost, scaling, reference, peers, ranks, gpu, which count evaluations and take the options below (--models and "
              "--quick: overhead too)."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));

@@ -187,6 +187,7 @@ static int open_safely(struct check *c, double seconds, gess_error *err)
         return fail(err, GESS_ERR_MODEL, "%s", f->text);
     atomic_store(&c->shared->findings, 0);
     GESS_TRY(gess_model_open(&c->model, c->specification, c->data, err));
+    GESS_TRY(gess__model_on_processor(c->model, err));
     return gess__model_check(c->model, err);
 }
 

@@ -131,7 +131,8 @@ static void use_valgrind(struct check *c, const char *folder)
 void check_with_tools(struct check *c)
 {
     char folder[] = "/tmp/gess-check-XXXXXX", points[64], source[4200], name[4200], command[128];
-    bool plugin = strchr(c->specification, '/') != NULL && strchr(c->specification, ':') == NULL;
+    bool plugin =
+        c->model->lane.file != NULL || (strchr(c->specification, '/') != NULL && strchr(c->specification, ':') == NULL);
     if (!plugin || c->shared->starts == 0 || mkdtemp(folder) == NULL) return;
     snprintf(points, sizeof points, "%s/points.csv", folder);
     if (c->shared->seconds_per_eval > SLOW_EVALUATION)
