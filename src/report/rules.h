@@ -23,6 +23,7 @@
 #define GESS__WINDOW_SHIFT 0.25   /* in posterior sds; above it: a failure, above half of it: a warning */
 #define GESS__WINDOW_RATIO 1.5    /* of sds; above it: a warning */
 #define GESS__LOG_T_SHIFT 0.1     /* nats per dimension */
+#define GESS__TAIL_EXCESS 1.0     /* nats of the levels in a tail above the others */
 #define GESS__INTERACTION 1.5     /* error of the ensemble's mean over that of its chains */
 #define GESS__LONE_EXCESS 15.0    /* of a chain's lp__ above the others', in mean excesses of their upper tail */
 #define GESS__MIN_EXCESS 1e-3     /* nats; the smallest such scale */

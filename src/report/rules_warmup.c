@@ -139,3 +139,16 @@ void gess__rule_warmup_end(gess__judge *j)
                       "two stages.");
     free(advice);
 }
+
+void gess__rule_light_tails(gess__judge *j)
+{
+    double excess = gess__number_of(json_object_get(j->history, "delta"), "tail_excess");
+    if (!(excess > GESS__TAIL_EXCESS)) return;
+    gess__add_finding(j, GESS__WARNING, "light-tails",
+                      "Let the run go on (gess resume DIR --draws N), or run again with a larger --target-ess: then "
+                      "warm-up learns for longer. Until then do not quote quantiles beyond 90 %.",
+                      "In one of its tails the approximation was too light when sampling began: draws there were %.2g "
+                      "nats further above it than others. Chains come to such places late and stay long, so standard "
+                      "deviations and far quantiles may be off by more than their standard errors.",
+                      excess);
+}

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/tiles.h"
+#include "base/vmath.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -359,8 +360,11 @@ static json_t *window_json(const gess__history *h)
 static json_t *delta_json(const gess__history *h, size_t ensembles, gess__sampler *const *sampler)
 {
     gess__moments deltas = {0}, log_ts = {0};
+    double excess = 0.0;
     for (size_t m = 0; m < ensembles; m++) {
         const gess__ensemble *e = &sampler[m]->ensemble;
+        const gess__learning *l = gess__sampler_learning(sampler[m]);
+        if (l != NULL) excess = gess__max(excess, l->state.tail_excess);
         const gess__warmup *u = &sampler[m]->adaptation.warmup;
         double updates = (double)(gess__ensemble_done(e) - u->iterations);
         for (size_t c = 0; u->over && updates > 0.0 && c < e->chains.count; c++) {
@@ -368,11 +372,11 @@ static json_t *delta_json(const gess__history *h, size_t ensembles, gess__sample
             add(&log_ts, e->chains.log_ts[c] / updates);
         }
     }
-    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "window", mean_json(&h->deltas), "sampling",
-                     mean_json(&deltas), "window_error", error_json(&h->deltas), "sampling_error", error_json(&deltas),
-                     "log_t_window", mean_json(&h->log_ts), "log_t_sampling", mean_json(&log_ts), "log_t_window_error",
-                     error_json(&h->log_ts), "log_t_sampling_error", error_json(&log_ts), "nu",
-                     number(sampler[0]->ensemble.frozen.approx->nu), "dim",
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "window", mean_json(&h->deltas),
+                     "sampling", mean_json(&deltas), "window_error", error_json(&h->deltas), "sampling_error",
+                     error_json(&deltas), "log_t_window", mean_json(&h->log_ts), "log_t_sampling", mean_json(&log_ts),
+                     "log_t_window_error", error_json(&h->log_ts), "log_t_sampling_error", error_json(&log_ts),
+                     "tail_excess", number(excess), "nu", number(sampler[0]->ensemble.frozen.approx->nu), "dim",
                      (json_int_t)sampler[0]->ensemble.target.dim);
 }
 

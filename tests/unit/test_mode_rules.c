@@ -346,6 +346,18 @@ static void table_of_modes(void **unused)
 }
 
 /* Values of the wrong type are like values that are missing. */
+/* T was too light in a tail when sampling began. */
+static void light_tails(void **unused)
+{
+    (void)unused;
+    fill(12);
+    assert_found("{\"delta\": {\"tail_excess\": 1.6}}", GESS__WARNING, "light-tails", "1.6 nats");
+    assert_silent("{\"delta\": {\"tail_excess\": 0.9}}", "light-tails");
+    assert_silent("{\"delta\": {\"tail_excess\": null}}", "light-tails");
+    assert_silent("{\"delta\": []}", "light-tails");
+    assert_silent("{}", "light-tails");
+}
+
 static void damaged_histories(void **unused)
 {
     (void)unused;
@@ -373,6 +385,7 @@ int main(void)
         cmocka_unit_test(peaks),
         cmocka_unit_test(modes),
         cmocka_unit_test(table_of_modes),
+        cmocka_unit_test(light_tails),
         cmocka_unit_test(damaged_histories),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
