@@ -36,6 +36,7 @@ for bad in '--scale 0' '--scale 200' '--scale x' '--trials 0' '--trials 1.5' '--
 done
 expect 1 'takes I/N' "$gess" reproduce figure-t --shard 3
 expect 1 'from 1 to 2' "$gess" reproduce figure-t --shard 3/2
+expect 1 'not a whole number from 20' "$gess" reproduce table-scaling --iterations 100,x
 expect 1 'takes numbers' "$gess" reproduce table-scaling --budgets 1,x
 expect 5 'cannot read' "$gess" reproduce figure-t -q -o nothing --from absent
 expect 5 'has no page' "$gess" reproduce --verify .
@@ -137,7 +138,39 @@ for signal in INT TERM; do
     grep -q 'the same command goes on from here' stopped.txt || fail "it says how to go on: $(cat stopped.txt)"
     ! pgrep -P $run > /dev/null 2>&1 || fail 'a cell runs on'
 done
-grep -q 'left; figure-mixing/breast-cancer/' stopped.txt || fail "progress has the time left: $(cat stopped.txt)"
+grep -q 'of unknown length; figure-mixing/breast-cancer/' stopped.txt || fail "progress says what is unknown: $(cat stopped.txt)"
+[ -s stopped/cells.jsonl.gz ] || fail 'a run that was stopped stores its cells in the archive'
+
+# ---- the estimate: from cells of the same kind, scaled by their cost; unknown where there are none ----
+"$gess" reproduce figure-mixing --quick --trials 1 --only funnel/mh -o estimate > /dev/null 2> first.txt
+grep -q '^1 cell is missing: unknown for 1 of them' first.txt || fail "nothing is known yet: $(cat first.txt)"
+zcat estimate/cells.jsonl.gz | sed 's/"cost":[0-9.e+-]*/"cost":1.0/; s/"took_cpu":[0-9.e+-]*/"took_cpu":3600.0/' |
+    gzip > rate.gz # an hour per unit of cost; the long cell has 0.2 + 100 chains * 110,000 iterations * 2 * 4e-7 = 9 units
+expect 1 'about 9.0 core hours, and unknown for 1 of them' \
+    "$gess" reproduce figure-mixing --trials 1 --only funnel/mh,funnel/rdss --partial --from rate.gz -o rates
+expect 1 'none of the 2 cells has been computed' \
+    "$gess" reproduce figure-mixing --trials 1 --only funnel/mh,funnel/rdss --partial -q -o estimate
+
+# ---- a page of a part of the cells says which are missing, and no cell of another protocol is among them ----
+expect 0 index.html "$gess" reproduce figure-trace --trials 2 --only variance-1/,variance-0.01/ -q -o partial
+expect 0 index.html "$gess" reproduce figure-mixing --quick --trials 1 --only funnel/mh -q -o partial
+expect 0 index.html "$gess" reproduce all --trials 5 --partial -q -o partial
+grep -q 'Incomplete: 4 of 25 cells, 2 of 5 trials' partial/results.md || fail "what is missing: $(cat partial/results.md)"
+grep -q '^- variance-0.01: trials 3 to 5$' partial/results.md || fail "which trials are missing: $(cat partial/results.md)"
+grep -q '^- variance-100: trials 1 to 5$' partial/results.md || fail "which cells are missing: $(cat partial/results.md)"
+grep -q '<h2>Cells that are missing</h2>' partial/figure-trace.html || fail 'the page lists the missing cells'
+[ ! -e partial/table-scaling.html ] || fail 'a page without a cell'
+grep -q 'times 0.01' partial/figure-mixing.html || fail 'the page of the shortened cells stays as it was, and says so'
+expect 1 'none of the 7' "$gess" reproduce figure-mixing --trials 1 --only /mh/ --partial -q -o partial
+expect 0 confirmed "$gess" reproduce --verify partial
+zcat partial/cells.jsonl.gz | grep -q '"made":{"commit"' || fail 'a cell says what computed it'
+# another clone goes on from the archive
+mkdir clone
+cp partial/cells.jsonl.gz clone
+expect 0 index.html "$gess" reproduce figure-trace --trials 3 --from clone/cells.jsonl.gz -q -o further
+[ "$(cells further | wc -l)" -eq 15 ] || fail 'five variances, three trials'
+[ "$(cells further | grep -c 'variance-1-')" -eq 3 ] || fail "the third trial is added: $(cells further)"
+! grep -q Incomplete further/results.md || fail 'nothing is missing'
 
 # ---- a table of few and small cells ----
 expect 0 index.html "$gess" reproduce table-scaling --scale 0.0025 --trials 2 --only /50-20- -q -o scaling
@@ -168,12 +201,12 @@ find part1 part2 -name '*.json' -exec cat {} + | grep -o '"took": [0-9.e-]*' | s
 cat parts/cells/*.json | grep -o '"took": [0-9.e-]*' | sort > after
 [ "$(comm -12 before after | wc -l)" -eq "$(wc -l < before)" ] || fail 'cells of other folders were computed again'
 grep -q 'Cells below 1 by budget' parts/table-scaling.html || fail 'the page lacks the budgets'
-expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify parts
+expect 0 '1 page, 6 claims: confirmed' "$gess" reproduce --verify parts
 expect 0 'confirmed' "$gess" reproduce --verify small
 rm -rf parts/cells # what a clone of the results has
-expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify parts
+expect 0 '1 page, 6 claims: confirmed' "$gess" reproduce --verify parts
 tar xzf parts/reproduction.tar.gz
-expect 0 '1 page, 5 claims: confirmed' "$gess" reproduce --verify gess-reproduction
+expect 0 '1 page, 6 claims: confirmed' "$gess" reproduce --verify gess-reproduction
 sed -i 's/"does not hold"/"holds"/' parts/table-scaling.json
 expect 6 'its claims are not those' "$gess" reproduce --verify parts
 cp gess-reproduction/table-scaling.json parts

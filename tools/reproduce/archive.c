@@ -215,9 +215,11 @@ static int store_tarball(const gess__reproduction *r, int count, struct dirent *
 static json_t *command_of(const json_t *page)
 {
     const json_t *x = json_object_get(page, "reproduction"), *budgets = json_object_get(x, "budgets");
+    const json_t *iterations = json_object_get(x, "iterations");
     char text[1024];
-    int used = snprintf(text, sizeof text, "gess reproduce %s%s --trials %llu --scale %.10g --seed %llu",
+    int used = snprintf(text, sizeof text, "gess reproduce %s%s%s --trials %llu --scale %.10g --seed %llu",
                         gess__json_text(page, "name"), json_is_true(json_object_get(x, "quick")) ? " --quick" : "",
+                        json_is_true(json_object_get(x, "partial")) ? " --partial" : "",
                         (unsigned long long)gess__json_count(x, "trials"), gess__json_real(x, "scale"),
                         (unsigned long long)gess__json_count(x, "seed"));
     if (gess__json_text(x, "only")[0] != '\0')
@@ -225,6 +227,9 @@ static json_t *command_of(const json_t *page)
     for (size_t i = 0; i < json_array_size(budgets); i++)
         used += snprintf(text + used, sizeof text - (size_t)used, "%s%.10g", i == 0 ? " --budgets " : ",",
                          json_number_value(json_array_get(budgets, i)));
+    for (size_t i = 0; i < json_array_size(iterations); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld", i == 0 ? " --iterations " : ",",
+                         (long long)json_integer_value(json_array_get(iterations, i)));
     return json_string(text);
 }
 
