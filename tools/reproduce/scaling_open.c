@@ -138,58 +138,82 @@ static void judge_cores(json_t *page, const gess__scaling_table *paper)
                      groups, same_side, close);
 }
 
-/* The paper's cells that a number of iterations puts on their side of 1, in one dimension. */
-static void count_alike(const gess__scaling_table *paper, size_t dim, uint64_t iterations, size_t count,
-                        const gess__cell *cells, size_t *run, size_t *alike)
+/* How well a number of iterations gives the paper's cells of a dimension. */
+typedef struct fit {
+    uint64_t iterations;
+    size_t run, alike; /* of the paper's cells near the border: all, and those on their side of 1 */
+    double distance;   /* sum of the differences of log10 of the errors */
+    size_t below;      /* of all 25 cells, if more chains help: below 1 */
+} fit;
+
+static fit fit_iterations(const gess__scaling_table *paper, size_t dim, uint64_t iterations, size_t count,
+                          const gess__cell *cells)
 {
-    *run = *alike = 0;
+    fit f = {.iterations = iterations};
+    size_t most = 0;
     for (size_t i = 0; i < PLACES; i++) {
         const gess__scaling_paper *of[SIZES];
         size_t cores[SIZES];
         double error = error_of(&places[i], iterations, count, cells, NULL);
         if (places[i].dim != dim || places[i].differs != NULL || isnan(error)) continue;
         size_t n = paper_cells(paper, dim, places[i].chains, of, cores);
-        for (size_t k = 0; k < n; k++) *alike += (error < 0.0) == (of[k]->below != 0);
-        *run += n;
+        for (size_t k = 0; k < n; k++) {
+            f.alike += (error < 0.0) == (of[k]->below != 0);
+            f.distance += fabs(error - of[k]->log_error);
+        }
+        f.run += n;
+        f.below += error < 0.0 ? n : 0;
+        if (places[i].chains > most) most = places[i].chains;
     }
+    for (size_t c = 1; c <= SIZES; c++)
+        for (size_t k = 1; k <= SIZES; k++) f.below += f.run > 0 && GESS__SCALING_CORES * c * k > most;
+    return f;
 }
 
-/* The number of iterations that has most of the cells near the border on the paper's side, by dimension. */
+/* The number of iterations with most of a dimension's cells on the paper's side of 1; of several, the closest. */
+static fit best_fit(const gess__reproduction *r, const gess__scaling_table *paper, size_t dim, size_t count,
+                    const gess__cell *cells)
+{
+    fit best = {0};
+    for (size_t n = 0; n < r->iteration_counts; n++) {
+        fit f = fit_iterations(paper, dim, r->iterations[n], count, cells);
+        if (f.run < best.run || f.run == 0) continue;
+        if (f.run == best.run && f.alike < best.alike) continue;
+        if (f.run == best.run && f.alike == best.alike && f.distance >= best.distance) continue;
+        best = f;
+    }
+    return best;
+}
+
 static void judge_iterations(json_t *page, const gess__reproduction *r, const gess__scaling_table *paper, size_t count,
                              const gess__cell *cells)
 {
-    char text[512] = "";
-    size_t used = 0, all_run = 0, all_alike = 0;
+    char text[512] = "", below[64] = "";
+    size_t used = 0, put = 0, run = 0, alike = 0, all_below = 0;
     for (size_t d = 1; d <= SIZES; d++) {
-        size_t best_run = 0, best_alike = 0;
-        uint64_t best = 0;
-        for (size_t n = 0; n < r->iteration_counts; n++) {
-            size_t run, alike;
-            count_alike(paper, GESS__SCALING_DIM * d, r->iterations[n], count, cells, &run, &alike);
-            if (run == 0 || run < best_run || (run == best_run && alike <= best_alike)) continue;
-            best_run = run;
-            best_alike = alike;
-            best = r->iterations[n];
-        }
-        if (best_run == 0) continue;
-        used += (size_t)snprintf(text + used, sizeof text - used,
-                                 "%s%zu of %zu in %zu dimensions with %llu (%.3g ms "
-                                 "per iteration)",
-                                 used > 0 ? ", " : "", best_alike, best_run, GESS__SCALING_DIM * d,
-                                 (unsigned long long)best, 1e3 * SECONDS / (double)best);
-        all_run += best_run;
-        all_alike += best_alike;
+        fit f = best_fit(r, paper, GESS__SCALING_DIM * d, count, cells);
+        put +=
+            (size_t)snprintf(below + put, sizeof below - put, f.run > 0 ? "%s%zu" : "%s?", d > 1 ? ", " : "", f.below);
+        if (f.run == 0) continue;
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%zu of %zu in %zu dimensions with %llu (%.3g ms each)",
+                             used > 0 ? ", " : "", f.alike, f.run, GESS__SCALING_DIM * d,
+                             (unsigned long long)f.iterations, 1e3 * SECONDS / (double)f.iterations);
+        run += f.run;
+        alike += f.alike;
+        all_below += f.below;
     }
     gess__page_claim(page,
-                     all_run == 0                    ? GESS__NOT_JUDGED
-                     : 10 * all_alike >= 9 * all_run ? GESS__HOLDS
-                     : 10 * all_alike >= 8 * all_run ? GESS__IN_PART
-                                                     : GESS__FAILS,
+                     run == 0                ? GESS__NOT_JUDGED
+                     : 10 * alike >= 9 * run ? GESS__HOLDS
+                     : 10 * alike >= 8 * run ? GESS__IN_PART
+                                             : GESS__FAILS,
                      "(The same.) With some number of iterations for 500 seconds, by dimension but whatever the "
                      "cores, the cells near the border are on the paper's side of it.",
                      "Of the paper's cells with these dimensions and chains, on the same side of 1: %s; in all %zu of "
-                     "%zu (bound: 90 %%).",
-                     text, all_alike, all_run);
+                     "%zu (bound: 90 %%). If fewer chains than in these cells fail, and more converge, %zu of 125 are "
+                     "below 1 (%s; the paper: 81: 25, 24, 19, 11, 2).",
+                     text, alike, run, all_below, below);
 }
 
 /* ---- the table ---- */
