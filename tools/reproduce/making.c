@@ -118,21 +118,25 @@ void gess__put_making(FILE *out, const json_t *page)
 
 /* ---- what is missing ---- */
 
-/* A cell's name without its figure, cut into what stands before the first slash, what stands between, and the trial. */
+/* A cell's name without its figure: the trial is cut off, and what stands before the last slash is the group. */
 typedef struct parts {
-    char group[96], middle[96];
+    char group[96], name[96];
     uint64_t trial;
 } parts;
 
 static parts cut(const gess__cell *cell)
 {
     parts p = {.trial = gess__json_count(cell->settings, "seed")};
-    const char *name = cell->name + strlen(cell->figure->name) + 1, *slash = strchr(name, '/');
-    const char *last = cell->figure->by_trials ? strrchr(name, '/') : name + strlen(name);
-    if (last == NULL) last = name + strlen(name);
-    if (slash == NULL || slash > last) slash = last;
-    snprintf(p.group, sizeof p.group, "%.*s", (int)(slash - name), name);
-    if (slash < last) snprintf(p.middle, sizeof p.middle, "%.*s", (int)(last - slash - 1), slash + 1);
+    char text[96];
+    snprintf(text, sizeof text, "%s", cell->name + strlen(cell->figure->name) + 1);
+    char *trial = cell->figure->by_trials ? strrchr(text, '/') : NULL;
+    if (trial != NULL) *trial = '\0';
+    char *last = strrchr(text, '/');
+    if (last != NULL) {
+        *last = '\0';
+        snprintf(p.name, sizeof p.name, "%s", last + 1);
+    }
+    snprintf(p.group, sizeof p.group, "%s", text);
     return p;
 }
 
@@ -165,21 +169,21 @@ static void say_trials(const json_t *trials, char *text, size_t size)
 }
 
 /* "density: trials 2 to 5 of a, b": a line per group and list of trials. */
-static void list_group(json_t *page, const char *group, json_t *middles)
+static void list_group(json_t *page, const char *group, json_t *members)
 {
     json_t *by_trials = json_object(), *names;
-    const char *middle, *trials;
+    const char *name, *trials;
     const json_t *missing;
     char text[160];
-    json_object_foreach(middles, middle, missing)
+    json_object_foreach(members, name, missing)
     {
         if (json_array_size(missing) == 0) continue;
         say_trials(missing, text, sizeof text);
-        json_array_append_new(member(by_trials, text, 1), json_string(middle));
+        json_array_append_new(member(by_trials, text, 1), json_string(name));
     }
     json_object_foreach(by_trials, trials, names)
     {
-        size_t n = json_array_size(names), all = json_object_size(middles), used = 0;
+        size_t n = json_array_size(names), all = json_object_size(members), used = 0;
         char list[4096] = "";
         for (size_t i = 0; i < n && i < MAX_NAMES && used < sizeof list; i++)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
@@ -206,7 +210,7 @@ static size_t count_trials(size_t count, const gess__cell *cells, json_t *made)
         const parts p = cut(&cells[i]);
         char name[200];
         if (cells[i].result == NULL) continue;
-        snprintf(name, sizeof name, "%s/%s", p.group, p.middle);
+        snprintf(name, sizeof name, "%s/%s", p.group, p.name);
         count_text(settings, name);
         present++;
     }
@@ -224,17 +228,17 @@ static size_t count_trials(size_t count, const gess__cell *cells, json_t *made)
 
 void gess__page_missing(json_t *page, size_t count, const gess__cell *cells)
 {
-    json_t *groups = json_object(), *middles, *made = json_object_get(page, "made with");
+    json_t *groups = json_object(), *members, *made = json_object_get(page, "made with");
     const char *group;
     size_t present = count_trials(count, cells, made);
     json_object_set_new(made, "computed", json_integer((json_int_t)present));
     json_object_set_new(made, "planned", json_integer((json_int_t)count));
     for (size_t i = 0; i < count; i++) {
         const parts p = cut(&cells[i]);
-        json_t *missing = member(member(groups, p.group, 0), p.middle, 1);
+        json_t *missing = member(member(groups, p.group, 0), p.name, 1);
         if (cells[i].result == NULL) json_array_append_new(missing, json_integer((json_int_t)p.trial));
     }
-    json_object_foreach(groups, group, middles) list_group(page, group, middles);
+    json_object_foreach(groups, group, members) list_group(page, group, members);
     json_decref(groups);
 }
 
