@@ -173,6 +173,7 @@ cp partial/cells.jsonl.gz clone
 expect 0 index.html "$gess" reproduce figure-trace --trials 3 --from clone/cells.jsonl.gz -q -o further
 [ "$(cells further | wc -l)" -eq 15 ] || fail 'five variances, three trials'
 [ "$(cells further | grep -c 'variance-1-')" -eq 3 ] || fail "the third trial is added: $(cells further)"
+zcat further/cells.jsonl.gz | grep -q figure-mixing || fail 'cells that were not asked for are handed on'
 ! grep -q Incomplete further/results.md || fail 'nothing is missing'
 
 # ---- a table of few and small cells ----

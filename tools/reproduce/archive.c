@@ -135,6 +135,7 @@ int gess__cells_archive_store(const gess__cells *cells, const gess__reproduction
     snprintf(path, sizeof path, "%s/%s", r->directory, GESS__CELLS_ARCHIVE);
     GESS_TRY(gess__cells_archive_load(path, &archive, err));
     if (archive == NULL) archive = json_object();
+    json_object_update_missing(archive, cells->carried);
     for (size_t i = 0; i < cells->count; i++) {
         const gess__cell *cell = &cells->cell[i];
         if (cell->result == NULL) continue;

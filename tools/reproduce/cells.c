@@ -87,6 +87,7 @@ void gess__cells_free(gess__cells *cells)
     }
     free(cells->cell);
     json_decref(cells->rates);
+    json_decref(cells->carried);
     *cells = (gess__cells){0};
 }
 
@@ -147,6 +148,7 @@ static int load_from(gess__cells *cells, const gess__reproduction *r, const char
     GESS_TRY(gess__cells_archive_load(path, &archive, err));
     if (is_file && archive == NULL) return gess__fail(err, GESS_ERR_FILE, "there is no file %s", path);
     note_archive(cells, archive);
+    if (store && archive != NULL) json_object_update_missing(cells->carried, archive);
     for (size_t i = 0; status == GESS_OK && i < cells->count; i++) {
         gess__cell *cell = &cells->cell[i];
         if (cell->result != NULL) continue;
@@ -161,6 +163,7 @@ static int load_from(gess__cells *cells, const gess__reproduction *r, const char
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err)
 {
     cells->rates = json_object();
+    cells->carried = json_object();
     GESS_TRY(load_from(cells, r, r->directory, 0, err));
     for (size_t i = 0; i < r->sources; i++) {
         if (access(r->source[i], R_OK) != 0)

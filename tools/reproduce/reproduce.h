@@ -52,7 +52,8 @@ typedef struct gess__cell {
 typedef struct gess__cells {
     size_t count, room;
     gess__cell *cell;
-    json_t *rates; /* of estimate.c; NULL until cells were loaded */
+    json_t *rates;   /* of estimate.c; NULL until cells were loaded */
+    json_t *carried; /* lines of the archives of r->source by file name, also of cells that are not on the list */
 } gess__cells;
 
 /* Adds a cell, unless r->only leaves it out. Takes the reference of `settings`, to which the figure, its revision, the
@@ -93,7 +94,7 @@ void gess__put_seconds(FILE *out, double seconds);
 #define GESS__CELLS_ARCHIVE "cells.jsonl.gz"
 
 /* Writes the results of the cells to the directory's archive: per line {"file", "settings", "result"}, compressed.
- * Cells that only the archive has, of other settings, are kept. */
+ * Cells that only the archive has, or that of a source, of other settings, are kept. */
 int gess__cells_archive_store(const gess__cells *cells, const gess__reproduction *r, gess_error *err);
 
 /* Reads an archive: an object by file name. *archive is NULL if there is no such file. */
