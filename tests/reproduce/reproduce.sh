@@ -187,6 +187,17 @@ tr -d ' \n' < "$(cells scaling | grep reuse-1000)" | grep -q '"fits":\[\[0,[^]]*
     fail "where fits were made: $(cells scaling | grep reuse-1000 | xargs cat)"
 grep -q 'evaluations, times 0.1;' scaling/figure-reuse.html || fail 'the factor of figure-reuse is that of its iterations'
 
+# cells near the border, with a number of iterations; the others of the table do not see them
+expect 0 index.html "$gess" reproduce table-scaling --scale 0.0025 --trials 1 --iterations 200,100 \
+    --only two-group/1C/50-20-,i100/50-20,i200/50-40 -q -o border
+grep -q 'on the same side of 1: . of 2 in 50 dimensions with 200 (2.5e+03 ms each)' border/table-scaling.json || fail "the best number of iterations: $(grep iterations border/table-scaling.json)"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    { n[$at["iterations"] " " $at["matrix"] " " $at["cores"]]++; evals[$at["iterations"]] = $at["evals"] }
+    END { exit !(n["100 10 0"] == 1 && n["200 10 0"] == 1 && n["0 1 20"] == 1 && evals[200] > evals[100]) }' border/table-scaling.csv ||
+    fail "what was run: $(cat border/table-scaling.csv)"
+grep -q 'With two-group, . of 1 below 1 (. of 1 in 50 dimensions)' border/table-scaling.json || fail 'the table has one cell'
+grep -q '500 seconds were the same number of iterations' border/table-scaling.html || fail 'a verdict on the paper’s own numbers'
+
 # ---- in parts, on several machines; brought together; checked by someone who runs nothing ----
 parts='table-scaling --scale 0.0025 --budgets 0.003,0.0025 --trials 1 --only two-group/1C/50-20-,two-group/x -q'
 # shellcheck disable=SC2086

@@ -372,11 +372,27 @@ static double paper_error(const grid *g, const json_t *settings)
         .log_error;
 }
 
-/* The seed of a cell's matrix. */
-static uint64_t matrix_of(const json_t *settings)
+/* A cell's row of the data. */
+static json_t *data_of(const grid *g, const gess__cell *cell)
 {
-    uint64_t matrix = gess__json_count(settings, "matrix");
-    return matrix > 0 ? matrix : 1;
+    const json_t *x = cell->settings;
+    const char *reuse = strstr(gess__json_text(x, "settings"), "reuse=");
+    uint64_t matrix = gess__json_count(x, "matrix"), start = gess__json_count(x, "start");
+    json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:I}", "method", gess__json_text(x, "method"), "dim",
+                            (json_int_t)gess__json_count(x, "dim"), "cores", (json_int_t)gess__json_count(x, "cores"),
+                            "chains_of_a_group", (json_int_t)gess__json_count(x, "chains") / 2, "seed",
+                            (json_int_t)gess__json_count(x, "seed"));
+    json_object_set_new(row, "evals_per_core", json_integer((json_int_t)gess__json_count(x, "each")));
+    json_object_set_new(row, "iterations", json_integer((json_int_t)gess__json_count(x, "iterations")));
+    json_object_set_new(row, "reuse", json_integer(reuse != NULL ? strtoll(reuse + strlen("reuse="), NULL, 10) : 0));
+    json_object_set_new(row, "matrix", json_integer(matrix > 0 ? (json_int_t)matrix : 1));
+    json_object_set_new(row, "start", json_integer(start > 0 ? (json_int_t)start : 10));
+    json_object_set_new(row, "paper_log10_error", gess__bench_number(paper_error(g, x)));
+    json_object_set_new(row, "error", gess__bench_number(gess__json_real(cell->result, "error")));
+    json_object_set_new(row, "mean_error", gess__bench_number(gess__json_real(cell->result, "mean_error")));
+    json_object_set_new(row, "evals_warmup", json_real(gess__json_real(cell->result, "evals_warmup")));
+    json_object_set_new(row, "evals", json_real(gess__json_real(cell->result, "evals")));
+    return row;
 }
 
 static int make_page(const gess__reproduction *r, size_t count, const gess__cell *cells, grid *g, json_t *page,
@@ -409,22 +425,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     gess__budgets_show(page, r, &g->paper, count, cells);
     gess__open_show(page, r, &g->paper, count, cells);
     add_tables(page, g);
-    for (size_t i = 0; i < count; i++)
-        gess__page_data(page, json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f}",
-                                        "method", gess__json_text(cells[i].settings, "method"), "settings",
-                                        gess__json_text(cells[i].settings, "settings"), "dim",
-                                        (json_int_t)gess__json_count(cells[i].settings, "dim"), "cores",
-                                        (json_int_t)gess__json_count(cells[i].settings, "cores"), "chains_of_a_group",
-                                        (json_int_t)gess__json_count(cells[i].settings, "chains") / 2, "seed",
-                                        (json_int_t)gess__json_count(cells[i].settings, "seed"), "evals_per_core",
-                                        (json_int_t)gess__json_count(cells[i].settings, "each"), "iterations",
-                                        (json_int_t)gess__json_count(cells[i].settings, "iterations"), "matrix",
-                                        (json_int_t)matrix_of(cells[i].settings), "paper_log10_error",
-                                        gess__bench_number(paper_error(g, cells[i].settings)), "error",
-                                        gess__bench_number(gess__json_real(cells[i].result, "error")), "mean_error",
-                                        gess__bench_number(gess__json_real(cells[i].result, "mean_error")),
-                                        "evals_warmup", gess__json_real(cells[i].result, "evals_warmup"), "evals",
-                                        gess__json_real(cells[i].result, "evals")));
+    for (size_t i = 0; i < count; i++) gess__page_data(page, data_of(g, &cells[i]));
     return draw(r, g, page, err);
 }
 
