@@ -166,7 +166,7 @@ grep -q '<h2>Cells that are missing</h2>' partial/figure-trace.html || fail 'the
 grep -q 'times 0.01' partial/figure-mixing.html || fail 'the page of the shortened cells stays as it was, and says so'
 expect 1 'none of the 7' "$gess" reproduce figure-mixing --trials 1 --only /mh/ --partial -q -o partial
 expect 0 confirmed "$gess" reproduce --verify partial
-zcat partial/cells.jsonl.gz | grep -q '"made":{"commit"' || fail 'a cell says what computed it'
+zcat partial/cells.jsonl.gz | grep -q '"computed":{"commit"' || fail 'a cell says what computed it'
 # another clone goes on from the archive
 mkdir clone
 cp partial/cells.jsonl.gz clone

@@ -197,7 +197,7 @@ static int compute(const gess__cell *cell, const gess__reproduction *r, gess_err
         json_object_set_new(result, "took", json_real(gess__seconds() - begun));
         json_object_set_new(result, "took_cpu", json_real(spent(&self) + spent(&peers)));
         json_object_set_new(result, "cost", json_real(cell->cost));
-        json_object_set_new(result, "made", gess__making());
+        json_object_set_new(result, "computed", gess__making());
         status = store_cell(cell, r, result, err);
     } else {
         json_decref(result);
@@ -386,6 +386,7 @@ int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__
         if (cells->cell[i].result == NULL && gess__in_shard(r, i)) run.queue[run.queued++] = &cells->cell[i];
     if (status == GESS_OK) {
         qsort(run.queue, run.queued, sizeof *run.queue, by_trial);
+        json_decref(gess__making()); /* asks git here, once, and not in every child */
         status = loop(&run, err);
         stop_all(&run);
         if (run.terminal && run.shown > 0.0) fputc('\n', r->progress);

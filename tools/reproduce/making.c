@@ -73,7 +73,7 @@ void gess__page_making(json_t *page, size_t count, const gess__cell *cells)
     json_t *commits = json_object(), *processors = json_object();
     const char *from = "", *to = "";
     for (size_t i = 0; i < count; i++) {
-        const json_t *made = json_object_get(cells[i].result, "made");
+        const json_t *made = json_object_get(cells[i].result, "computed");
         const char *date = gess__json_text(made, "date");
         count_text(commits, gess__json_text(made, "commit"));
         count_text(processors, gess__json_text(made, "cpu"));
