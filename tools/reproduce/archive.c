@@ -177,7 +177,7 @@ static int put_member(packed *p, const char *path, const char *name, gess_error 
     memcpy(head + 136, "00000000000", 12);
     memset(head + 148, ' ', 8);
     head[156] = '0';
-    memcpy(head + 257,
+    memcpy(head + 257, /* NOLINT(bugprone-not-null-terminated-result): the format has no room for it */
            "ustar\0"
            "00",
            8);

@@ -219,7 +219,7 @@ static void judge_iterations(json_t *page, const figures *ten, const figures *hu
 /* What the paper's fits would add. The fewest they can need is one iteration each. */
 static void judge_inversions(json_t *page, const figures *f, size_t modes, double inversion, uint64_t iterations)
 {
-    double with[MODES], fit = GROUP * inversion;
+    double with[MODES] = {0}, fit = GROUP * inversion;
     for (size_t i = 0; i < modes; i++)
         with[i] = f[i].seconds - f[i].fitting + 2.0 * (double)iterations / (double)f[i].reuse * fit;
     double factor = with[0] / with[modes - 1], step = with[0] / with[1];

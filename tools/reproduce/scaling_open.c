@@ -66,7 +66,7 @@ int gess__open_plan(const gess__figure *figure, const gess__reproduction *r, ges
                                         : "reuse100");
             json_t *json =
                 json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:I}", "method", "two-group", "settings", settings,
-                          "halves", 1, "dim", (json_int_t)p->dim, "chains", (json_int_t)(2 * p->chains), "iterations",
+                          "halves", 1, "dim", (json_int_t)p->dim, "chains", 2 * (json_int_t)p->chains, "iterations",
                           (json_int_t)r->iterations[n], "matrix", (json_int_t)p->matrix, "start", (json_int_t)p->start);
             GESS_TRY(gess__cells_add(cells, r, figure, r->seed, gess__scaling_cost(0, p->dim, evals), json, err,
                                      "two-group/i%llu/%s/%llu", (unsigned long long)r->iterations[n], name,

@@ -44,8 +44,8 @@ int gess__scaling_add(const gess__figure *figure, const gess__reproduction *r, g
     return gess__cells_add(cells, r, figure, seed, cost,
                            json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
                                      methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim, "cores",
-                                     (json_int_t)cores, "chains", (json_int_t)(2 * cores * (place->k + 1)), "each",
-                                     (json_int_t)place->evals_per_core),
+                                     (json_int_t)cores, "chains", 2 * (json_int_t)cores * (json_int_t)(place->k + 1),
+                                     "each", (json_int_t)place->evals_per_core),
                            err, "%s/%s%zuC/%zu-%zu-%zu/%llu", methods[m].name, group, place->k + 1, dim, cores,
                            cores * (place->k + 1), (unsigned long long)seed);
 }
