@@ -196,6 +196,8 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     END { exit !(n["100 10 0"] == 1 && n["200 10 0"] == 1 && n["0 1 20"] == 1 && evals[200] > evals[100]) }' border/table-scaling.csv ||
     fail "what was run: $(cat border/table-scaling.csv)"
 grep -q 'With two-group, . of 1 below 1 (. of 1 in 50 dimensions)' border/table-scaling.json || fail 'the table has one cell'
+tr -d '\n' < border/table-scaling.json | grep -q '"150".*"827 (seed 20)".*"60967".*"19 of 21"' ||
+    fail 'the matrix of the median trace is the one that is used'
 grep -q '500 seconds were the same number of iterations' border/table-scaling.html || fail 'a verdict on the paper’s own numbers'
 
 # ---- in parts, on several machines; brought together; checked by someone who runs nothing ----

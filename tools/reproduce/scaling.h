@@ -39,7 +39,10 @@ void gess__budgets_show(json_t *page, const gess__reproduction *r, const gess__s
 int gess__open_plan(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells, gess_error *err);
 
 /* Their table and verdicts; and one verdict on the paper's own numbers, which needs no cells. */
-void gess__open_show(json_t *page, const gess__reproduction *r, const gess__scaling_table *paper, size_t count,
-                     const gess__cell *cells);
+int gess__open_show(json_t *page, const gess__reproduction *r, const gess__scaling_table *paper, size_t count,
+                    const gess__cell *cells, gess_error *err);
+
+/* scaling_matrices.c: a table of how much matrices of the same dimension differ. */
+int gess__matrices_show(json_t *page, gess_error *err);
 
 #endif

@@ -261,11 +261,11 @@ static void add_table(json_t *page, const gess__reproduction *r, const gess__sca
     }
 }
 
-void gess__open_show(json_t *page, const gess__reproduction *r, const gess__scaling_table *paper, size_t count,
-                     const gess__cell *cells)
+int gess__open_show(json_t *page, const gess__reproduction *r, const gess__scaling_table *paper, size_t count,
+                    const gess__cell *cells, gess_error *err)
 {
     judge_cores(page, paper);
-    if (r->iteration_counts == 0) return;
+    if (r->iteration_counts == 0) return GESS_OK;
     judge_iterations(page, r, paper, count, cells);
     add_table(page, r, paper, count, cells);
     gess__page_text(page, "setup",
@@ -273,4 +273,5 @@ void gess__open_show(json_t *page, const gess__reproduction *r, const gess__scal
                     "the first half discarded, two-group, one trial, the matrix of the median trace of the covariance "
                     "of seeds 1 to 21 (seeds 10, 12, 20, 12, 14 in 50 to 250 dimensions), starts N(0, 10² I), fits "
                     "every 10 iterations. In one cell one of these is varied.");
+    return gess__matrices_show(page, err);
 }

@@ -423,7 +423,7 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     judge_chains(page, g);
     judge_default(page, g);
     gess__budgets_show(page, r, &g->paper, count, cells);
-    gess__open_show(page, r, &g->paper, count, cells);
+    GESS_TRY(gess__open_show(page, r, &g->paper, count, cells, err));
     add_tables(page, g);
     for (size_t i = 0; i < count; i++) gess__page_data(page, data_of(g, &cells[i]));
     return draw(r, g, page, err);
