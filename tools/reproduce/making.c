@@ -98,6 +98,29 @@ static void put_counts(FILE *out, const json_t *counts)
     }
 }
 
+json_t *gess__page_command(const json_t *page)
+{
+    const json_t *x = json_object_get(page, "reproduction"), *budgets = json_object_get(x, "budgets");
+    const json_t *iterations = json_object_get(x, "iterations");
+    const char *name = gess__json_text(page, "name");
+    int table = strcmp(name, "table-scaling") == 0; /* the others take no notice of these two */
+    char text[1024];
+    int used = snprintf(text, sizeof text, "gess reproduce %s%s%s --trials %llu --scale %.10g --seed %llu", name,
+                        json_is_true(json_object_get(x, "quick")) ? " --quick" : "",
+                        json_is_true(json_object_get(x, "partial")) ? " --partial" : "",
+                        (unsigned long long)gess__json_count(x, "trials"), gess__json_real(x, "scale"),
+                        (unsigned long long)gess__json_count(x, "seed"));
+    if (gess__json_text(x, "only")[0] != '\0')
+        used += snprintf(text + used, sizeof text - (size_t)used, " --only %.500s", gess__json_text(x, "only"));
+    for (size_t i = 0; table && i < json_array_size(budgets); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%.10g", i == 0 ? " --budgets " : ",",
+                         json_number_value(json_array_get(budgets, i)));
+    for (size_t i = 0; table && i < json_array_size(iterations); i++)
+        used += snprintf(text + used, sizeof text - (size_t)used, "%s%lld", i == 0 ? " --iterations " : ",",
+                         (long long)json_integer_value(json_array_get(iterations, i)));
+    return json_string(text);
+}
+
 void gess__put_making(FILE *out, const json_t *page)
 {
     const json_t *made = json_object_get(page, "made with"), *cells = json_object_get(made, "cells");
@@ -113,7 +136,9 @@ void gess__put_making(FILE *out, const json_t *page)
     if (trials > 1) fprintf(out, " to %llu", (unsigned long long)(seed + trials - 1));
     fprintf(out, ". Page: %s", gess__json_text(made, "date"));
     if (gess__json_text(made, "commit")[0] != '\0') fprintf(out, ", commit %s", gess__json_text(made, "commit"));
-    fputs(".", out);
+    json_t *command = gess__page_command(page);
+    fprintf(out, ", %s.", json_string_value(command));
+    json_decref(command);
 }
 
 /* ---- what is missing ---- */

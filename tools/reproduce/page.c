@@ -145,6 +145,28 @@ static void put(FILE *out, const char *text)
     }
 }
 
+/* A cell of a Markdown table. */
+static void put_plain(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|\\*_<`", *text) != NULL) fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+/* What a page was made with, escaped by `escape`, since it has the texts of --only. */
+static void put_making(FILE *out, const json_t *page, void (*escape)(FILE *, const char *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL) return;
+    gess__put_making(memory, page);
+    fclose(memory);
+    if (text != NULL) escape(out, text);
+    free(text);
+}
+
 static void put_list(FILE *out, const json_t *list, const char *title)
 {
     size_t i;
@@ -261,7 +283,7 @@ static void put_page(FILE *out, const void *what)
     put_list(out, json_object_get(page, "setup"), "How it was measured");
     put_list(out, json_object_get(page, "notes"), "Notes");
     fputs("<p class=\"quiet\">", out);
-    gess__put_making(out, page);
+    put_making(out, page, put);
     fprintf(out,
             " Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
             "figures</a></p>\n</main>\n</body>\n</html>\n",
@@ -344,15 +366,6 @@ static void put_index(FILE *out, const void *what)
     fputs("</main>\n</body>\n</html>\n", out);
 }
 
-/* A cell of a Markdown table. */
-static void put_plain(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (strchr("|\\*_<`", *text) != NULL) fputc('\\', out);
-        fputc(*text, out);
-    }
-}
-
 /* The number of claims per verdict. */
 static void put_balance(FILE *out, const json_t *pages)
 {
@@ -394,11 +407,13 @@ static void put_results(FILE *out, const void *what)
     {
         char scaled[512];
         gess__page_shortfall(page, scaled, sizeof scaled);
-        fprintf(out, "\n## %s\n\n%s%s", gess__json_text(page, "title"), scaled, scaled[0] != '\0' ? "\n\n" : "");
+        fprintf(out, "\n## %s\n\n", gess__json_text(page, "title"));
+        put_plain(out, scaled);
+        if (scaled[0] != '\0') fputs("\n\n", out);
         if (json_array_size(json_object_get(page, "plots")) > 0)
             fprintf(out, "![%s](%s.svg)\n\n", gess__json_text(page, "name"),
                     gess__json_text(json_array_get(json_object_get(page, "plots"), 0), "file"));
-        gess__put_making(out, page);
+        put_making(out, page, put_plain);
         put_missing(out, json_object_get(page, "missing"));
         fputs("\n\n| the paper | here | verdict |\n|---|---|---|\n", out);
         json_array_foreach(json_object_get(page, "claims"), k, claim)

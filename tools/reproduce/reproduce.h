@@ -167,7 +167,10 @@ void gess__page_missing(json_t *page, size_t count, const gess__cell *cells);
 /* Says in a sentence what the page lacks of the protocol; "" if nothing. */
 void gess__page_shortfall(const json_t *page, char *text, size_t size);
 
-/* Writes version, commits, processors, dates and seeds of a page. */
+/* The command that makes a page, as text. */
+json_t *gess__page_command(const json_t *page);
+
+/* Writes version, commits, processors, dates, seeds and command of a page. */
 void gess__put_making(FILE *out, const json_t *page);
 
 /* What computes cells here: {commit, cpu, date}. */
