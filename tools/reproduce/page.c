@@ -265,6 +265,14 @@ static void put_plot(FILE *out, const json_t *plot)
     fputs("</figcaption></figure>\n", out);
 }
 
+static void put_shortfall(FILE *out, const char *class, const char *text)
+{
+    if (text[0] == '\0') return;
+    fprintf(out, "<p class=\"%s\">", class);
+    put(out, text);
+    fputs("</p>\n", out);
+}
+
 static void put_page(FILE *out, const void *what)
 {
     const json_t *page = what, *item;
@@ -275,7 +283,7 @@ static void put_page(FILE *out, const void *what)
     fputs("<p>", out);
     put(out, gess__json_text(page, "paper"));
     fputs("</p>\n", out);
-    if (scaled[0] != '\0') fprintf(out, "<p class=\"scaled\">%s</p>\n", scaled);
+    put_shortfall(out, "scaled", scaled);
     put_claims(out, json_object_get(page, "claims"));
     json_array_foreach(json_object_get(page, "plots"), i, item) put_plot(out, item);
     json_array_foreach(json_object_get(page, "tables"), i, item) put_table(out, item);
@@ -360,7 +368,7 @@ static void put_index(FILE *out, const void *what)
         fprintf(out, "<h2><a href=\"%s.html\">", gess__json_text(page, "name"));
         put(out, gess__json_text(page, "title"));
         fputs("</a></h2>\n", out);
-        if (scaled[0] != '\0') fprintf(out, "<p class=\"quiet\">%s</p>\n", scaled);
+        put_shortfall(out, "quiet", scaled);
         put_claims(out, json_object_get(page, "claims"));
     }
     fputs("</main>\n</body>\n</html>\n", out);
