@@ -245,6 +245,7 @@ static int start(const gess__cell *cell, const gess__reproduction *r, pid_t *chi
         return GESS_OK;
     }
     setpgid(0, 0);
+    if (r->lock > 0) close(r->lock); /* else the folder would stay locked until a killed run's children have ended */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

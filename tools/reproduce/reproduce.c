@@ -226,7 +226,9 @@ int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *e
     int status = plan_figures(name, r, &cells, err);
     if (status == GESS_OK) status = make_folders(r->directory, err);
     if (status == GESS_OK) status = lock_folder(r->directory, &lock, err);
-    if (status == GESS_OK) status = run(name, r, &cells, err);
+    gess__reproduction locked = *r;
+    locked.lock = lock;
+    if (status == GESS_OK) status = run(name, &locked, &cells, err);
     if (lock >= 0) close(lock);
     gess__cells_free(&cells);
     if (status == GESS_OK && r->shards == 0 && !gess__plot_found())

@@ -33,6 +33,7 @@ typedef struct gess__reproduction {
     double budget[GESS__REPRODUCE_BUDGETS]; /* further budgets of the scaling table, times the protocol's */
     const char *version;                    /* of gess that computed the cells; NULL: this one */
     int verify;                             /* compute no cell, draw no plot */
+    int lock;                               /* file that locks the directory; the children close it; 0: none */
     int partial;                            /* compute no cell; make pages of those that are there */
     size_t iteration_counts;
     uint64_t iterations[GESS__REPRODUCE_BUDGETS]; /* scaling_open.c: iterations of each chain */
