@@ -130,10 +130,22 @@ static int spend(const gess__plan *plan, double evals, gess_run *run, taker *t, 
     return GESS_OK;
 }
 
-/* Spends the first half of the evaluations and discards its draws. */
+/* Spends the evaluations that the plan allows, or makes its draws. */
+static int go_on(const gess__plan *plan, double evals, uint64_t draws, gess_run *run, taker *t, gess_stats *s,
+                 gess_error *err)
+{
+    if (plan->draws == 0) return spend(plan, evals, run, t, s, err);
+    GESS_TRY(make_room(t, draws, plan->max_held, err));
+    GESS_TRY(gess_run_extend(run, draws, err));
+    GESS_TRY(gess_run_go(run, err));
+    gess_run_stats(run, s, sizeof *s, NULL);
+    return GESS_OK;
+}
+
+/* Spends the first half of the evaluations, or of the draws, and discards its draws. */
 static int discard_half(const gess__plan *plan, gess_run *run, taker *t, gess_stats *s, gess_error *err)
 {
-    GESS_TRY(spend(plan, 0.5 * (double)plan->total, run, t, s, err));
+    GESS_TRY(go_on(plan, 0.5 * (double)plan->total, plan->draws / 2, run, t, s, err));
     memset(t->sums, 0, t->chains * 3 * t->dim * sizeof *t->sums);
     return GESS_OK;
 }
@@ -201,7 +213,7 @@ static int run_plan(const gess__plan *plan, gess_run *run, taker *t, gess__sampl
         discarded = s.draws;
         out->evals_warmup = s.evals_sampling;
     }
-    GESS_TRY(spend(plan, evals, run, t, &s, err));
+    GESS_TRY(go_on(plan, evals, plan->draws, run, t, &s, err));
     out->dim = t->dim;
     out->chains = t->chains;
     out->draws = s.draws - discarded;

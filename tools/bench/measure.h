@@ -23,7 +23,8 @@ typedef struct gess__plan {
     uint64_t max_held;    /* draws per chain to hold; longer runs are thinned; 0: hold none, sums only */
     const double *centre; /* per parameter: measure the mean distance from it; NULL: do not */
     double start_scale;   /* chains start at normals times this; 0: where the model says */
-    int halves;           /* no warm-up: the first half of `total` is discarded */
+    int halves;           /* no warm-up: the first half of `total`, or of `draws`, is discarded */
+    uint64_t draws;       /* with `halves`: draws per chain, however many evaluations they take; 0: `total` decides */
 } gess__plan;
 
 /* The result of a sampler. */
@@ -102,6 +103,9 @@ typedef struct gess__scaling {
     uint64_t evals_per_core, seed;
     const char *settings;        /* as in gess__plan */
     int halves;                  /* discard the first half of the budget; 0: warm-up decides when it ends */
+    uint64_t iterations;         /* of every chain, in place of a budget of evaluations; with `halves`; 0: none */
+    uint64_t matrix;             /* seed of the matrix; 0: 1 */
+    double start;                /* chains start at N(0, start² I); 0: 10 */
     double sd_error, mean_error; /* squared errors, summed over the coordinates */
     double evals, evals_warmup;
 } gess__scaling;

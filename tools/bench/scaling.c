@@ -52,7 +52,8 @@ static int run_trial(gess__scaling *t, const char *name, const double *sd, gess_
                        .sampling = t->halves ? 0 : half,
                        .total = 2 * half,
                        .halves = t->halves,
-                       .start_scale = 10.0};
+                       .draws = t->iterations,
+                       .start_scale = t->start > 0.0 ? t->start : 10.0};
     int status = gess__sample_gess(&plan, &s, err);
     for (size_t i = 0; status == GESS_OK && i < t->dim; i++) {
         t->sd_error += (s.sd[i] - sd[i]) * (s.sd[i] - sd[i]);
@@ -70,7 +71,7 @@ int gess__scaling_run(gess__scaling *t, gess_error *err)
     gess_model *model = NULL;
     gess__truth truth = {0};
     t->sd_error = t->mean_error = 0.0;
-    snprintf(name, sizeof name, "wishart:dim=%zu,seed=1", t->dim);
+    snprintf(name, sizeof name, "wishart:dim=%zu,seed=%llu", t->dim, t->matrix > 0 ? (unsigned long long)t->matrix : 1);
     int status = gess_model_open(&model, name, NULL, err);
     if (status == GESS_OK) status = gess__truth_find(&truth, model, name, err);
     if (status == GESS_OK) status = run_trial(t, name, truth.sd, err);

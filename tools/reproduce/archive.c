@@ -135,6 +135,7 @@ int gess__cells_archive_store(const gess__cells *cells, const gess__reproduction
     snprintf(path, sizeof path, "%s/%s", r->directory, GESS__CELLS_ARCHIVE);
     GESS_TRY(gess__cells_archive_load(path, &archive, err));
     if (archive == NULL) archive = json_object();
+    json_object_update_missing(archive, cells->carried);
     for (size_t i = 0; i < cells->count; i++) {
         const gess__cell *cell = &cells->cell[i];
         if (cell->result == NULL) continue;
@@ -176,7 +177,7 @@ static int put_member(packed *p, const char *path, const char *name, gess_error 
     memcpy(head + 136, "00000000000", 12);
     memset(head + 148, ' ', 8);
     head[156] = '0';
-    memcpy(head + 257,
+    memcpy(head + 257, /* NOLINT(bugprone-not-null-terminated-result): the format has no room for it */
            "ustar\0"
            "00",
            8);
@@ -211,23 +212,6 @@ static int store_tarball(const gess__reproduction *r, int count, struct dirent *
     return packed_close(&p, status, err);
 }
 
-/* The command that computes a figure as its page was computed. */
-static json_t *command_of(const json_t *page)
-{
-    const json_t *x = json_object_get(page, "reproduction"), *budgets = json_object_get(x, "budgets");
-    char text[1024];
-    int used = snprintf(text, sizeof text, "gess reproduce %s%s --trials %llu --scale %.10g --seed %llu",
-                        gess__json_text(page, "name"), json_is_true(json_object_get(x, "quick")) ? " --quick" : "",
-                        (unsigned long long)gess__json_count(x, "trials"), gess__json_real(x, "scale"),
-                        (unsigned long long)gess__json_count(x, "seed"));
-    if (gess__json_text(x, "only")[0] != '\0')
-        used += snprintf(text + used, sizeof text - (size_t)used, " --only %.500s", gess__json_text(x, "only"));
-    for (size_t i = 0; i < json_array_size(budgets); i++)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%s%.10g", i == 0 ? " --budgets " : ",",
-                         json_number_value(json_array_get(budgets, i)));
-    return json_string(text);
-}
-
 /* Names, commands and versions of the pages; checksums of the files. */
 static int describe(const gess__reproduction *r, int count, struct dirent **entries, json_t *manifest, gess_error *err)
 {
@@ -240,7 +224,7 @@ static int describe(const gess__reproduction *r, int count, struct dirent **entr
         json_t *page = json_load_file(path, 0, NULL);
         if (page == NULL) continue;
         json_object_set_new(pages, gess__figure_row(i)->name,
-                            json_pack("{s:o, s:O?}", "command", command_of(page), "made with",
+                            json_pack("{s:o, s:O?}", "command", gess__page_command(page), "made with",
                                       json_object_get(page, "made with")));
         json_decref(page);
     }

@@ -86,6 +86,8 @@ void gess__cells_free(gess__cells *cells)
         json_decref(cells->cell[i].result);
     }
     free(cells->cell);
+    json_decref(cells->rates);
+    json_decref(cells->carried);
     *cells = (gess__cells){0};
 }
 
@@ -125,6 +127,15 @@ static size_t missing_cells(const gess__cells *cells)
     return missing;
 }
 
+/* Every cell of an archive tells how long its kind takes, also one of other settings. */
+static void note_archive(gess__cells *cells, const json_t *archive)
+{
+    const char *file;
+    const json_t *root;
+    json_object_foreach((json_t *)(uintptr_t)archive, file, root)
+        gess__rates_note(cells->rates, json_object_get(root, "settings"), json_object_get(root, "result"), NAN);
+}
+
 /* Takes over results from a folder or an archive. `store`: writes them into the directory. */
 static int load_from(gess__cells *cells, const gess__reproduction *r, const char *source, int store, gess_error *err)
 {
@@ -136,6 +147,8 @@ static int load_from(gess__cells *cells, const gess__reproduction *r, const char
         return gess__fail(err, GESS_ERR_USAGE, "the path is too long: %.200s", source);
     GESS_TRY(gess__cells_archive_load(path, &archive, err));
     if (is_file && archive == NULL) return gess__fail(err, GESS_ERR_FILE, "there is no file %s", path);
+    note_archive(cells, archive);
+    if (store && archive != NULL) json_object_update_missing(cells->carried, archive);
     for (size_t i = 0; status == GESS_OK && i < cells->count; i++) {
         gess__cell *cell = &cells->cell[i];
         if (cell->result != NULL) continue;
@@ -149,12 +162,16 @@ static int load_from(gess__cells *cells, const gess__reproduction *r, const char
 
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err)
 {
+    cells->rates = json_object();
+    cells->carried = json_object();
     GESS_TRY(load_from(cells, r, r->directory, 0, err));
     for (size_t i = 0; i < r->sources; i++) {
         if (access(r->source[i], R_OK) != 0)
             return gess__fail(err, GESS_ERR_FILE, "cannot read %s: %s", r->source[i], strerror(errno));
         GESS_TRY(load_from(cells, r, r->source[i], 1, err));
     }
+    for (size_t i = 0; i < cells->count; i++)
+        gess__rates_note(cells->rates, cells->cell[i].settings, cells->cell[i].result, cells->cell[i].cost);
     return GESS_OK;
 }
 
@@ -179,6 +196,8 @@ static int compute(const gess__cell *cell, const gess__reproduction *r, gess_err
         getrusage(RUSAGE_CHILDREN, &peers);
         json_object_set_new(result, "took", json_real(gess__seconds() - begun));
         json_object_set_new(result, "took_cpu", json_real(spent(&self) + spent(&peers)));
+        json_object_set_new(result, "cost", json_real(cell->cost));
+        json_object_set_new(result, "computed", gess__making());
         status = store_cell(cell, r, result, err);
     } else {
         json_decref(result);
@@ -197,17 +216,18 @@ typedef struct job {
 typedef struct runner {
     const gess__reproduction *r;
     gess__cells *cells;
-    gess__cell **queue; /* the most costly first */
+    gess__cell **queue; /* by trial, then the most costly first */
     size_t queued, next, finished;
     job *jobs;
-    double spent, expected; /* seconds of the finished cells: measured, expected */
-    double shown;           /* clock of the last progress line */
+    double shown; /* clock of the last progress line */
     int terminal;
 } runner;
 
-static int by_cost(const void *a, const void *b)
+static int by_trial(const void *a, const void *b)
 {
     const gess__cell *x = *(gess__cell *const *)a, *y = *(gess__cell *const *)b;
+    uint64_t xseed = gess__json_count(x->settings, "seed"), yseed = gess__json_count(y->settings, "seed");
+    if (xseed != yseed) return xseed < yseed ? -1 : 1;
     if (x->cost != y->cost) return x->cost < y->cost ? 1 : -1;
     return (x > y) - (x < y);
 }
@@ -225,6 +245,7 @@ static int start(const gess__cell *cell, const gess__reproduction *r, pid_t *chi
         return GESS_OK;
     }
     setpgid(0, 0);
+    if (r->lock > 0) close(r->lock); /* else the folder would stay locked until a killed run's children have ended */
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -247,17 +268,24 @@ static void stop_all(runner *run)
     }
 }
 
-/* Seconds left: the expected seconds of the remaining cells, corrected by the ratio of the finished ones. */
-static double time_left(const runner *run)
+/* Seconds left for the cells of which this is known. */
+static double time_left(const runner *run, size_t *unknown)
 {
-    double cost = 0.0, now = gess__seconds(), pace = run->expected > 0.0 ? run->spent / run->expected : 1.0;
-    for (size_t i = 0; i < run->queued; i++)
-        if (run->queue[i]->result == NULL) cost += run->queue[i]->cost * pace;
+    double left = 0.0, now = gess__seconds();
+    *unknown = 0;
+    for (size_t i = 0; i < run->queued; i++) {
+        double seconds = gess__cell_seconds(run->cells->rates, run->queue[i], 0);
+        if (run->queue[i]->result != NULL) continue;
+        *unknown += isnan(seconds) ? 1 : 0;
+        left += isnan(seconds) ? 0.0 : seconds;
+    }
     for (unsigned i = 0; i < run->r->jobs; i++) {
         const job *j = &run->jobs[i];
-        if (j->child != 0) cost -= fmin(now - j->begun, j->cell->cost * pace);
+        if (j->child == 0) continue;
+        double seconds = gess__cell_seconds(run->cells->rates, j->cell, 0);
+        if (!isnan(seconds)) left -= fmin(now - j->begun, seconds);
     }
-    return cost / (double)run->r->jobs;
+    return left / (double)run->r->jobs;
 }
 
 static size_t done_cells(const gess__cells *cells)
@@ -267,18 +295,19 @@ static size_t done_cells(const gess__cells *cells)
 
 static void show(runner *run, const gess__cell *cell)
 {
-    double now = gess__seconds(), left = time_left(run);
+    size_t unknown;
+    double now = gess__seconds(), left = time_left(run, &unknown);
     if (run->r->progress == NULL || now - run->shown < (run->terminal ? 0.2 : 10.0)) return;
     run->shown = now;
-    fprintf(run->r->progress, "%s%zu of %zu cells, about ", run->terminal ? "\r" : "", done_cells(run->cells),
+    fprintf(run->r->progress, "%s%zu of %zu cells, ", run->terminal ? "\r" : "", done_cells(run->cells),
             run->cells->count);
-    if (left < 90.0)
-        fprintf(run->r->progress, "%.0f s", left);
-    else if (left < 5400.0)
-        fprintf(run->r->progress, "%.0f min", left / 60.0);
-    else
-        fprintf(run->r->progress, "%.1f h", left / 3600.0);
-    fprintf(run->r->progress, " left; %s%s", cell->name, run->terminal ? "\033[K" : "\n");
+    if (left > 0.0 || unknown == 0) {
+        fputs("about ", run->r->progress);
+        gess__put_seconds(run->r->progress, left);
+        fputs(" left", run->r->progress);
+    }
+    if (unknown > 0) fprintf(run->r->progress, "%s%zu of unknown length", left > 0.0 ? " and " : "", unknown);
+    fprintf(run->r->progress, "; %s%s", cell->name, run->terminal ? "\033[K" : "\n");
     fflush(run->r->progress);
 }
 
@@ -307,8 +336,7 @@ static int collect(runner *run, job *j, int code, gess_error *err)
     if (j->cell->result == NULL)
         return gess__fail(err, GESS_ERR_FILE, "%s/%s does not have the result that was written", run->r->directory,
                           j->cell->file);
-    run->spent += gess__seconds() - j->begun;
-    run->expected += j->cell->cost;
+    gess__rates_note(run->cells->rates, j->cell->settings, j->cell->result, j->cell->cost);
     run->finished++;
     show(run, j->cell);
     return GESS_OK;
@@ -345,16 +373,21 @@ static int loop(runner *run, gess_error *err)
     return GESS_OK;
 }
 
+int gess__in_shard(const gess__reproduction *r, size_t i)
+{
+    return r->shards == 0 || i % r->shards == r->shard - 1;
+}
+
 int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__reproduction *r, gess_error *err)
 {
     runner run = {.r = r, .cells = cells, .terminal = r->progress != NULL && isatty(fileno(r->progress))};
     int status = gess__alloc_bytes(&run.queue, count + 1, sizeof *run.queue, "cells", err);
     if (status == GESS_OK) status = gess__alloc_bytes(&run.jobs, r->jobs, sizeof *run.jobs, "jobs", err);
     for (size_t i = first; status == GESS_OK && i < first + count; i++)
-        if (cells->cell[i].result == NULL && (r->shards == 0 || i % r->shards == r->shard - 1))
-            run.queue[run.queued++] = &cells->cell[i];
+        if (cells->cell[i].result == NULL && gess__in_shard(r, i)) run.queue[run.queued++] = &cells->cell[i];
     if (status == GESS_OK) {
-        qsort(run.queue, run.queued, sizeof *run.queue, by_cost);
+        qsort(run.queue, run.queued, sizeof *run.queue, by_trial);
+        json_decref(gess__making()); /* asks git here, once, and not in every child */
         status = loop(&run, err);
         stop_all(&run);
         if (run.terminal && run.shown > 0.0) fputc('\n', r->progress);

@@ -15,7 +15,7 @@ struct arguments {
     gess__reproduction settings;
 };
 
-enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY, SHARD, FROM, BUDGETS, VERIFY };
+enum { QUICK = 256, TRIALS, SCALE, JOBS, SEED, ONLY, SHARD, FROM, BUDGETS, ITERATIONS, PARTIAL, VERIFY };
 
 /* Settings of --quick. */
 #define QUICK_SCALE 0.01
@@ -56,6 +56,19 @@ static void take_budgets(const char *argument, gess__reproduction *r, struct arg
     }
 }
 
+static void take_iterations(const char *argument, gess__reproduction *r, struct argp_state *state)
+{
+    r->iteration_counts = 0;
+    for (size_t length; *argument != '\0'; argument += length + (argument[length] == ',')) {
+        char text[32] = "";
+        length = strcspn(argument, ",");
+        if (length < sizeof text) memcpy(text, argument, length);
+        if (r->iteration_counts == GESS__REPRODUCE_BUDGETS)
+            USAGE(state, "--iterations takes at most %d numbers", GESS__REPRODUCE_BUDGETS);
+        r->iterations[r->iteration_counts++] = whole(text, 20.0, 1e9, state);
+    }
+}
+
 static error_t take(int key, char *argument, struct argp_state *state)
 {
     struct arguments *a = state->input;
@@ -77,6 +90,8 @@ static error_t take(int key, char *argument, struct argp_state *state)
     case ONLY: a->settings.only = argument; return 0;
     case SHARD: take_shard(argument, &a->settings, state); return 0;
     case BUDGETS: take_budgets(argument, &a->settings, state); return 0;
+    case ITERATIONS: take_iterations(argument, &a->settings, state); return 0;
+    case PARTIAL: a->settings.partial = 1; return 0;
     case VERIFY: a->verify = argument; return 0;
     case FROM:
         if (a->settings.sources == GESS__REPRODUCE_SOURCES)
@@ -108,6 +123,12 @@ static const struct argp_option reproduce_options[] =
      {"from", FROM, "DIR", 0, "take over the cells of this folder, or cells.jsonl.gz (can be given again)", 0},
      {"budgets", BUDGETS, "F,...", 0,
       "table-scaling: a part of the cells with these budgets as well, times the protocol's, one trial", 0},
+     {"iterations", ITERATIONS, "N,...", 0,
+      "table-scaling: in addition, cells near the border with N iterations of every chain, whatever the cores, one "
+      "trial",
+      0},
+     {"partial", PARTIAL, NULL, 0,
+      "compute nothing: make the pages from the cells that there are; each page lists those that are missing", 0},
      {"verify", VERIFY, "DIR", 0,
       "run nothing: make the pages of DIR again from its cells, and compare claims, verdicts, tables, data and "
       "checksums",

@@ -191,7 +191,7 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
     for (size_t i = 0; i < count; i++) gess__page_data(page, data_of(&cells[i]));
     describe(r, page, b);
     add_scales(r, page, b);
-    if (gess__mixing_complete(b)) {
+    if (gess__mixing_judgeable(b)) {
         for (int m = 0; m < METRICS; m++) gess__mixing_judge_first(page, b, (enum gess__mixing_metric)m);
         gess__mixing_judge_tempering(page, b);
         gess__mixing_judge_hmc(page, b);

@@ -2,6 +2,8 @@
  * iterations from the start, the approximation refitted every 10¹ … 10⁴ iterations: the durations, and tr Σ of the
  * fits. */
 #include "base/clock.h"
+#include "base/linalg.h"
+#include "base/mem.h"
 #include "bench/measure.h"
 #include "reproduce/reproduce.h"
 #include "schedule/two_group.h"
@@ -10,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ITERATIONS = 10000, SHORTEST = 1000, DIM = 100, GROUP = 2 * DIM, MODES = 4 };
+enum { ITERATIONS = 10000, SHORTEST = 1000, DIM = 100, GROUP = 2 * DIM, MODES = 4, INVERSIONS = 200 };
 static const char model_name[] = "wishart:dim=100,seed=1";
 
 static double cpu_seconds(void)
@@ -51,8 +53,33 @@ static int true_trace(const gess_model *model, double *trace, gess_error *err)
     return status;
 }
 
+/* The paper's fits invert a D × D matrix for each of K chains, in every iteration of the fit; ours do not. Measures one
+ * such inversion: a Cholesky factor, and its inverse. */
+static int time_inversion(size_t inversions, json_t **result, gess_error *err)
+{
+    double *a = NULL, *inverse = NULL;
+    int status = gess__alloc_bytes(&a, (size_t)DIM * DIM, sizeof *a, "a matrix", err);
+    if (status == GESS_OK) status = gess__alloc_bytes(&inverse, (size_t)DIM * DIM, sizeof *inverse, "a matrix", err);
+    double begun = cpu_seconds();
+    for (size_t k = 0; status == GESS_OK && k < inversions; k++) {
+        for (size_t i = 0; i < DIM; i++)
+            for (size_t j = 0; j < DIM; j++) {
+                a[i * DIM + j] = exp(-0.1 * fabs((double)i - (double)j));
+                inverse[i * DIM + j] = i == j ? 1.0 : 0.0;
+            }
+        if (!gess__cholesky(DIM, a)) status = gess__fail(err, GESS_ERR_INTERNAL, "the matrix is not positive definite");
+        if (status == GESS_OK) gess__solve_lower(DIM, a, DIM, inverse);
+    }
+    if (status == GESS_OK) *result = json_pack("{s:f}", "seconds", (cpu_seconds() - begun) / (double)inversions);
+    free(a);
+    free(inverse);
+    return status;
+}
+
 static int compute(const json_t *settings, json_t **result, gess_error *err)
 {
+    if (gess__json_count(settings, "inversions") > 0)
+        return time_inversion(gess__json_count(settings, "inversions"), result, err);
     gess_model *model = NULL;
     gess__sampler *s = NULL;
     gess__team *team = NULL;
@@ -96,7 +123,9 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
                                                "iterations", (json_int_t)iterations, "reuse", (json_int_t)reuse),
                                      err, "reuse-%llu/%llu", (unsigned long long)reuse,
                                      (unsigned long long)(r->seed + trial)));
-    return GESS_OK;
+    return gess__cells_add(cells, r, figure, r->seed, 0.1,
+                           json_pack("{s:i, s:i}", "inversions", INVERSIONS, "size", DIM), err, "inversion/%llu",
+                           (unsigned long long)r->seed);
 }
 
 /* Figures over all trials with one number of iterations between fits. */
@@ -187,7 +216,35 @@ static void judge_iterations(json_t *page, const figures *ten, const figures *hu
                      when(ten->settled, second));
 }
 
-static void judge(json_t *page, const figures *f, size_t modes)
+/* What the paper's fits would add. The fewest they can need is one iteration each. */
+static void judge_inversions(json_t *page, const figures *f, size_t modes, double inversion, uint64_t iterations)
+{
+    double with[MODES] = {0}, fit = GROUP * inversion;
+    for (size_t i = 0; i < modes; i++)
+        with[i] = f[i].seconds - f[i].fitting + 2.0 * (double)iterations / (double)f[i].reuse * fit;
+    double factor = with[0] / with[modes - 1], step = with[0] / with[1];
+    gess__page_claim(
+        page,
+        factor >= 2.0 && step >= 2.0 ? GESS__HOLDS
+        : factor >= 2.0              ? GESS__IN_PART
+                                     : GESS__FAILS,
+        "(The same two claims, with the paper's cost of a fit.) The paper's fits invert a D × D matrix for "
+        "each of the K chains in every iteration, O(KD³); those of gess are O(KD²).",
+        "An inversion takes %.2g ms. With one iteration per fit, the fewest there can be, %.0f s with a fit "
+        "every 10 iterations, %.1f s with one every 100, %.1f s with one every %llu: factors of %.1f and "
+        "%.1f (bound: 2).",
+        1e3 * inversion, with[0], with[1], with[modes - 1], (unsigned long long)f[modes - 1].reuse, factor, step);
+}
+
+/* Seconds of an inversion; NaN if this was not measured. */
+static double inversion_of(size_t count, const gess__cell *cells)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gess__json_count(cells[i].settings, "inversions") > 0) return gess__json_real(cells[i].result, "seconds");
+    return NAN;
+}
+
+static void judge(json_t *page, const figures *f, size_t modes, double inversion, uint64_t iterations)
 {
     size_t there = 0;
     for (size_t i = 0; i < modes; i++) there += f[i].trials > 0;
@@ -196,6 +253,7 @@ static void judge(json_t *page, const figures *f, size_t modes)
         return;
     }
     judge_time(page, &f[0], &f[1], &f[modes - 1]);
+    if (!isnan(inversion)) judge_inversions(page, f, modes, inversion, iterations);
     judge_iterations(page, &f[0], &f[1], &f[2]);
 }
 
@@ -241,11 +299,18 @@ static int draw(const gess__reproduction *r, const figures *f, size_t modes, jso
                           err);
 }
 
+static uint64_t iterations_of(size_t count, const gess__cell *cells)
+{
+    for (size_t i = 0; i < count; i++)
+        if (gess__json_count(cells[i].settings, "reuse") > 0) return gess__json_count(cells[i].settings, "iterations");
+    return ITERATIONS;
+}
+
 static int make(const gess__reproduction *r, size_t count, const gess__cell *cells, json_t *page, gess_error *err)
 {
     figures f[MODES] = {0};
     size_t modes = 0;
-    uint64_t iterations = gess__json_count(cells[0].settings, "iterations"), reuse = 10;
+    uint64_t iterations = iterations_of(count, cells), reuse = 10;
     json_t *rows = gess__page_table(page, "Durations",
                                     "iterations between fits|seconds|standard error|seconds in fits|tr Σ "
                                     "right from iteration");
@@ -270,16 +335,19 @@ static int make(const gess__reproduction *r, size_t count, const gess__cell *cel
                     "core.",
                     model_name, GROUP, (unsigned long long)iterations, ITERATIONS, (unsigned long long)r->trials);
     for (size_t i = 0; i < count; i++)
-        gess__page_data(page, json_pack("{s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:o}", "reuse",
-                                        (json_int_t)gess__json_count(cells[i].settings, "reuse"), "seed",
-                                        (json_int_t)gess__json_count(cells[i].settings, "seed"), "iterations",
-                                        (json_int_t)iterations, "seconds", gess__json_real(cells[i].result, "seconds"),
-                                        "seconds_fitting", gess__json_real(cells[i].result, "seconds_fitting"), "fits",
-                                        (json_int_t)gess__json_count(cells[i].result, "made"), "evals",
-                                        (json_int_t)gess__json_count(cells[i].result, "evals"), "settled",
-                                        gess__bench_number(settled_at(cells[i].result))));
-    judge(page, f, modes);
-    return draw(r, f, modes, page, err);
+        if (gess__json_count(cells[i].settings, "reuse") > 0)
+            gess__page_data(page,
+                            json_pack("{s:I, s:I, s:I, s:f, s:f, s:I, s:I, s:o}", "reuse",
+                                      (json_int_t)gess__json_count(cells[i].settings, "reuse"), "seed",
+                                      (json_int_t)gess__json_count(cells[i].settings, "seed"), "iterations",
+                                      (json_int_t)iterations, "seconds", gess__json_real(cells[i].result, "seconds"),
+                                      "seconds_fitting", gess__json_real(cells[i].result, "seconds_fitting"), "fits",
+                                      (json_int_t)gess__json_count(cells[i].result, "made"), "evals",
+                                      (json_int_t)gess__json_count(cells[i].result, "evals"), "settled",
+                                      gess__bench_number(settled_at(cells[i].result))));
+    judge(page, f, modes, inversion_of(count, cells), iterations);
+    size_t drawn = json_array_size(json_object_get(page, "data"));
+    return drawn > 0 ? draw(r, f, modes, page, err) : GESS_OK;
 }
 
 const gess__figure gess__figure_reuse = {

@@ -68,8 +68,8 @@ int gess__mixing_compared(const gess__mixing_bars *b, size_t i, size_t first, si
  * than every sampler that is shown. */
 int gess__mixing_beats(const gess__mixing_bars *b, size_t i, size_t first, size_t second, enum gess__mixing_metric m);
 
-/* Whether the paper's samplers were run on all densities. */
-int gess__mixing_complete(const gess__mixing_bars *b);
+/* Whether all of the paper's samplers were run on some density. */
+int gess__mixing_judgeable(const gess__mixing_bars *b);
 
 /* ---- claims ---- */
 

@@ -86,10 +86,12 @@ int gess__mixing_beats(const gess__mixing_bars *b, size_t i, size_t first, size_
     return !gess__mixing_shown(y, m) || x->height[m] > y->height[m];
 }
 
-int gess__mixing_complete(const gess__mixing_bars *b)
+int gess__mixing_judgeable(const gess__mixing_bars *b)
 {
-    for (size_t i = 0; i < DENSITIES; i++)
-        for (size_t k = 0; k < SAMPLERS; k++)
-            if (gess__mixing_samplers[k].paper && b->of[i][k].trials == 0) return 0;
-    return 1;
+    for (size_t i = 0; i < DENSITIES; i++) {
+        int complete = 1;
+        for (size_t k = 0; k < SAMPLERS; k++) complete &= !gess__mixing_samplers[k].paper || b->of[i][k].trials > 0;
+        if (complete) return 1;
+    }
+    return 0;
 }

@@ -1,4 +1,5 @@
-/* Judges the paper's claims about mixing, and those beyond the paper, by the bars of the figure. */
+/* Judges the paper's claims about mixing, and those beyond the paper, by the bars of the figure. A claim about all
+ * densities is judged before all cells are there if those that are missing cannot change the verdict. */
 #include "bench/measure.h"
 #include "reproduce/mixing.h"
 
@@ -6,6 +7,23 @@
 static enum gess__ruling most_of(size_t n, size_t all)
 {
     return all == 0 ? GESS__NOT_JUDGED : 2 * n > all ? GESS__HOLDS : n > 0 ? GESS__IN_PART : GESS__FAILS;
+}
+
+/* The same, where `open` of all densities are still open. */
+static enum gess__ruling most_if_open(size_t n, size_t open, size_t all)
+{
+    if (2 * n > all || open == 0) return most_of(n, all);
+    return 2 * (n + open) > all ? GESS__NOT_JUDGED : n > 0 ? GESS__IN_PART : GESS__NOT_JUDGED;
+}
+
+/* The densities on which some of the paper's samplers were not run, as a bit mask. */
+static unsigned open_densities(const gess__mixing_bars *b)
+{
+    unsigned mask = 0;
+    for (size_t i = 0; i < DENSITIES; i++)
+        for (size_t k = 0; k < SAMPLERS; k++)
+            if (gess__mixing_samplers[k].paper && b->of[i][k].trials == 0) mask |= 1u << i;
+    return mask;
 }
 
 /* Writes the names of the densities in a bit mask; "none" if it is empty. */
@@ -19,11 +37,31 @@ static void list_densities(unsigned mask, char *text, size_t size)
                                      gess__mixing_densities[i].label);
 }
 
+/* " Not run with all seven: …", if there are such densities. */
+static void say_open(unsigned open, char *text, size_t size)
+{
+    char names[200];
+    text[0] = '\0';
+    if (open == 0) return;
+    list_densities(open, names, sizeof names);
+    snprintf(text, size, " Not run with all seven: %s.", names);
+}
+
+/* The verdict on GESS being first, by the bit masks of densities. */
+static enum gess__ruling rule_first(unsigned first, unsigned beats_four, unsigned open)
+{
+    int n = __builtin_popcount(first), four = __builtin_popcount(beats_four);
+    if (2 * n > DENSITIES) return GESS__HOLDS;
+    if (2 * (n + __builtin_popcount(open & ~first)) > DENSITIES) return GESS__NOT_JUDGED;
+    if (2 * four > DENSITIES) return GESS__IN_PART;
+    return 2 * (four + __builtin_popcount(open & ~beats_four)) > DENSITIES ? GESS__NOT_JUDGED : GESS__FAILS;
+}
+
 void gess__mixing_judge_first(json_t *page, const gess__mixing_bars *b, enum gess__mixing_metric m)
 {
     static const size_t rivals[] = {1, 2, 3, 4};
-    char claim[256], four[200], all[200], lost[200];
-    unsigned beats_four = 0, first = 0, omitted = 0;
+    char claim[256], four[200], all[200], lost[200], rest[256];
+    unsigned beats_four = 0, first = 0, omitted = 0, open = open_densities(b);
     int all_gave_up = 1;
     for (size_t i = 0; i < DENSITIES; i++) {
         int wins = 1, best = 1;
@@ -34,61 +72,64 @@ void gess__mixing_judge_first(json_t *page, const gess__mixing_bars *b, enum ges
             if (gess__mixing_samplers[k].paper) best &= gess__mixing_beats(b, i, GESS, k, m);
         beats_four |= (unsigned)wins << i;
         first |= (unsigned)best << i;
-        omitted |= (unsigned)!gess__mixing_shown(&b->of[i][GESS], m) << i;
+        omitted |= (unsigned)(b->of[i][GESS].trials > 0 && !gess__mixing_shown(&b->of[i][GESS], m)) << i;
     }
     list_densities(beats_four, four, sizeof four);
     list_densities(first, all, sizeof all);
     list_densities(omitted, lost, sizeof lost);
+    say_open(open, rest, sizeof rest);
     snprintf(claim, sizeof claim,
              "For the most part, GESS samples more effectively than the other algorithms: by %s%s.",
              gess__mixing_metrics[m], m > LOG_EVAL ? " (a stricter metric, not the paper's)" : "");
-    gess__page_claim(page,
-                     all_gave_up                                      ? GESS__NOT_JUDGED
-                     : 2 * __builtin_popcount(first) > DENSITIES      ? GESS__HOLDS
-                     : 2 * __builtin_popcount(beats_four) > DENSITIES ? GESS__IN_PART
-                                                                      : GESS__FAILS,
-                     claim,
+    gess__page_claim(page, all_gave_up ? GESS__NOT_JUDGED : rule_first(first, beats_four, open), claim,
                      "Of all seven samplers first on %d of %d densities (%s; bound: more than half); ahead of RDSS, "
                      "CWSS, MH and AMH on %d (%s; with more than half of this alone it holds in part). GESS has no bar "
-                     "on: %s.",
-                     __builtin_popcount(first), DENSITIES, all, __builtin_popcount(beats_four), four, lost);
+                     "on: %s.%s",
+                     __builtin_popcount(first), DENSITIES, all, __builtin_popcount(beats_four), four, lost, rest);
 }
 
 void gess__mixing_judge_tempering(json_t *page, const gess__mixing_bars *b)
 {
-    size_t behind[2] = {0}, before[2] = {0};
-    for (size_t i = 0; i < DENSITIES; i++)
+    size_t behind[2] = {0}, before[2] = {0}, open = 0;
+    for (size_t i = 0; i < DENSITIES; i++) {
+        open += b->of[i][GESS].trials == 0 || b->of[i][TEMPERING].trials == 0;
         for (int m = LOG_SECOND; m <= LOG_EVAL; m++) {
             behind[m] += (size_t)gess__mixing_beats(b, i, GESS, TEMPERING, (enum gess__mixing_metric)m);
             before[m] += (size_t)gess__mixing_beats(b, i, TEMPERING, GESS, (enum gess__mixing_metric)m);
         }
+    }
     size_t min = behind[0] < behind[1] ? behind[0] : behind[1];
     gess__page_claim(
-        page, most_of(min, DENSITIES), "PT performs poorly, for only one of its chains counts.",
+        page, most_if_open(min, open, DENSITIES), "PT performs poorly, for only one of its chains counts.",
         "By the paper's metric PT is behind GESS on %zu of %d densities per second and on %zu per evaluation, "
         "ahead of it on %zu and %zu (where GESS has no bar, for instance); on the others neither has a bar (bound: "
-        "behind on more than half, by both).",
-        behind[0], DENSITIES, behind[1], before[0], before[1]);
+        "behind on more than half, by both). Not run with both: %zu.",
+        behind[0], DENSITIES, behind[1], before[0], before[1], open);
 }
 
 void gess__mixing_judge_hmc(json_t *page, const gess__mixing_bars *b)
 {
     const gess__mixing_bar *snp = &b->of[SNP][HMC];
-    char where[200];
-    unsigned mask = 0;
+    char where[200], rest[256];
+    unsigned mask = 0, open = open_densities(b);
+    say_open(open, rest, sizeof rest);
     for (size_t i = 0; i < DENSITIES; i++) {
         size_t better = 0;
         for (size_t k = 0; k < SAMPLERS; k++)
             if (gess__mixing_samplers[k].paper && k != HMC)
                 better += (size_t)gess__mixing_beats(b, i, k, HMC, LOG_EVAL);
-        mask |= (unsigned)(i != SNP && better <= 2 && gess__mixing_shown(&b->of[i][HMC], LOG_EVAL)) << i;
+        mask |= (unsigned)(i != SNP && !(open >> i & 1) && better <= 2 && gess__mixing_shown(&b->of[i][HMC], LOG_EVAL))
+                << i;
     }
     list_densities(mask, where, sizeof where);
-    gess__page_claim(page, most_of((size_t)__builtin_popcount(mask), DENSITIES - 1), "HMC performs well.",
+    gess__page_claim(page,
+                     most_if_open((size_t)__builtin_popcount(mask), (size_t)__builtin_popcount(open & ~(1u << SNP)),
+                                  DENSITIES - 1),
+                     "HMC performs well.",
                      "Among the best three of the seven per evaluation, by the paper's metric, on %d of the %d "
                      "densities "
-                     "other than SNP (%s).",
-                     __builtin_popcount(mask), DENSITIES - 1, where);
+                     "other than SNP (%s).%s",
+                     __builtin_popcount(mask), DENSITIES - 1, where, rest);
     gess__page_claim(page,
                      snp->failed == snp->trials           ? GESS__NOT_JUDGED
                      : !gess__mixing_shown(snp, LOG_EVAL) ? GESS__HOLDS

@@ -37,23 +37,14 @@ static const char style[] =
 /* The options that decide which cells a page has. */
 static json_t *reproduction_of(const gess__reproduction *r)
 {
-    json_t *budgets = json_array();
+    json_t *budgets = json_array(), *iterations = json_array();
     for (size_t i = 0; i < r->budgets; i++) json_array_append_new(budgets, json_real(r->budget[i]));
-    return json_pack("{s:b, s:f, s:I, s:I, s:s?, s:o, s:s}", "quick", r->quick, "scale", r->scale, "trials",
-                     (json_int_t)r->trials, "seed", (json_int_t)r->seed, "only", r->only, "budgets", budgets, "version",
+    for (size_t i = 0; i < r->iteration_counts; i++)
+        json_array_append_new(iterations, json_integer((json_int_t)r->iterations[i]));
+    return json_pack("{s:b, s:b, s:f, s:I, s:I, s:s?, s:o, s:o, s:s}", "partial", r->partial, "quick", r->quick,
+                     "scale", r->scale, "trials", (json_int_t)r->trials, "seed", (json_int_t)r->seed, "only", r->only,
+                     "budgets", budgets, "iterations", iterations, "version",
                      r->version != NULL ? r->version : gess_version());
-}
-
-/* The commit of the source tree, and "-dirty" if it was changed since; NULL if git does not know. */
-static json_t *commit(void)
-{
-    char text[128] = "";
-    FILE *git = popen("git -C '" GESS_SOURCE_DATA "' describe --always --dirty --abbrev=12 2>/dev/null", "r");
-    if (git == NULL) return json_null();
-    if (fgets(text, sizeof text, git) == NULL) text[0] = '\0';
-    pclose(git);
-    text[strcspn(text, "\n")] = '\0';
-    return text[0] != '\0' ? json_string(text) : json_null();
 }
 
 json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
@@ -62,13 +53,13 @@ json_t *gess__page_new(const gess__figure *figure, const gess__reproduction *r)
     time_t now = time(NULL);
     struct tm utc;
     strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
-    return json_pack("{s:s, s:s, s:s, s:{s:s, s:o, s:s, s:s, s:b, s:o, s:I, s:b}, s:o, s:[], s:[], s:[], s:[], s:[], "
-                     "s:[]}",
+    return json_pack("{s:s, s:s, s:s, s:{s:s, s:s, s:s, s:s, s:b, s:o, s:I, s:b}, s:o, s:[], s:[], s:[], s:[], s:[], "
+                     "s:[], s:[]}",
                      "name", figure->name, "title", figure->title, "paper", "", "made with", "version", gess_version(),
-                     "commit", commit(), "date", date, "cpu", gess__cpu_name(), "quick", r->quick, "trials",
+                     "commit", gess__commit(), "date", date, "cpu", gess__cpu_name(), "quick", r->quick, "trials",
                      figure->by_trials ? json_integer((json_int_t)r->trials) : json_null(), "first seed",
                      (json_int_t)r->seed, "part", r->only != NULL, "reproduction", reproduction_of(r), "setup",
-                     "claims", "plots", "tables", "notes", "data");
+                     "claims", "plots", "tables", "missing", "notes", "data");
 }
 
 void gess__page_scale(json_t *page, double factor)
@@ -152,6 +143,28 @@ static void put(FILE *out, const char *text)
         else
             fputc(*text, out);
     }
+}
+
+/* A cell of a Markdown table. */
+static void put_plain(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (strchr("|\\*_<`", *text) != NULL) fputc('\\', out);
+        fputc(*text, out);
+    }
+}
+
+/* What a page was made with, escaped by `escape`, since it has the texts of --only. */
+static void put_making(FILE *out, const json_t *page, void (*escape)(FILE *, const char *))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&text, &size);
+    if (memory == NULL) return;
+    gess__put_making(memory, page);
+    fclose(memory);
+    if (text != NULL) escape(out, text);
+    free(text);
 }
 
 static void put_list(FILE *out, const json_t *list, const char *title)
@@ -252,48 +265,35 @@ static void put_plot(FILE *out, const json_t *plot)
     fputs("</figcaption></figure>\n", out);
 }
 
-/* Says in words what differs from the protocol; "" if nothing does. */
-static void scaled_down(const json_t *page, char *text, size_t size)
+static void put_shortfall(FILE *out, const char *class, const char *text)
 {
-    const json_t *made = json_object_get(page, "made with");
-    double scale = gess__json_real(made, "scale"), max = gess__json_real(made, "scale_most");
-    double trials = gess__json_real(made, "trials");
-    int used = snprintf(text, size, "%s than the protocol: ", scale > 1.0 ? "Larger" : "Smaller"), before = used;
-    if (trials < 5.0) used += snprintf(text + used, size - (size_t)used, "%.0f of 5 trials; ", trials);
-    if (scale != 1.0)
-        used += snprintf(text + used, size - (size_t)used, "iterations, or budgets of evaluations, times %.3g", scale);
-    if (scale != 1.0 && max > scale) used += snprintf(text + used, size - (size_t)used, " to %.3g", max);
-    if (scale != 1.0) used += snprintf(text + used, size - (size_t)used, "; ");
-    if (json_is_true(json_object_get(made, "part")))
-        used += snprintf(text + used, size - (size_t)used, "only a part of the cells; ");
-    if (used > before)
-        memcpy(text + used - 2, ".", 2);
-    else
-        text[0] = '\0';
+    if (text[0] == '\0') return;
+    fprintf(out, "<p class=\"%s\">", class);
+    put(out, text);
+    fputs("</p>\n", out);
 }
 
 static void put_page(FILE *out, const void *what)
 {
-    const json_t *page = what, *made = json_object_get(page, "made with"), *item;
-    char scaled[256];
+    const json_t *page = what, *item;
+    char scaled[512];
     size_t i;
-    scaled_down(page, scaled, sizeof scaled);
+    gess__page_shortfall(page, scaled, sizeof scaled);
     put_head(out, gess__json_text(page, "title"));
     fputs("<p>", out);
     put(out, gess__json_text(page, "paper"));
     fputs("</p>\n", out);
-    if (scaled[0] != '\0') fprintf(out, "<p class=\"scaled\">%s</p>\n", scaled);
+    put_shortfall(out, "scaled", scaled);
     put_claims(out, json_object_get(page, "claims"));
     json_array_foreach(json_object_get(page, "plots"), i, item) put_plot(out, item);
     json_array_foreach(json_object_get(page, "tables"), i, item) put_table(out, item);
+    put_list(out, json_object_get(page, "missing"), "Cells that are missing");
     put_list(out, json_object_get(page, "setup"), "How it was measured");
     put_list(out, json_object_get(page, "notes"), "Notes");
-    fprintf(out, "<p class=\"quiet\">gess %s, ", gess__json_text(made, "version"));
-    if (gess__json_text(made, "commit")[0] != '\0') fprintf(out, "commit %s, ", gess__json_text(made, "commit"));
-    put(out, gess__json_text(made, "cpu"));
-    fprintf(out, ", %s", gess__json_text(made, "date"));
+    fputs("<p class=\"quiet\">", out);
+    put_making(out, page, put);
     fprintf(out,
-            ". Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
+            " Data: <a href=\"%s.csv\">CSV</a>, <a href=\"%s.json\">JSON</a>. <a href=\"index.html\">All "
             "figures</a></p>\n</main>\n</body>\n</html>\n",
             gess__json_text(page, "name"), gess__json_text(page, "name"));
 }
@@ -363,24 +363,15 @@ static void put_index(FILE *out, const void *what)
           out);
     json_array_foreach((const json_t *)what, i, page)
     {
-        char scaled[256];
-        scaled_down(page, scaled, sizeof scaled);
+        char scaled[512];
+        gess__page_shortfall(page, scaled, sizeof scaled);
         fprintf(out, "<h2><a href=\"%s.html\">", gess__json_text(page, "name"));
         put(out, gess__json_text(page, "title"));
         fputs("</a></h2>\n", out);
-        if (scaled[0] != '\0') fprintf(out, "<p class=\"quiet\">%s</p>\n", scaled);
+        put_shortfall(out, "quiet", scaled);
         put_claims(out, json_object_get(page, "claims"));
     }
     fputs("</main>\n</body>\n</html>\n", out);
-}
-
-/* A cell of a Markdown table. */
-static void put_plain(FILE *out, const char *text)
-{
-    for (; *text != '\0'; text++) {
-        if (strchr("|\\*_<`", *text) != NULL) fputc('\\', out);
-        fputc(*text, out);
-    }
 }
 
 /* The number of claims per verdict. */
@@ -399,17 +390,17 @@ static void put_balance(FILE *out, const json_t *pages)
     fputs(".\n", out);
 }
 
-/* Version, machine and seeds of a page. */
-static void put_making(FILE *out, const json_t *page)
+static void put_missing(FILE *out, const json_t *missing)
 {
-    const json_t *made = json_object_get(page, "made with");
-    uint64_t seed = gess__json_count(made, "first seed"), trials = gess__json_count(made, "trials");
-    const char *name = gess__json_text(made, "commit");
-    fprintf(out, "gess %s%s%s, %s, %s; seed%s %llu", gess__json_text(made, "version"),
-            name[0] != '\0' ? ", commit " : "", name, gess__json_text(made, "cpu"), gess__json_text(made, "date"),
-            trials > 1 ? "s" : "", (unsigned long long)seed);
-    if (trials > 1) fprintf(out, " to %llu", (unsigned long long)(seed + trials - 1));
-    fputs(".\n\n", out);
+    size_t i;
+    const json_t *item;
+    if (json_array_size(missing) == 0) return;
+    fputs("\n\nMissing cells:\n", out);
+    json_array_foreach(missing, i, item)
+    {
+        fputs("\n- ", out);
+        put_plain(out, json_string_value(item));
+    }
 }
 
 static void put_results(FILE *out, const void *what)
@@ -422,14 +413,17 @@ static void put_results(FILE *out, const void *what)
     put_balance(out, what);
     json_array_foreach((const json_t *)what, i, page)
     {
-        char scaled[256];
-        scaled_down(page, scaled, sizeof scaled);
-        fprintf(out, "\n## %s\n\n%s%s", gess__json_text(page, "title"), scaled, scaled[0] != '\0' ? "\n\n" : "");
+        char scaled[512];
+        gess__page_shortfall(page, scaled, sizeof scaled);
+        fprintf(out, "\n## %s\n\n", gess__json_text(page, "title"));
+        put_plain(out, scaled);
+        if (scaled[0] != '\0') fputs("\n\n", out);
         if (json_array_size(json_object_get(page, "plots")) > 0)
             fprintf(out, "![%s](%s.svg)\n\n", gess__json_text(page, "name"),
                     gess__json_text(json_array_get(json_object_get(page, "plots"), 0), "file"));
-        put_making(out, page);
-        fputs("| the paper | here | verdict |\n|---|---|---|\n", out);
+        put_making(out, page, put_plain);
+        put_missing(out, json_object_get(page, "missing"));
+        fputs("\n\n| the paper | here | verdict |\n|---|---|---|\n", out);
         json_array_foreach(json_object_get(page, "claims"), k, claim)
         {
             fputs("| ", out);

@@ -2,6 +2,7 @@
  * figures and the helpers that they share. command.c parses the arguments. */
 #include "reproduce/reproduce.h"
 
+#include "base/mem.h"
 #include "base/suggest.h"
 #include "run/directory.h"
 #include "run/run.h"
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -124,9 +126,25 @@ static int lock_folder(const char *directory, int *lock, gess_error *err)
 int gess__figure_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
                       json_t **page, gess_error *err)
 {
-    *page = gess__page_new(figure, r);
-    if (*page == NULL) return gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the page of %s", figure->name);
-    return figure->make(r, count, cells, *page, err);
+    gess__cell *done = NULL;
+    size_t n = 0;
+    *page = NULL;
+    GESS_TRY(gess__alloc_bytes(&done, count + 1, sizeof *done, "cells", err));
+    for (size_t i = 0; i < count; i++)
+        if (cells[i].result != NULL) done[n++] = cells[i];
+    int status = GESS_OK;
+    if (n > 0) {
+        *page = gess__page_new(figure, r);
+        if (*page == NULL)
+            status = gess__fail(err, GESS_ERR_INTERNAL, "out of memory for the page of %s", figure->name);
+        if (status == GESS_OK) {
+            gess__page_missing(*page, count, cells);
+            gess__page_making(*page, n, done);
+            status = figure->make(r, n, done, *page, err);
+        }
+    }
+    free(done);
+    return status;
 }
 
 static int make_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
@@ -134,7 +152,7 @@ static int make_page(const gess__figure *figure, const gess__reproduction *r, si
 {
     json_t *page = NULL;
     int status = gess__figure_page(figure, r, count, cells, &page, err);
-    if (status == GESS_OK) status = gess__page_store(r, figure, page, err);
+    if (status == GESS_OK && page != NULL) status = gess__page_store(r, figure, page, err);
     json_decref(page);
     return status;
 }
@@ -142,14 +160,21 @@ static int make_page(const gess__figure *figure, const gess__reproduction *r, si
 /* The cells of a figure are consecutive. */
 static int make_figures(const char *name, const gess__reproduction *r, gess__cells *cells, gess_error *err)
 {
-    size_t first = 0, made = 0;
+    size_t first = 0, made = 0, done = 0;
+    for (size_t i = 0; i < cells->count; i++) done += cells->cell[i].result != NULL;
+    gess__estimate_show(cells, r);
+    if (r->partial && done == 0 && cells->count > 0)
+        return gess__fail(err, GESS_ERR_USAGE, "none of the %zu cells has been computed with these settings",
+                          cells->count);
     for (size_t i = 0; gess__figure_row(i) != NULL; i++) {
         const gess__figure *figure = gess__figure_row(i);
         size_t end = first;
         if (strcmp(name, "all") != 0 && strcmp(name, figure->name) != 0) continue;
         while (end < cells->count && cells->cell[end].figure == figure) end++;
         if (end > first) {
-            GESS_TRY(gess__cells_run(cells, first, end - first, r, err));
+            int status = r->partial ? GESS_OK : gess__cells_run(cells, first, end - first, r, err);
+            if (status == GESS_ERR_STOPPED) GESS_TRY(gess__cells_archive_store(cells, r, err)); /* what there is */
+            GESS_TRY(status);
             if (r->shards == 0) GESS_TRY(make_page(figure, r, end - first, cells->cell + first, err));
             made++;
         }
@@ -201,7 +226,9 @@ int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *e
     int status = plan_figures(name, r, &cells, err);
     if (status == GESS_OK) status = make_folders(r->directory, err);
     if (status == GESS_OK) status = lock_folder(r->directory, &lock, err);
-    if (status == GESS_OK) status = run(name, r, &cells, err);
+    gess__reproduction locked = *r;
+    locked.lock = lock;
+    if (status == GESS_OK) status = run(name, &locked, &cells, err);
     if (lock >= 0) close(lock);
     gess__cells_free(&cells);
     if (status == GESS_OK && r->shards == 0 && !gess__plot_found())

@@ -33,6 +33,10 @@ typedef struct gess__reproduction {
     double budget[GESS__REPRODUCE_BUDGETS]; /* further budgets of the scaling table, times the protocol's */
     const char *version;                    /* of gess that computed the cells; NULL: this one */
     int verify;                             /* compute no cell, draw no plot */
+    int lock;                               /* file that locks the directory; the children close it; 0: none */
+    int partial;                            /* compute no cell; make pages of those that are there */
+    size_t iteration_counts;
+    uint64_t iterations[GESS__REPRODUCE_BUDGETS]; /* scaling_open.c: iterations of each chain */
 } gess__reproduction;
 
 /* ---- cells (cells.c) ---- */
@@ -43,12 +47,14 @@ typedef struct gess__cell {
     char file[160];   /* below the directory */
     json_t *settings; /* everything that the result depends on */
     json_t *result;   /* NULL: not computed yet */
-    double cost;      /* seconds, roughly; for the order and the time left */
+    double cost;      /* seconds, roughly; for the order, and to estimate a cell from others of its kind */
 } gess__cell;
 
 typedef struct gess__cells {
     size_t count, room;
     gess__cell *cell;
+    json_t *rates;   /* of estimate.c; NULL until cells were loaded */
+    json_t *carried; /* lines of the archives of r->source by file name, also of cells that are not on the list */
 } gess__cells;
 
 /* Adds a cell, unless r->only leaves it out. Takes the reference of `settings`, to which the figure, its revision, the
@@ -62,16 +68,34 @@ void gess__cells_free(gess__cells *cells);
  * results are stored in the directory. A file that is damaged or has other settings is ignored. */
 int gess__cells_load(gess__cells *cells, const gess__reproduction *r, gess_error *err);
 
-/* Computes the missing results of the cells first .. first + count - 1, or of this shard of them, r->jobs at a time.
+/* Whether the cell of this index is computed here. */
+int gess__in_shard(const gess__reproduction *r, size_t i);
+
+/* Computes the missing results of the cells first .. first + count - 1, or of this shard of them, r->jobs at a time,
+ * trial by trial, so that a stop leaves whole trials. A result also has what computed it: commit, processor and date.
  * GESS_ERR_STOPPED after SIGINT or SIGTERM; the caller must have blocked both. */
 int gess__cells_run(gess__cells *cells, size_t first, size_t count, const gess__reproduction *r, gess_error *err);
+
+/* ---- how long cells take (estimate.c) ---- */
+
+/* Adds a computed cell to the rates, an object by kind of cell. `cost` may be NaN if the result has it. */
+void gess__rates_note(json_t *rates, const json_t *settings, const json_t *result, double cost);
+
+/* Seconds that a cell will take, of the clock or of a processor; NaN if no cell of its kind has been computed. */
+double gess__cell_seconds(const json_t *rates, const gess__cell *cell, int cpu);
+
+/* Writes to r->progress how many cells are missing, and how many core hours they will take. */
+void gess__estimate_show(const gess__cells *cells, const gess__reproduction *r);
+
+/* Writes a duration in s, min or h. */
+void gess__put_seconds(FILE *out, double seconds);
 
 /* ---- many cells in one file, and everything in one file (archive.c) ---- */
 
 #define GESS__CELLS_ARCHIVE "cells.jsonl.gz"
 
 /* Writes the results of the cells to the directory's archive: per line {"file", "settings", "result"}, compressed.
- * Cells that only the archive has, of other settings, are kept. */
+ * Cells that only the archive has, or that of a source, of other settings, are kept. */
 int gess__cells_archive_store(const gess__cells *cells, const gess__reproduction *r, gess_error *err);
 
 /* Reads an archive: an object by file name. *archive is NULL if there is no such file. */
@@ -107,7 +131,8 @@ const gess__figure *gess__figure_row(size_t i);
 /* Makes the figure of this name, or `all`. */
 int gess__reproduce(const char *name, const gess__reproduction *r, gess_error *err);
 
-/* Fills the page of a figure from its cells. The caller releases it. */
+/* Fills the page of a figure from its cells, of which some have no result if r->partial is set; *page is NULL if none
+ * has one. The caller releases it. */
 int gess__figure_page(const gess__figure *figure, const gess__reproduction *r, size_t count, const gess__cell *cells,
                       json_t **page, gess_error *err);
 
@@ -122,6 +147,7 @@ uint64_t gess__scaled(const gess__reproduction *r, uint64_t n, uint64_t min);
  *   claims     list of {claim, measured, verdict}
  *   plots      list of {file, caption}; NAME.svg and NAME.png of each file
  *   tables     list of {title, head, rows}; a row is a list of texts, or of {text, class}
+ *   missing    list of texts: the cells that --partial did not find
  *   notes      list of texts
  *   data       list of flat objects with the same keys: NAME.csv
  *   made with  version, commit, date, machine, seeds, and what was scaled down
@@ -132,6 +158,28 @@ void gess__page_text(json_t *page, const char *list, const char *format, ...) __
 /* Tells the page that some cells have the iterations, or evaluations, of the protocol times `factor`. It may be larger
  * than r->scale. The page shows the smallest and the largest factor. */
 void gess__page_scale(json_t *page, double factor);
+
+/* Tells the page what computed its cells (making.c). */
+void gess__page_making(json_t *page, size_t count, const gess__cell *cells);
+
+/* Tells the page which of the planned cells have no result. */
+void gess__page_missing(json_t *page, size_t count, const gess__cell *cells);
+
+/* Says in a sentence what the page lacks of the protocol; "" if nothing. */
+void gess__page_shortfall(const json_t *page, char *text, size_t size);
+
+/* The command that makes a page, as text. */
+json_t *gess__page_command(const json_t *page);
+
+/* Writes version, commits, processors, dates, seeds and command of a page. */
+void gess__put_making(FILE *out, const json_t *page);
+
+/* What computes cells here: {commit, cpu, date}. */
+json_t *gess__making(void);
+
+/* The commit of the source tree, with "-dirty" if what is compiled or read was changed since; "" if git does not know.
+ */
+const char *gess__commit(void);
 
 /* The verdict on a claim. */
 enum gess__ruling { GESS__HOLDS, GESS__IN_PART, GESS__FAILS, GESS__NOT_JUDGED };

@@ -95,10 +95,12 @@ void gess__budgets_show(json_t *page, const gess__reproduction *r, const gess__s
     add_row(rows, "the paper", "", &printed, 1);
     for (size_t b = 0; b < r->budgets; b++) {
         const pattern p = count_cells(r->budget[b], paper, count, cells);
-        if (p.run < SIZES * EACH_DIM) continue;
-        snprintf(label, sizeof label, "%.6g × 200,000", r->budget[b]);
+        if (p.run == 0) continue;
+        snprintf(label, sizeof label, p.run < SIZES * EACH_DIM ? "%.6g × 200,000 (%zu cells)" : "%.6g × 200,000",
+                 r->budget[b], p.run);
         snprintf(speed, sizeof speed, "%.3g ms per evaluation", 1e3 * SECONDS / (double)evals_of(r->budget[b]));
         add_row(rows, label, speed, &p, 0);
+        if (p.run < SIZES * EACH_DIM) continue;
         if (used < sizeof list - 64)
             used += (size_t)snprintf(list + used, sizeof list - used, "%s%zu (%zu on its side) at %.6g times",
                                      complete > 0 ? ", " : "", all_below(&p), p.alike, r->budget[b]);
@@ -108,9 +110,15 @@ void gess__budgets_show(json_t *page, const gess__reproduction *r, const gess__s
         best_below = all_below(&p);
         best_budget = r->budget[b];
     }
+    if (complete == 0) {
+        gess__page_claim(page, GESS__NOT_JUDGED,
+                         "(The budget.) With some number of evaluations for 500 seconds, the cells that converge are "
+                         "the paper's.",
+                         "No budget has all of its 45 cells.");
+        return;
+    }
     gess__page_claim(page,
-                     complete == 0                       ? GESS__NOT_JUDGED
-                     : 10 * best >= 9 * SIZES * EACH_DIM ? GESS__HOLDS
+                     10 * best >= 9 * SIZES * EACH_DIM   ? GESS__HOLDS
                      : 10 * best >= 8 * SIZES * EACH_DIM ? GESS__IN_PART
                                                          : GESS__FAILS,
                      "(The budget.) With some number of evaluations for 500 seconds, the cells that converge are the "

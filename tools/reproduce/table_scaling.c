@@ -28,23 +28,24 @@ static int chosen(const gess__reproduction *r, size_t d, size_t c, size_t k)
     return !r->quick || (d < 2 && c % (SIZES - 1) == 0 && k % (SIZES - 1) == 0);
 }
 
-/* Seconds, roughly: evaluations, and for `auto` the fits of warm-up, which take longer. */
-static double cost_of(size_t m, size_t dim, double evals)
+/* Evaluations, and for `auto` the fits of warm-up, which take longer. */
+double gess__scaling_cost(size_t method, size_t dim, double evals)
 {
     double d = (double)dim;
-    return 0.1 + evals * (2e-7 + 6e-11 * d * d) + (m == DEFAULT ? 22.0 * pow(d / 100.0, 1.3) * sqrt(evals / 2e6) : 0.0);
+    return 0.1 + evals * (2e-7 + 6e-11 * d * d) +
+           (method == DEFAULT ? 22.0 * pow(d / 100.0, 1.3) * sqrt(evals / 2e6) : 0.0);
 }
 
 int gess__scaling_add(const gess__figure *figure, const gess__reproduction *r, gess__cells *cells,
                       const gess__scaling_place *place, uint64_t seed, const char *group, gess_error *err)
 {
     size_t m = place->method, dim = GESS__SCALING_DIM * (place->d + 1), cores = GESS__SCALING_CORES * (place->c + 1);
-    double cost = cost_of(m, dim, (double)place->evals_per_core * (double)cores);
+    double cost = gess__scaling_cost(m, dim, (double)place->evals_per_core * (double)cores);
     return gess__cells_add(cells, r, figure, seed, cost,
                            json_pack("{s:s, s:s, s:b, s:I, s:I, s:I, s:I}", "method", methods[m].name, "settings",
                                      methods[m].settings, "halves", methods[m].halves, "dim", (json_int_t)dim, "cores",
-                                     (json_int_t)cores, "chains", (json_int_t)(2 * cores * (place->k + 1)), "each",
-                                     (json_int_t)place->evals_per_core),
+                                     (json_int_t)cores, "chains", 2 * (json_int_t)cores * (json_int_t)(place->k + 1),
+                                     "each", (json_int_t)place->evals_per_core),
                            err, "%s/%s%zuC/%zu-%zu-%zu/%llu", methods[m].name, group, place->k + 1, dim, cores,
                            cores * (place->k + 1), (unsigned long long)seed);
 }
@@ -64,7 +65,8 @@ static int plan(const gess__figure *figure, const gess__reproduction *r, gess__c
         for (uint64_t trial = 0; trial < r->trials; trial++)
             GESS_TRY(gess__scaling_add(figure, r, cells, &place, r->seed + trial, "", err));
     }
-    return gess__budgets_plan(figure, r, cells, err);
+    GESS_TRY(gess__budgets_plan(figure, r, cells, err));
+    return gess__open_plan(figure, r, cells, err);
 }
 
 static int compute(const json_t *settings, json_t **result, gess_error *err)
@@ -75,6 +77,9 @@ static int compute(const json_t *settings, json_t **result, gess_error *err)
                            .evals_per_core = gess__json_count(settings, "each"),
                            .seed = gess__json_count(settings, "seed"),
                            .settings = gess__json_text(settings, "settings"),
+                           .iterations = gess__json_count(settings, "iterations"),
+                           .matrix = gess__json_count(settings, "matrix"),
+                           .start = (double)gess__json_count(settings, "start"),
                            .halves = json_is_true(json_object_get(settings, "halves"))};
     GESS_TRY(gess__scaling_run(&trial, err));
     *result = json_pack("{s:o, s:o, s:f, s:f}", "error", gess__bench_number(trial.sd_error), "mean_error",
@@ -356,14 +361,38 @@ static int draw(const gess__reproduction *r, const grid *g, json_t *page, gess_e
                           err);
 }
 
-/* log10 of the error that the paper prints for a cell. */
+/* log10 of the error that the paper prints for a cell; NaN for a cell of scaling_open.c, which has no cores. */
 static double paper_error(const grid *g, const json_t *settings)
 {
     size_t cores = gess__json_count(settings, "cores"), chains = gess__json_count(settings, "chains") / 2;
+    if (cores == 0) return NAN;
     return g->paper
         .of[gess__json_count(settings, "dim") / GESS__SCALING_DIM - 1][cores / GESS__SCALING_CORES - 1]
            [chains / cores - 1]
         .log_error;
+}
+
+/* A cell's row of the data. */
+static json_t *data_of(const grid *g, const gess__cell *cell)
+{
+    const json_t *x = cell->settings;
+    const char *reuse = strstr(gess__json_text(x, "settings"), "reuse=");
+    uint64_t matrix = gess__json_count(x, "matrix"), start = gess__json_count(x, "start");
+    json_t *row = json_pack("{s:s, s:I, s:I, s:I, s:I}", "method", gess__json_text(x, "method"), "dim",
+                            (json_int_t)gess__json_count(x, "dim"), "cores", (json_int_t)gess__json_count(x, "cores"),
+                            "chains_of_a_group", (json_int_t)gess__json_count(x, "chains") / 2, "seed",
+                            (json_int_t)gess__json_count(x, "seed"));
+    json_object_set_new(row, "evals_per_core", json_integer((json_int_t)gess__json_count(x, "each")));
+    json_object_set_new(row, "iterations", json_integer((json_int_t)gess__json_count(x, "iterations")));
+    json_object_set_new(row, "reuse", json_integer(reuse != NULL ? strtoll(reuse + strlen("reuse="), NULL, 10) : 0));
+    json_object_set_new(row, "matrix", json_integer(matrix > 0 ? (json_int_t)matrix : 1));
+    json_object_set_new(row, "start", json_integer(start > 0 ? (json_int_t)start : 10));
+    json_object_set_new(row, "paper_log10_error", gess__bench_number(paper_error(g, x)));
+    json_object_set_new(row, "error", gess__bench_number(gess__json_real(cell->result, "error")));
+    json_object_set_new(row, "mean_error", gess__bench_number(gess__json_real(cell->result, "mean_error")));
+    json_object_set_new(row, "evals_warmup", json_real(gess__json_real(cell->result, "evals_warmup")));
+    json_object_set_new(row, "evals", json_real(gess__json_real(cell->result, "evals")));
+    return row;
 }
 
 static int make_page(const gess__reproduction *r, size_t count, const gess__cell *cells, grid *g, json_t *page,
@@ -394,20 +423,9 @@ static int make_page(const gess__reproduction *r, size_t count, const gess__cell
     judge_chains(page, g);
     judge_default(page, g);
     gess__budgets_show(page, r, &g->paper, count, cells);
+    GESS_TRY(gess__open_show(page, r, &g->paper, count, cells, err));
     add_tables(page, g);
-    for (size_t i = 0; i < count; i++)
-        gess__page_data(page, json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:f, s:f}", "method",
-                                        gess__json_text(cells[i].settings, "method"), "dim",
-                                        (json_int_t)gess__json_count(cells[i].settings, "dim"), "cores",
-                                        (json_int_t)gess__json_count(cells[i].settings, "cores"), "chains_of_a_group",
-                                        (json_int_t)gess__json_count(cells[i].settings, "chains") / 2, "seed",
-                                        (json_int_t)gess__json_count(cells[i].settings, "seed"), "evals_per_core",
-                                        (json_int_t)gess__json_count(cells[i].settings, "each"), "paper_log10_error",
-                                        json_real(paper_error(g, cells[i].settings)), "error",
-                                        gess__bench_number(gess__json_real(cells[i].result, "error")), "mean_error",
-                                        gess__bench_number(gess__json_real(cells[i].result, "mean_error")),
-                                        "evals_warmup", gess__json_real(cells[i].result, "evals_warmup"), "evals",
-                                        gess__json_real(cells[i].result, "evals")));
+    for (size_t i = 0; i < count; i++) gess__page_data(page, data_of(g, &cells[i]));
     return draw(r, g, page, err);
 }
 

@@ -36,7 +36,11 @@ static void read_options(gess__reproduction *r, const json_t *page, const char *
                               .jobs = 1,
                               .quick = json_is_true(json_object_get(x, "quick")),
                               .version = gess__json_text(x, "version"),
+                              .partial = json_is_true(json_object_get(x, "partial")),
                               .verify = 1};
+    const json_t *iterations = json_object_get(x, "iterations");
+    for (size_t i = 0; i < json_array_size(iterations) && i < GESS__REPRODUCE_BUDGETS; i++)
+        r->iterations[r->iteration_counts++] = (uint64_t)json_integer_value(json_array_get(iterations, i));
     for (size_t i = 0; i < json_array_size(budgets) && i < GESS__REPRODUCE_BUDGETS; i++)
         r->budget[r->budgets++] = json_number_value(json_array_get(budgets, i));
 }
@@ -64,7 +68,7 @@ static int same_csv(const char *directory, const char *name, const json_t *page)
 
 static void compare(check *c, const char *name, const json_t *stored, const json_t *made)
 {
-    static const char *const parts[] = {"claims", "tables", "data", "setup", "paper"};
+    static const char *const parts[] = {"claims", "tables", "data", "setup", "paper", "missing"};
     size_t before = c->faults, i;
     const json_t *plot;
     char text[160], path[4400];
@@ -102,7 +106,7 @@ static int check_page(check *c, const gess__figure *figure, const json_t *stored
     int status = figure->plan(figure, &r, &cells, err);
     if (status == GESS_OK) status = gess__cells_load(&cells, &r, err);
     for (size_t i = 0; i < cells.count; i++) missing += cells.cell[i].result == NULL;
-    if (status == GESS_OK && (missing > 0 || cells.count == 0)) {
+    if (status == GESS_OK && ((missing > 0 && !r.partial) || missing == cells.count)) {
         char text[160];
         snprintf(text, sizeof text, "%zu of %zu cells are missing (in " GESS__CELLS_ARCHIVE " and cells/)", missing,
                  cells.count);
@@ -118,19 +122,28 @@ static int check_page(check *c, const gess__figure *figure, const json_t *stored
 
 /* ---- files ---- */
 
+/* Scripts and bitmaps of plots, which a folder of results can do without. */
+static int is_dispensable(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot != NULL && (strcmp(dot, ".gp") == 0 || strcmp(dot, ".png") == 0);
+}
+
 static int check_files(check *c, gess_error *err)
 {
     char path[4400], digest[GESS__SHA256_TEXT];
     const char *name;
     const json_t *value;
-    size_t before = c->faults;
+    size_t before = c->faults, absent = 0;
     snprintf(path, sizeof path, "%s/manifest.json", c->directory);
     json_t *manifest = json_load_file(path, 0, NULL), *files = json_object_get(manifest, "files");
     if (files == NULL) complain(c, "manifest.json", "there is none, so files are not compared with their checksums");
     json_object_foreach(files, name, value)
     {
         snprintf(path, sizeof path, "%s/%.255s", c->directory, name);
-        if (strchr(name, '/') != NULL || access(path, R_OK) != 0) {
+        if (strchr(name, '/') == NULL && access(path, F_OK) != 0 && is_dispensable(name)) {
+            absent++;
+        } else if (strchr(name, '/') != NULL || access(path, R_OK) != 0) {
             complain(c, name, "the file is missing");
         } else {
             int status = gess__sha256_file(path, digest, err);
@@ -141,7 +154,11 @@ static int check_files(check *c, gess_error *err)
             if (strcmp(digest, json_string_value(value)) != 0) complain(c, name, "it is not the file of manifest.json");
         }
     }
-    if (c->faults == before) fprintf(c->out, "manifest.json: %zu files have its checksums\n", json_object_size(files));
+    if (c->faults == before) {
+        fprintf(c->out, "manifest.json: %zu files have its checksums", json_object_size(files) - absent);
+        if (absent > 0) fprintf(c->out, "; %zu scripts and bitmaps of plots are not here", absent);
+        fputs("\n", c->out);
+    }
     json_decref(manifest);
     return GESS_OK;
 }
