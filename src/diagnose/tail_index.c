@@ -20,8 +20,8 @@ enum {
 #define SLOW 20.0             /* inefficiency above which the far tail is not believed */
 
 /* Index above which the mean is given up, since draws of a Cauchy may have it: MEAN_ERRORS standard errors below 1, but
- * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is HEAVY_TOO less HEAVY_TOO_ERRORS standard errors:
- * the draws of a Cauchy may have such an index where chains have seen little of its tails. */
+ * from HEAVY_LEAST to HEAVY. Beside another parameter without mean it is HEAVY_TOO less HEAVY_TOO_ERRORS standard
+ * errors: the draws of a Cauchy may have such an index where chains have seen little of its tails. */
 #define MEAN_ERRORS 5.0
 #define HEAVY 0.7
 #define HEAVY_LEAST 0.65
