@@ -21,8 +21,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Says why through the exit status: 127, there is no compiler. $0: the folder. */
 static const char script[] =
     "if [ -z \"$CXX\" ]; then for c in c++ g++ clang++; do command -v $c >/dev/null 2>&1 && CXX=$c && break; done; fi\n"

@@ -137,11 +137,12 @@ int command_bench(int argc, char **argv, gess_error *err)
         {.options = bench_options,
          .parser = take,
          .args_doc = "[NAME]",
-         .doc =
-             "Measures speed, as ratios within one run: overhead, threads, fit, growth, isolate, writing, models. Without "
-             "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
-             "cost, scaling, reference, peers, ranks, gpu, which count evaluations and take the options below (--models and "
-             "--quick: overhead too)."};
+         .doc = "Measures speed, as ratios within one run: overhead, threads, fit, growth, isolate, writing, models. "
+                "Without "
+                "NAME: all of these. By name only, and for long: utilisation, with a density that sleeps; efficiency, "
+                "cost, scaling, reference, peers, ranks, gpu, which count evaluations and take the options below "
+                "(--models and "
+                "--quick: overhead too)."};
     struct arguments a = {0};
     GESS_TRY(parse_arguments(&argp, argc, argv, &a));
     const gess__bench *bench;

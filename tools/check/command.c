@@ -1,5 +1,6 @@
 /* `gess check`: runs every check in a process of its own and prints what it found. */
 #include "command.h"
+#include "base/assert.h"
 #include "base/clock.h"
 #include "check/check.h"
 
@@ -220,6 +221,7 @@ int command_check(int argc, char **argv, gess_error *err)
     struct check c = {.specification = a.model, .data = a.data, .count = a.starts};
     GESS_TRY(share(&c, 1, err));
     GESS_TRY(open_safely(&c, a.seconds, err));
+    GESS_ASSERT(c.model != NULL);
     GESS_TRY(share(&c, c.model->dim, err));
     for (size_t i = 0; i < STAGES; i++) {
         run_in_process(&c, &stages[i], a.seconds);
