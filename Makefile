@@ -68,13 +68,13 @@ asan:
 	@$(call BUILD,asan) --target gess_command gess_bits $(SANITIZED) $(EXAMPLES)
 
 test: tests asan
-	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights|cli/help|cli/evidence'
+	$(CTEST) --test-dir build/asan -L '^(unit|known|cli|examples|bits)$$' -E 'bitwise|resume|diagnose|bench|densities|mode_weights|cli/help|cli/evidence|test_lane$$'
 	$(CTEST) --test-dir build -LE '^long$$' -E '$(REPEATED)'
 
 test-long: tests asan
 	@. scripts/setup.sh && need $$long_packages
 	$(CTEST) --test-dir build -L '^long$$'
-	$(CTEST) --test-dir build/asan -R '^cli/evidence$$'
+	$(CTEST) --test-dir build/asan -R '^(cli/evidence|unit/test_lane)$$'
 	$(CTEST) --test-dir build -R '$(REPEATED)'
 	tests/fresh/prove
 
