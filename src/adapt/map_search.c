@@ -8,7 +8,6 @@
 #include "adapt/move_mix.h"
 #include "base/assert.h"
 #include "base/mem.h"
-#include "base/vmath.h"
 #include "transform/scale.h"
 
 #include <math.h>
@@ -397,18 +396,23 @@ static size_t hidden_hub(gess__learning *l, const gess__pool *pool)
     return errors > min_errors ? hub : map->dim;
 }
 
-double gess__map_search_tail_excess(gess__learning *l)
+/* The excess of the tails along which the map extrapolates, and of those of the hub, if there is one. */
+static double excess_with(gess__learning *l, size_t hub)
 {
     enum { MAX_COORDINATES = 8 };
-    uint32_t along[MAX_COORDINATES];
+    uint32_t along[MAX_COORDINATES + 1];
     const gess__learned *map = l->ensemble->frozen.map;
-    double excess = 0.0;
-    if (map == NULL || l->state.searches == 0 || gess__window_points(&l->adaptation->window) == 0) return 0.0;
+    if (map == NULL) return 0.0;
     size_t count = gess__learned_extrapolated(map, MAX_COORDINATES, along);
+    if (hub < map->dim) along[count++] = (uint32_t)hub;
+    return gess__move_value_tail_excess(l, count, along);
+}
+
+double gess__map_search_tail_excess(gess__learning *l)
+{
+    if (l->state.searches == 0 || gess__window_points(&l->adaptation->window) == 0) return 0.0;
     gess__pool pool = gess__window_pack(&l->adaptation->window);
-    size_t hub = hidden_hub(l, &pool);
-    for (size_t k = 0; k < count; k++) excess = gess__max(excess, gess__move_value_tail_excess(l, along[k]));
-    return hub < map->dim ? gess__max(excess, gess__move_value_tail_excess(l, hub)) : excess;
+    return excess_with(l, hidden_hub(l, &pool));
 }
 
 int gess__map_search_doubts(gess__learning *l, const gess__pool *pool)
@@ -416,12 +420,14 @@ int gess__map_search_doubts(gess__learning *l, const gess__pool *pool)
     const double max_excess = 1.2, max_hidden_excess = 0.6;
     gess__learning_state *s = &l->state;
     uint64_t evals = l->ensemble->tally.evals;
-    if (pool->half + pool->rest >= GESS__SCALE_POINTS) {
-        if (s->doubted_at == 0) s->doubted_at = evals;
-        return evals < 2 * s->doubted_at && gess__map_search_tail_excess(l) > max_excess;
-    }
+    int enough = pool->half + pool->rest >= GESS__SCALE_POINTS;
+    if (enough && s->doubted_at == 0) s->doubted_at = evals;
+    if (enough && evals >= 2 * s->doubted_at) return 0;
     size_t hub = hidden_hub(l, pool);
-    int hidden = hub < l->ensemble->target.dim && gess__move_value_tail_excess(l, hub) > max_hidden_excess;
+    double excess = excess_with(l, hub);
+    if (enough) return excess > max_excess;
+    uint32_t at = (uint32_t)hub;
+    int hidden = hub < l->ensemble->target.dim && gess__move_value_tail_excess(l, 1, &at) > max_hidden_excess;
     if (hidden) s->skip = 0;
-    return hidden || gess__map_search_tail_excess(l) > max_excess;
+    return hidden || excess > max_excess;
 }

@@ -22,8 +22,8 @@ void gess__map_search_run(gess__learning *l, gess__pool *pool, gess__pool_report
  * extrapolates, and of one that drives others without a scale layer; 0 if there are none, or none lacks any. */
 double gess__map_search_tail_excess(gess__learning *learning);
 
-/* Whether draws hint at a level of a hierarchy, and are too few to learn a scale layer from. If so, the next search is
- * a full one. */
+/* Whether T should not be tried yet, since it lacks a tail: far, until the evaluations have doubled; or less, if draws
+ * hint at a level of a hierarchy and are too few to learn a scale layer from. Then the next search is a full one. */
 int gess__map_search_doubts(gess__learning *learning, const gess__pool *pool);
 
 #endif

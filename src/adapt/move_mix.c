@@ -143,20 +143,14 @@ double gess__move_value_expected(gess__learning *l, double *acceptance)
     return draws[chosen];
 }
 
-double gess__move_value_tail_excess(gess__learning *l, size_t coordinate)
+/* The excess of the tails of one coordinate, from the levels of n points and their mean. */
+static double excess_along(gess__move_value *v, size_t dim, size_t n, double mean, size_t coordinate)
 {
-    gess__move_value *v = l->value;
-    const gess__mixture *t = l->ensemble->frozen.mixture;
-    const gess__window *w = &l->adaptation->window;
-    size_t dim = t->dim, points = gess__window_points(w), n = take_points(w, v->points), tail = n / TAIL_PART;
-    double *place = v->deltas, mean = 0.0, excess = -INFINITY;
-    if (tail == 0) return 0.0;
-    set_deltas(v, t, n);
-    set_log_ts(v, t, n);
-    for (size_t i = 0; i < n; i++) mean += v->level[i] = w->values[i * points / n] - v->level[i];
+    size_t tail = n / TAIL_PART;
+    double *place = v->deltas, sum[2] = {0.0, 0.0}, count[2] = {0.0, 0.0};
     for (size_t i = 0; i < n; i++) place[i] = v->points[i * dim + coordinate];
     gess__sort(n, place);
-    double low = place[tail - 1], high = place[n - tail], sum[2] = {0.0, 0.0}, count[2] = {0.0, 0.0};
+    double low = place[tail - 1], high = place[n - tail];
     for (size_t i = 0; i < n; i++) {
         double x = v->points[i * dim + coordinate];
         for (int side = 0; side < 2; side++) {
@@ -165,7 +159,23 @@ double gess__move_value_tail_excess(gess__learning *l, size_t coordinate)
             count[side] += 1.0;
         }
     }
-    for (int side = 0; side < 2; side++) excess = gess__max(excess, sum[side] / count[side] - mean / (double)n);
+    return gess__max(sum[0] / count[0] - mean, sum[1] / count[1] - mean);
+}
+
+double gess__move_value_tail_excess(gess__learning *l, size_t count, const uint32_t *coordinates)
+{
+    gess__move_value *v = l->value;
+    const gess__mixture *t = l->ensemble->frozen.mixture;
+    const gess__window *w = &l->adaptation->window;
+    size_t points = gess__window_points(w);
+    double sum = 0.0, excess = 0.0;
+    if (count == 0 || points < TAIL_PART) return 0.0;
+    size_t n = take_points(w, v->points);
+    set_deltas(v, t, n);
+    set_log_ts(v, t, n);
+    for (size_t i = 0; i < n; i++) sum += v->level[i] = w->values[i * points / n] - v->level[i];
+    for (size_t k = 0; k < count; k++)
+        excess = gess__max(excess, excess_along(v, t->dim, n, sum / (double)n, coordinates[k]));
     return excess;
 }
 

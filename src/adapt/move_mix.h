@@ -24,8 +24,8 @@ void gess__move_mix_choose(gess__learning *l);
 /* Leaves only the moves that were chosen, for sampling. */
 void gess__move_mix_freeze(gess__learning *l);
 
-/* How far the mean level, log π − log T, of the window's draws in a tail of this coordinate exceeds that of all; of the
- * tail where that is more. */
-double gess__move_value_tail_excess(gess__learning *learning, size_t coordinate);
+/* How far the mean level, log π − log T, of the window's draws in a tail of one of these coordinates exceeds that of
+ * all; of the tail where that is most, and 0 if it is nowhere more. */
+double gess__move_value_tail_excess(gess__learning *learning, size_t count, const uint32_t *coordinates);
 
 #endif

@@ -9,16 +9,8 @@ source=$3
 LD_LIBRARY_PATH=$emulator
 export LD_LIBRARY_PATH
 
-# both NAME MODEL OPTION...: the same run on both
-both()
-{
-    name=$1
-    shift
-    "$gess" sample "$@" --device cpu --out "$name.cpu" --quiet >"$name.txt" 2>&1 || fail "$name on the processor: $(cat "$name.txt")"
-    "$gess" sample "$@" --device cuda --out "$name.gpu" --quiet >"$name.txt" 2>&1 || fail "$name on the GPU: $(cat "$name.txt")"
-    cmp "$name.cpu/draws.gess" "$name.gpu/draws.gess" || fail "$name: other draws on the GPU"
-    grep -q 'device: cuda:0 (emulated)' "$name.gpu/log.txt" || fail "$name did not run on the GPU"
-}
+device='cuda:0 (emulated)'
+. "$(dirname "$0")/both.sh"
 
 short='--chains 200 --draws 10'
 both gaussian gaussian:dim=5 $short

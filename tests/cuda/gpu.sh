@@ -15,16 +15,8 @@ source=$2
 }
 grep -q emulated probe/log.txt && emulated=1 || emulated=0 # emulator/README.md
 
-# both NAME MODEL OPTION...: the same run on both
-both()
-{
-    name=$1
-    shift
-    "$gess" sample "$@" --device cpu --out "$name.cpu" --quiet >"$name.txt" 2>&1 || fail "$name on the processor: $(cat "$name.txt")"
-    "$gess" sample "$@" --device cuda --out "$name.gpu" --quiet >"$name.txt" 2>&1 || fail "$name on the GPU: $(cat "$name.txt")"
-    cmp "$name.cpu/draws.gess" "$name.gpu/draws.gess" || fail "$name: other draws on the GPU"
-    grep -q 'device: cuda:0' "$name.gpu/log.txt" || fail "$name did not run on the GPU"
-}
+device=cuda:0
+. "$(dirname "$0")/both.sh"
 
 short='--chains 256 --draws 20'
 both gaussian gaussian $short
